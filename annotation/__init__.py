@@ -1,1 +1,1 @@
-"""People: studies, raters, targets, votes."""
+"""Judgements by people: studies, raters, targets and votes."""

@@ -1,4 +1,4 @@
-"""What people judged by API: studies and votes, to read. Raters are codes, never names."""
+"""Studies and votes in the API, to read only. Raters are shown as codes, never by name."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from generation.models import Dataset, Response
 
 
 class StudySerializer(serializers.ModelSerializer[Study]):
-    """A study: what is rated under which scheme, and how far it is."""
+    """A study: its material, its scheme and its state."""
 
     dataset = serializers.CharField(source="dataset.slug", read_only=True)
     scheme = serializers.CharField(source="scheme.key", read_only=True)
@@ -49,7 +49,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
 
 
 class WholeStudySerializer(StudySerializer):
-    """A study with its scheme in full and every choice of its design."""
+    """A study with its whole scheme and every choice of its design."""
 
     scheme_in_full = serializers.DictField(source="scheme", read_only=True)
 
@@ -137,7 +137,7 @@ class VoteFilters(filters.FilterSet):  # type: ignore[misc] # no types
     rater = NameFilter("rater", Rater, "code", help_text="Code of a rater.")
 
     def of_question(self, votes: QuerySet[Vote], name: str, value: str) -> QuerySet[Vote]:
-        """Keep the votes on one question; one that no scheme has is an error."""
+        """Keep the votes on one question; a question that no scheme has is an error."""
         studies = Study.objects.all()
         if slug := self.form.cleaned_data.get("study"):
             studies = studies.filter(slug=slug)
@@ -150,7 +150,7 @@ class VoteFilters(filters.FilterSet):  # type: ignore[misc] # no types
 
 
 class Votes(Listed):
-    """Every vote that was given or implied, in the order of their arrival."""
+    """All votes, given or implied, in the order in which they were stored."""
 
     serializer_class = VoteSerializer
     filterset_class = VoteFilters
@@ -165,7 +165,7 @@ class Votes(Listed):
         return rows
 
     def paginate_queryset(self, queryset: QuerySet[Any] | Sequence[Any]) -> list[Any]:
-        """Return a page of votes whose answers are the words of their scales."""
+        """Return a page of votes; their answers are written in the words of their scales."""
         votes = super().paginate_queryset(queryset) or []
         schemes = Study.objects.filter(slug__in={vote["arm__study__slug"] for vote in votes})
         scales = {

@@ -1,6 +1,6 @@
-"""Answers behind a gate that the same rater closed: other people's files hold such votes.
+"""Answers behind a gate that the same rater closed. Files from elsewhere may hold such votes.
 
-Whoever rates here cannot give one: the form takes what stands there for an implied no.
+Raters on this site cannot give one: the form stores an implied no behind a closed gate.
 """
 
 from collections import defaultdict
@@ -14,11 +14,12 @@ from annotation.voting import YES
 
 
 def given_behind_closed_gates(votes: QuerySet[Vote], scheme: Scheme) -> Iterator[QuerySet[Vote]]:
-    """Yield those votes that were given, and not implied, although their rater closed a gate.
+    """Yield the votes that were given, and not implied, although their rater closed a gate.
 
-    A gate is closed by whoever did not answer it with yes, about the same target in the same arm.
-    It closes what stands behind the questions that it closes, too. Questions with the same gates
-    come together: a database joins them at once, and looks up vote by vote where it has a choice.
+    A rater closes a gate by any answer but yes, about the same target in the same arm. The gate
+    then also closes the questions behind those that it closes. Questions with the same gates share
+    one queryset, so that the database joins them at once; given a choice, it would look up each
+    vote.
     """
     behind: dict[frozenset[str], list[str]] = defaultdict(list)
     for question in scheme.questions:

@@ -1,4 +1,4 @@
-"""A graph as raters see it: a table per entity, and where each citation leads in them."""
+"""A graph as raters see it: a table for each entity, and links from citations to their rows."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
@@ -10,10 +10,10 @@ from generation.text.flat_graph import DOCUMENT_TEXT, Triple, document_texts
 
 
 class CitingPlace(NamedTuple):
-    """A citation of a response of the unit; `anchor` is where it stands on the page."""
+    """A citation of a response of the unit; `anchor` is its place on the page."""
 
     anchor: str
-    label: str  # its number; of several responses with that of its response: '2.1'
+    label: str  # its number; among several responses also the response's number: '2.1'
 
 
 class Fact(NamedTuple):
@@ -26,33 +26,33 @@ class Fact(NamedTuple):
 
 
 class EntityTable(NamedTuple):
-    """What the evidence says of one entity."""
+    """The statements of the evidence about one entity."""
 
     anchor: str
     qid: str
     name: str
-    text: str  # of a document node
+    text: str  # the text of a document node; "" for others
     facts: tuple[Fact, ...]
-    cited_at: tuple[CitingPlace, ...] = ()  # by its name alone
+    cited_at: tuple[CitingPlace, ...] = ()  # citations of the entity's name
 
 
 class CitationLink(NamedTuple):
-    """A citation that leads to its row."""
+    """A link from a citation to its row."""
 
-    anchor: str  # where it stands itself
+    anchor: str  # the citation's own place on the page
     label: str
-    leads_to: str  # the anchor of its row
+    leads_to: str  # the anchor of the row
 
 
 class ResponsePart(NamedTuple):
-    """A part of a response: text, with the citations that it makes, as far as they are in a row."""
+    """A part of a response: text, with those of its citations that are in a row."""
 
     text: str
     links: tuple[CitationLink, ...] = ()
 
 
 def entity_tables(graph: Sequence[Triple]) -> tuple[EntityTable, ...]:
-    """Return a table per entity, in the order of the graph; a node's text stands above its own."""
+    """Return a table for each entity, in the graph's order, with the texts of document nodes."""
     texts = document_texts(graph)
     stated = [triple for triple in graph if triple[1] != DOCUMENT_TEXT]
     return tuple(
@@ -77,15 +77,15 @@ def linked_parts(
     qids: Collection[str],
     place: str,
 ) -> tuple[ResponsePart, ...]:
-    """Return a response cut at the citations that are a row of its evidence; () without any.
+    """Return a response cut at the citations that are in a row of its evidence; () without any.
 
-    A citation that is in no row is text: raters see what the evidence has, and no verdict.
+    A citation that is in no row stays text: raters see what the evidence has, and no verdict.
 
     Args:
-        tables: of the evidence.
-        relations: as of `parse_citations`.
-        qids: likewise.
-        place: says which response it is among several: its position and a point; '' of one alone.
+        tables: the tables of the evidence.
+        relations: the argument of `parse_citations`.
+        qids: the argument of `parse_citations`.
+        place: among several responses, the position of this one and a point; else ''.
     """
     rows = _anchors(tables)
     links = {
@@ -105,7 +105,7 @@ def linked_parts(
 def with_citing_places(
     tables: Iterable[EntityTable], responses: Iterable[Sequence[ResponsePart]]
 ) -> tuple[EntityTable, ...]:
-    """Return the tables with the way back from each row to the citations that lead to it."""
+    """Return the tables with links back from each row to the citations that lead to it."""
     citing: dict[str, list[CitingPlace]] = {}
     for parts in responses:
         for link in (link for part in parts for link in part.links):
@@ -124,7 +124,7 @@ def with_citing_places(
 
 
 def _anchors(tables: Iterable[EntityTable]) -> dict[Triple, str]:
-    """Return where each triple stands, in the form in which triples are compared."""
+    """Return the anchor of each triple; its key is the form in which triples are compared."""
     found: dict[Triple, str] = {}
     for table in tables:
         found.setdefault(compared((table.qid, "name", table.name)), table.anchor)

@@ -1,4 +1,4 @@
-"""Guidelines: the text that a study begins with, how text becomes a page, what changed in it."""
+"""Guidelines: a study's first text, the HTML of a text, and the changes between versions."""
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -14,7 +14,7 @@ from annotation.schemes import YES_NO, Scheme
 
 GUIDELINE_FILES = Path(__file__).parent / "guideline_files"
 LONGEST_GUIDELINE = 100_000  # characters
-LINES_AROUND = 1  # shown above and below a change
+LINES_AROUND = 1  # number of unchanged lines that are shown above and below a change
 
 # Markup in the text is shown as it was typed, and a link can only be http, https or mailto.
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).disable("image")
@@ -28,7 +28,7 @@ class Heading(NamedTuple):
 
 
 class NotAsked(NamedTuple):
-    """One row of 'what is not asked': an answer, and what the form does then."""
+    """One row of the table 'what is not asked': an answer, and what the form does after it."""
 
     answers: str
     consequence: str
@@ -36,22 +36,22 @@ class NotAsked(NamedTuple):
 
 
 class ChangedLine(NamedTuple):
-    """One line of a comparison of two versions; `gap` stands for lines that are left out."""
+    """One line of a comparison of two versions. A `gap` replaces lines that are left out."""
 
     kind: Literal["same", "added", "removed", "gap"]
     text: str
 
 
 def default_guideline(scheme_key: str) -> str:
-    """Return the text that a study with a built-in scheme begins with; empty for others."""
+    """Return the first guideline of a study with this built-in scheme; "" for other schemes."""
     files = {file.stem.upper(): file for file in GUIDELINE_FILES.glob("*.md")}
     return files[scheme_key].read_text(encoding="utf-8") if scheme_key in files else ""
 
 
 def render_guideline(text: str) -> tuple[SafeString, list[Heading]]:
-    """Return a guideline's Markdown as HTML without any markup of its own, and its headings.
+    """Return a guideline's Markdown as HTML, and its headings. HTML in the text stays text.
 
-    The page has the heading of the first rank: '#' and '##' both become one of the second.
+    The page has the one heading of level 1, so '#' and '##' both become headings of level 2.
     """
     tokens = _MARKDOWN.parse(text)
     headings: list[Heading] = []
@@ -68,7 +68,7 @@ def render_guideline(text: str) -> tuple[SafeString, list[Heading]]:
 
 
 def not_asked(scheme: Scheme) -> list[NotAsked]:
-    """Return what a rater is not asked after which answer, and which answers exclude each other."""
+    """Return the questions that an answer closes, and the answers that exclude each other."""
     place = {question.key: number for number, question in enumerate(scheme.questions, start=1)}
 
     def named(key: str, answer: str) -> str:
@@ -97,14 +97,14 @@ def not_asked(scheme: Scheme) -> list[NotAsked]:
 
 
 def _is_behind(scheme: Scheme, key: str, gate: str) -> bool:
-    """Return whether a question is not asked when `gate` is answered no, also by another gate."""
+    """Return whether a no to `gate` closes a question, directly or by way of another gate."""
     question = scheme.question(key)
     gates = question.after if question else ()
     return gate in gates or any(_is_behind(scheme, other, gate) for other in gates)
 
 
 def changed_lines(before: str, after: str) -> list[ChangedLine]:
-    """Return what was added to and removed from a text, line by line, with a line around each."""
+    """Return the lines that were added and removed, with one unchanged line around each change."""
     old, new = before.splitlines(), after.splitlines()
     matcher = SequenceMatcher(a=old, b=new, autojunk=False)
     lines: list[ChangedLine] = []

@@ -1,4 +1,4 @@
-"""What pages show of a scheme's questions, whatever the response: numbers, stages and gates."""
+"""The questions of a scheme as pages show them, with numbers, stages and gates."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,21 +7,22 @@ from typing import NamedTuple
 from annotation.schemes import YES_NO, Question, Scheme, WorkedExample
 
 
-@dataclass(frozen=True)  # as a NamedTuple it sends mypy 2.4 into a loop
+@dataclass(frozen=True)  # mypy 2.4 does not end if this is a NamedTuple
 class AskedQuestion:
-    """One question as pages show it, whatever the response.
+    """One question as pages show it for every response.
 
-    `gate` numbers the questions that close others, from 1; `after` are the numbers of all gates
-    that close this one, also by way of another. The stylesheet folds by them.
+    `gate` is the number, from 1, of a question that closes others, and '' for the rest. `after` has
+    the numbers of all gates that close this one, directly or by way of another. The stylesheet
+    hides closed questions by these numbers.
     """
 
     number: int
     question: Question
-    stage: str  # where a new stage begins
+    stage: str  # the name of a stage that begins here, else ""
     gate: str
     after: str
     examples: list[tuple[str, WorkedExample]]
-    help_key: str  # by which a browser remembers whether its help is open
+    help_key: str  # the key under which a browser remembers whether the help is open
 
     @property
     def n_options(self) -> int:
@@ -29,12 +30,12 @@ class AskedQuestion:
 
     @property
     def is_wide(self) -> bool:
-        """Whether the answers need a line of their own."""
+        """Whether the answers need a line of their own, as all but yes and no do."""
         return self.question.scale != YES_NO
 
 
 class Gate(NamedTuple):
-    """What is said in place of the questions that a no closes."""
+    """The note that is shown instead of the questions that a no closes."""
 
     number: str
     after: str
@@ -94,7 +95,7 @@ def _in_words(numbers: Sequence[int]) -> str:
 
 
 def impossible_in_words(scheme: Scheme, together: Mapping[str, int]) -> str:
-    """Return why answers cannot stand together: '5 and 7 cannot both be yes.'"""
+    """Return why answers exclude each other, such as '5 and 7 cannot both be yes.', in words."""
     said = [
         (number, question.scale.label(together[question.key]))
         for number, question in enumerate(scheme.questions, start=1)

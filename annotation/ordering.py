@@ -1,7 +1,7 @@
-"""Seeded order: of slots in the pool, of raters' starts, of responses inside a merged unit.
+"""Orders that follow from the seed: of free slots, raters' starts, and responses in merged units.
 
-Everything here is a hash of the study's seed and of names, so that it can be told again at any
-time, on any machine, and does not change when a study grows.
+Every order is a hash of the study's seed and of names. So it can be computed again at any time, on
+any machine, and does not change when a study grows.
 """
 
 from generation.seeded_random import N_KEYS as N_KEYS
@@ -10,10 +10,13 @@ from generation.seeded_random import share_is_drawn as share_is_drawn
 
 
 def start_of(seed: int, rater: str) -> int:
-    """Return the key at which a rater (a code) begins to look for slots, then wraps round."""
+    """Return the key at which a rater, given by code, begins to look for slots.
+
+    After the last key the search goes on at the first one.
+    """
     return random_key(seed, "start", rater)
 
 
 def shown_order(seed: int, rater: str, unit: int, n: int) -> list[int]:
-    """Return which of a unit's places 0 .. n - 1 stands first, second, … for one rater."""
+    """Return a unit's places, 0 to n - 1, in the order in which one rater sees them."""
     return sorted(range(n), key=lambda place: random_key(seed, "shown", rater, unit, place))

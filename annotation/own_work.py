@@ -1,6 +1,7 @@
-"""A rater's own work: their studies, what is half answered, what they have submitted. Reads only.
+"""A rater's own work: their studies, the unit in hand, and the units that they have submitted.
 
-Each page costs a fixed number of statements, however many studies and units there are.
+This module only reads. Each page takes a fixed number of statements, however many studies and
+units there are.
 """
 
 import math
@@ -36,11 +37,11 @@ class OwnStudy(NamedTuple):
     guideline_version: int
     n_submitted: int
     n_share: int
-    has_answers: bool  # in time or late
+    has_answers: bool  # whether they submitted anything, in time or late
     is_anything_left: bool
     last_at: datetime | None  # when the rater submitted last
     n_questions: int
-    thing: str  # what one unit is called: unit, or pair
+    thing: str  # the word for one unit: unit, or pair
     is_taken_out: bool
 
     @property
@@ -53,12 +54,12 @@ class HalfAnswered(NamedTuple):
 
     study: Study
     unit_id: int
-    n_answers: int  # in its draft
-    minutes: int  # for which it is reserved; 0: somebody else may get it
+    n_answers: int  # the number of answers in its draft
+    minutes: int  # for how long it is reserved; 0: another rater may get it
 
 
 def own_studies(user: User) -> list[OwnStudy]:
-    """Return the studies that somebody rates in, the one worked on last first."""
+    """Return the studies that a user rates in; the one that they worked on last comes first."""
     in_study, now = {"study": OuterRef("study")}, timezone.now()
     mine = Assignment.objects.filter(rater=OuterRef("pk"))
     done = mine.filter(submitted_at__isnull=False).order_by().values("rater")
@@ -108,7 +109,7 @@ def own_studies(user: User) -> list[OwnStudy]:
 
 
 def half_answered(user: User) -> list[HalfAnswered]:
-    """Return what somebody has in hand, the unit with the newest lease first."""
+    """Return the units that a user has in hand, the one with the newest lease first."""
     in_hand = (
         Assignment.objects.in_hand()
         .filter(rater__user=user)
@@ -162,7 +163,7 @@ class OwnUnit(NamedTuple):
 
 
 def submitted_units(rater: Rater) -> QuerySet[Unit]:
-    """Return the units that a rater has submitted, in time or not, newest first."""
+    """Return the units that a rater has submitted, in time or late, newest first."""
     in_time = Assignment.objects.filter(unit=OuterRef("pk"), rater=rater)
     late = Vote.objects.filter(
         arm=OuterRef("arm"), rater=rater, is_surplus=True, target__places__unit=OuterRef("pk")
@@ -182,7 +183,7 @@ def submitted_units(rater: Rater) -> QuerySet[Unit]:
 
 
 def own_units(rater: Rater, scheme: Scheme, units: Sequence[Unit]) -> list[OwnUnit]:
-    """Return what a rater said about these units, with their targets prefetched by the caller."""
+    """Return a rater's answers to these units, whose targets the caller must have prefetched."""
     targets = [place.target_id for unit in units for place in unit.places.all()]
     votes: dict[tuple[int, int], dict[str, Vote]] = defaultdict(dict)
     for vote in Vote.objects.filter(rater=rater, target__in=targets):

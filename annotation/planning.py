@@ -1,4 +1,4 @@
-"""What a study needs: its units, its raters, their hours. Reads only; services write the plan."""
+"""The plan of a study: its units, its raters and their hours. Services write what is read here."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
@@ -23,7 +23,8 @@ from generation.models import (
 from generation.text.flat_graph import Triple
 
 MOST_IN_A_UNIT = 8  # responses that a merged unit can show
-# Silent reading of English non-fiction: 238 words a minute (Brysbaert 2019), 6 characters a word.
+# People read English non-fiction silently at 238 words a minute (Brysbaert 2019); a word has 6
+# characters.
 CHARACTERS_PER_SECOND = 238 * 6 / 60
 SECONDS_PER_ANSWER = 4.0  # our assumption
 
@@ -35,25 +36,25 @@ NO_SENTENCE = "complete citations that are in no sentence: no pair to rate"
 NO_PARTNER = "responses whose evidence no other response of the example shares: not merged"
 TOO_MANY = f"responses beyond the {MOST_IN_A_UNIT} that a merged unit can show"
 
-TargetIds = tuple[int, int | None]  # response, citation
+TargetIds = tuple[int, int | None]  # ids of a response and of a citation
 
 
 class PlannedUnit(NamedTuple):
-    """A unit to be made. `name` is made of keys, so that it is the same on every machine."""
+    """A unit to be made. `name` consists of keys, so that it is the same on every machine."""
 
     arm: str
     example: int
     name: str
-    targets: tuple[TargetIds, ...]  # in the order that a fixed layout shows
+    targets: tuple[TargetIds, ...]  # in the fixed order of responses
     passages: tuple[int, ...]
     group: int
     is_always_full: bool
     is_gold: bool
-    n_characters: int  # to read
+    n_characters: int  # length of the texts that a rater reads
 
 
 class UnitPlan(NamedTuple):
-    """The units that a study has not got yet, and the responses it leaves out, by reason."""
+    """The units that a study still lacks, and the number of responses left out, by reason."""
 
     units: list[PlannedUnit]
     n_examples: int
@@ -62,7 +63,7 @@ class UnitPlan(NamedTuple):
 
 
 class GroupNeed(NamedTuple):
-    """How many raters a group has, and how many it takes to fill every slot."""
+    """The raters of a group: how many there are, and how many it takes to fill every slot."""
 
     group: int
     n_there: int
@@ -82,22 +83,22 @@ class _Candidate(NamedTuple):
 
 
 class _Evidence(NamedTuple):
-    """What a unit shows with a response."""
+    """The evidence that a unit shows with a response."""
 
     passages: tuple[int, ...] = ()
-    graph: frozenset[Triple] = frozenset()  # their order is that of the unit's first response
+    graph: frozenset[Triple] = frozenset()  # pages use the order of the unit's first response
 
     @property
     def same(self) -> tuple[frozenset[int], frozenset[Triple]]:
-        """Two responses with the same of this may stand side by side."""
+        """The evidence without its order. Responses that are equal in it may be merged."""
         return frozenset(self.passages), self.graph
 
 
 def plan_units(study: Study) -> UnitPlan:
-    """Return the units that a study still lacks: all of them before it opens.
+    """Return the units that a study still lacks. Before it opens, these are all units.
 
-    What is planned stays as it is: a response that comes later is merged with others that are
-    new as well, or stays out of the merged arm.
+    Units that exist do not change. A response that comes later is merged with others that are new
+    as well, or stays out of the merged arm.
     """
     scheme = load_scheme(study.scheme)
     arms = [arm.kind for arm in study.arms.all()]
@@ -175,8 +176,8 @@ def plan_units(study: Study) -> UnitPlan:
 def group_of(study: Study, arms: Collection[str], example: str, arm: str) -> int:
     """Return the group of raters who meet an example in this arm.
 
-    Two arms need two groups, so that nobody meets a response twice: either a group for each arm,
-    or both groups meet both arms, with different examples (a crossover design, by the seed).
+    Two arms need two groups, so that no rater meets a response twice. Either each group has one
+    arm, or both groups meet both arms with different examples (a crossover design, by the seed).
     """
     if len(arms) < 2 or study.may_meet_both_arms:
         return 0
@@ -187,7 +188,7 @@ def group_of(study: Study, arms: Collection[str], example: str, arm: str) -> int
 
 
 def rater_needs(study: Study) -> list[GroupNeed]:
-    """Return what each group of a study's raters has and needs: N different raters per slot."""
+    """Return for each group how many raters it has and needs. It needs N, one for each slot."""
     there = Counter(study.raters.filter(Rater.TAKES_PART).values_list("group", flat=True))
     groups = range(study.n_groups)
     return [GroupNeed(group, there[group], study.raters_per_unit or 0) for group in groups]
@@ -196,7 +197,8 @@ def rater_needs(study: Study) -> list[GroupNeed]:
 def estimated_hours(study: Study, plan: UnitPlan) -> dict[str, float]:
     """Return the hours that all raters together need for a plan's units, by arm.
 
-    Time to read dialog, evidence and responses once per unit, and a fixed time per answer.
+    They are the time to read dialog, evidence and responses once per unit, and a fixed time for
+    each answer.
     """
     n_questions = len(study.scheme["questions"])
     seconds = {arm.kind: 0.0 for arm in study.arms.all()}
@@ -213,7 +215,10 @@ def estimated_hours(study: Study, plan: UnitPlan) -> dict[str, float]:
 
 
 def responses_of(study: Study) -> QuerySet[Response]:
-    """Return the responses of a study's setups, sample or no sample; none to ad-hoc questions."""
+    """Return the responses of a study's setups, also outside its sample.
+
+    Responses to ad-hoc questions are left out.
+    """
     return Response.objects.of_benchmark().filter(
         dataset=study.dataset_id, setup__in=study.setups.all()
     )
@@ -222,8 +227,8 @@ def responses_of(study: Study) -> QuerySet[Response]:
 def sampled(study: Study) -> dict[int, str]:
     """Return the keys of the study's examples by id: all with responses, or those drawn.
 
-    A study of citations draws pairs, not examples: it has all of them here. A larger sample of
-    the same seed contains the smaller one.
+    A study of citations draws pairs instead of examples, so all its examples are returned. A
+    larger sample with the same seed contains the smaller one.
     """
     examples = Example.objects.filter(pk__in=responses_of(study).values("example"))
     keys = dict(examples.order_by("key").values_list("pk", "key"))
@@ -237,7 +242,7 @@ def sampled(study: Study) -> dict[int, str]:
 def _candidates(
     study: Study, examples: Collection[int], left_out: Counter[str]
 ) -> dict[int, list[_Candidate]]:
-    """Return what says something of each example's responses, coolest setup first, then by name."""
+    """Return each example's responses that have a text, lowest temperature first, then by setup."""
     silent = responses_of(study).filter(text__regex=SAYS_NOTHING).values_list("pk", "example")
     is_silent = {pk for pk, example in silent if example in examples}
     left_out[NOTHING_SAID] += len(is_silent)
@@ -272,9 +277,9 @@ def _evidence(
     candidates: dict[int, list[_Candidate]],
     left_out: Counter[str],
 ) -> Mapping[int, _Evidence]:
-    """Return what is shown with each response, by its id.
+    """Return the evidence that is shown with each response, by the response's id.
 
-    Takes the responses out of `candidates` that cannot be rated for want of evidence.
+    Responses that cannot be rated because they have no evidence are removed from `candidates`.
     """
     if scheme.evidence == "none":
         return {r.pk: _Evidence() for responses in candidates.values() for r in responses}
@@ -299,7 +304,7 @@ def _targets(
     candidates: Mapping[int, list[_Candidate]],
     left_out: Counter[str],
 ) -> dict[int, list[TargetIds]]:
-    """Return what is asked about in each response: the response itself, or its citations."""
+    """Return the targets of each response, by its id: the response itself, or its citations."""
     responses = [r.pk for of_example in candidates.values() for r in of_example]
     if scheme.target == "response":
         return {pk: [(pk, None)] for pk in responses}
@@ -324,13 +329,13 @@ def _asked(
     planned: Collection[tuple[str, TargetIds]],
     gold: Collection[TargetIds],
 ) -> set[TargetIds]:
-    """Return the targets that are rated: all, or of citations `n_sampled` pairs of each model.
+    """Return the targets that are rated: all, or for citations `n_sampled` pairs of each model.
 
     All setups of a model in the study are one pool, whatever their temperature and seed. Pairs
-    are drawn by the keys of their responses and their numbers, so the draw is the same in every
-    database, and a larger sample of the same seed contains the smaller one. What is planned
-    counts first: a setup that comes later does not let a model have more than its share. Gold
-    items are beside the sample.
+    are drawn by the keys of their responses and their numbers. So the draw is the same in every
+    database, and a larger sample with the same seed contains the smaller one. Planned pairs count
+    first, so that a setup that comes later does not give a model more than its share. Gold items
+    do not count in the sample.
     """
     every = {target for of_response in targets.values() for target in of_response}
     if study.n_sampled is None or scheme.target == "response":
@@ -355,14 +360,14 @@ def _asked(
 
 
 def _planned(study: Study) -> set[tuple[str, TargetIds]]:
-    """Return the arm and target of everything planned already."""
+    """Return the arm and target of everything that is planned already."""
     places = UnitTarget.objects.filter(unit__arm__study=study)
     rows = places.values_list("unit__arm__kind", "target__response", "target__citation")
     return {(arm, (response, citation)) for arm, response, citation in rows.iterator()}
 
 
 def _gold(study: Study) -> set[TargetIds]:
-    """Return the targets whose answers are known: everybody rates them, alone, in no figure."""
+    """Return the targets with known answers. All raters get them alone; no figure has them."""
     rows = GoldAnswer.objects.filter(study=study).values_list(
         "target__response", "target__citation"
     )
@@ -372,7 +377,7 @@ def _gold(study: Study) -> set[TargetIds]:
 def _with_same_evidence(
     responses: Iterable[_Candidate], evidence: Mapping[int, _Evidence]
 ) -> Iterable[list[_Candidate]]:
-    """Return responses in groups of the same passages and the same triples, in whatever order."""
+    """Return responses in groups with the same passages and the same triples, in any order."""
     groups: dict[Hashable, list[_Candidate]] = defaultdict(list)
     for response in responses:
         groups[evidence[response.pk].same].append(response)

@@ -1,6 +1,6 @@
-"""What a rater sees of a unit: its texts in their order, and what they have answered. Reads only.
+"""Units as raters see them: the texts in their order, and the rater's answers so far.
 
-Nothing here says which setup made a response.
+This module only reads. Its results do not show which setup made a response.
 """
 
 import math
@@ -45,7 +45,7 @@ State = Literal["open", "submitted", "surplus", "gone", "skipped", "closed", "pr
 
 
 class Share(NamedTuple):
-    """How much of a study a rater has done, and what a fair share of it is."""
+    """The units of a study that a rater has done, and the number that is a fair share."""
 
     guideline_version: int
     n_submitted: int
@@ -53,22 +53,22 @@ class Share(NamedTuple):
 
 
 class ShownResponse(NamedTuple):
-    """One response, or one citation of it, as it stands in a unit."""
+    """One response, or one citation of it, as a unit shows it."""
 
-    position: int  # from 1
+    position: int  # place in the unit, from 1
     target_id: int
-    text: str  # without citations, where the scheme says so
+    text: str  # citations are removed if the scheme requires it
     citation: Citation | None
     flag: str | None  # the rater's reason, which may be empty; None: not flagged
-    parts: tuple[ResponsePart, ...] = ()  # of the text, where it cites a row of the evidence
+    parts: tuple[ResponsePart, ...] = ()  # the text in parts, if it cites rows of the evidence
 
 
 class RatedUnit(NamedTuple):
     """A unit as one rater sees it.
 
-    `state`: open (in hand), submitted, surplus (submitted after the slot was gone), gone (to
-    another rater), skipped, closed (the study is, and nothing was submitted), or preview.
-    `answers` are those of the draft, else of the rater's own votes: target → question → answer.
+    `state` is open (in hand), submitted, surplus (submitted after the slot was gone), gone (to
+    another rater), skipped, closed (the study is closed, and nothing was submitted), or preview.
+    `answers` are those of the rater's own votes, or else of the draft: target → question → answer.
     """
 
     study: Study
@@ -81,21 +81,21 @@ class RatedUnit(NamedTuple):
     passages: list[Passage]
     responses: list[ShownResponse]
     answers: dict[int, dict[str, int]]
-    seconds: float  # on task so far, from the draft
+    seconds: float  # time on task so far, from the draft
     share: Share
-    saved_at: datetime | None = None  # the draft
-    graph: tuple[EntityTable, ...] = ()  # of the evidence, beside the passages
-    is_taken_out: bool = False  # the rater is, of the study
+    saved_at: datetime | None = None  # when the draft was saved
+    graph: tuple[EntityTable, ...] = ()  # the graph of the evidence, beside the passages
+    is_taken_out: bool = False  # whether the rater was taken out of the study
 
     @property
     def is_changeable(self) -> bool:
-        """Whether what was submitted may be changed still."""
+        """Whether the rater may still change what they submitted."""
         is_done = self.state in ("submitted", "surplus")
         return is_done and self.study.is_running and not self.is_taken_out
 
 
-# Written out, as this stands on every rating page: Django needs longer to put three subqueries
-# together than a database needs to answer them.
+# This is plain SQL, because every rating page needs it: Django takes longer to build three
+# subqueries than a database takes to answer them.
 PROGRESS = """
     SELECT
       (SELECT MAX(version) FROM annotation_guideline WHERE study_id = %(study)s),
@@ -108,7 +108,7 @@ PROGRESS = """
 
 
 def share_of(rater: Rater) -> Share:
-    """Return a rater's progress: the slots of their group, divided among its raters."""
+    """Return a rater's progress. A fair share is their group's slots, divided among its raters."""
     of = {"study": rater.study_id, "group": rater.group, "rater": rater.pk}
     with connection.cursor() as cursor:
         cursor.execute(PROGRESS, of)
@@ -117,7 +117,7 @@ def share_of(rater: Rater) -> Share:
 
 
 def fair_share(rater: Rater, n_raters: int) -> int:
-    """Return how many units are a rater's fair share, in a group of so many raters."""
+    """Return how many units are a rater's fair share, in a group of `n_raters`."""
     study = rater.study
     n_units = study.n_units_by_group[rater.group] if study.n_units_by_group else 0
     share = math.ceil(n_units * (study.raters_per_unit or 0) / max(1, n_raters))
@@ -125,7 +125,7 @@ def fair_share(rater: Rater, n_raters: int) -> int:
 
 
 def rated_unit(rater: Rater, unit_id: int) -> RatedUnit | None:
-    """Return a unit that a rater was given; None when they were not, or it does not exist."""
+    """Return a unit that a rater was given; None if they were not, or it does not exist."""
     given = _given(rater, unit_id)
     if given is None:
         return None
@@ -170,9 +170,9 @@ def rated_unit(rater: Rater, unit_id: int) -> RatedUnit | None:
 
 
 def unit_to_judge(rater: Rater, unit_id: int) -> RatedUnit | None:
-    """Return a unit with what is asked, and without what a page shows: no texts, flags, answers.
+    """Return a unit with its questions, but without the texts, flags and answers of a page.
 
-    For drafts and submits, of which there are many; None as for `rated_unit`.
+    It costs less, for drafts and submits, which are frequent. Return None as `rated_unit` does.
     """
     given = _given(rater, unit_id)
     if given is None:
@@ -218,7 +218,7 @@ def _places(unit: Unit) -> QuerySet[UnitTarget]:
 def _state_without_slot(
     rater: Rater, unit: Unit, assignment: Assignment | None, *, is_voted: bool
 ) -> State:
-    """Return how a unit stands of which a rater has no open slot."""
+    """Return the state of a unit in which the rater has no open slot."""
     if assignment:
         return "submitted"
     if is_voted:
@@ -247,14 +247,14 @@ def _passages_of(unit: Unit) -> list[Passage]:
 
 
 def _order(study: Study, rater: str, unit: int, n: int) -> Sequence[int]:
-    """Return which place stands first, second, … in a unit of n responses."""
+    """Return the places of a unit with n responses, in the order in which they are shown."""
     if study.response_order == Study.ResponseOrder.FIXED:
         return range(n)
     return shown_order(study.seed, rater, unit, n)
 
 
 def shown_text(scheme: Scheme, response: Response) -> str:
-    """Return a response's text as raters see it, and metrics of the same question read it."""
+    """Return a response's text as raters, and metrics of the same question, see it."""
     if scheme.citations == "shown":
         return response.text
     known = shown_vocabulary(response.graph_shown) or NOTHING_KNOWN
@@ -268,9 +268,9 @@ def _graph_and_responses(
     order: Sequence[int],
     reasons: Mapping[int, str],
 ) -> tuple[tuple[EntityTable, ...], list[ShownResponse]]:
-    """Return the graph of a unit, and its responses in order, with the way between them.
+    """Return the graph of a unit, and its responses in order, with links between the two.
 
-    Citations lead to the graph where it stands once on the page, beside all questions.
+    Citations link to the graph only where the page shows it once, beside all questions.
     """
     tables = _graph_tables(study, scheme, [target.response for target in targets])
     is_linked = scheme.target == "response" and not scheme.has_evidence_by_question
@@ -293,9 +293,9 @@ def _graph_and_responses(
 def _graph_tables(
     study: Study, scheme: Scheme, responses: Sequence[Response]
 ) -> tuple[EntityTable, ...]:
-    """Return the tables that are evidence for all responses of a unit; three queries at most.
+    """Return the tables that are evidence for all responses of a unit, with three queries at most.
 
-    None where the responses were given different graphs.
+    Return no tables if the responses have different graphs.
     """
     if scheme.evidence == "none":
         return ()
@@ -318,16 +318,16 @@ def _linked(
 
 
 class UnitPreview(NamedTuple):
-    """One unit of an arm as a rater would see it, and how many there are."""
+    """One unit of an arm as a rater would see it, and the number of units in the arm."""
 
     unit: RatedUnit
     n_units: int
 
 
 def preview_unit(study: Study, arm: str, number: int) -> UnitPreview | None:
-    """Return the unit of that number (from 1) of a study, planned or made; None: there is none.
+    """Return the unit with this number (from 1) in an arm, planned or made; None without one.
 
-    Nothing is stored, and no rater is meant: the order of responses is one that a rater may get.
+    Nothing is stored. The order of responses belongs to no real rater, but a rater may get it.
     """
     made = Unit.objects.filter(arm__study=study, arm__kind=arm).order_by("pk")
     if study.state == Study.State.PLANNED:
@@ -369,9 +369,9 @@ def preview_unit(study: Study, arm: str, number: int) -> UnitPreview | None:
 
 
 def _unsaved_targets(plan: PlannedUnit) -> list[Target]:
-    """Return what a planned unit would ask about; the targets need not exist yet.
+    """Return the targets of a planned unit, which need not exist in the database yet.
 
-    They are numbered by place, since a form tells them apart by their ids.
+    Their places are their ids, because a form distinguishes targets by ids.
     """
     responses = Response.objects.in_bulk([response for response, _ in plan.targets])
     citations = Citation.objects.in_bulk([pk for _, pk in plan.targets if pk is not None])

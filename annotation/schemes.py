@@ -13,15 +13,18 @@ MAX_QUESTIONS = 200
 MAX_CATEGORIES = 50
 MAX_NESTING = 32
 LONGEST_KEY = 100
-LOWEST, HIGHEST = -(2**15), 2**15 - 1  # an answer, as the database stores it
+LOWEST, HIGHEST = -(2**15), 2**15 - 1  # the answers that the database can store
 
 
 class SchemeError(ValueError):
-    """A scheme file that cannot be used: which question, what was found, what was expected."""
+    """A scheme file that cannot be used.
+
+    The message names the question, what was found and what was expected.
+    """
 
 
 class Scale(NamedTuple):
-    """What may be answered.
+    """The possible answers to a question.
 
     `values` are the numbers that votes store, in order: (0, 1) for yes/no, low..high for an
     ordinal scale, 0.. for nominal labels. `labels` are the words for them, as files spell them.
@@ -32,7 +35,7 @@ class Scale(NamedTuple):
     labels: tuple[str, ...]
 
     def answer(self, text: str) -> int | None:
-        """Return the number that a file's answer stands for; None when the scale has no such."""
+        """Return the number for an answer of a file; None when the scale has no such answer."""
         word = text.strip().lower()
         if self.kind == "yes_no":
             return {"yes": 1, "1": 1, "true": 1, "no": 0, "0": 0, "false": 0}.get(word)
@@ -42,7 +45,7 @@ class Scale(NamedTuple):
         return labels.index(word) if word in labels else None
 
     def number(self, text: str) -> int:
-        """Return the number that an answer stands for.
+        """Return the number for an answer.
 
         Raises:
             ValueError: the scale has no such answer.
@@ -58,7 +61,7 @@ class Scale(NamedTuple):
 
     @property
     def expected(self) -> str:
-        """What a wrong answer is told was expected."""
+        """The answers that are expected, in words for the error about a wrong one."""
         if self.kind == "ordinal":
             return f"a whole number from {self.values[0]} to {self.values[-1]}"
         return " or ".join([", ".join(self.labels[:-1]), self.labels[-1]])
@@ -68,7 +71,7 @@ YES_NO = Scale("yes_no", (0, 1), ("no", "yes"))
 
 
 class WorkedExample(NamedTuple):
-    """A worked example of one answer: the words judged, and the reason."""
+    """A worked example of one answer: the text that is judged, and the reason."""
 
     answer: str
     text: str
@@ -78,9 +81,9 @@ class WorkedExample(NamedTuple):
 class Question(NamedTuple):
     """One question of a scheme.
 
-    `after` names its gates: questions that must all be answered yes, else this one is an implied
-    no. `better` is the answer that speaks for the response, when one does. `with_evidence`: the
-    evidence stands beside this question; beside no other, unless that one says so too.
+    `after` names its gates: questions that must all be answered yes, or this one is an implied no.
+    `better` is the answer that is good for the response, if there is one. With `with_evidence`, the
+    evidence is shown beside this question, and only beside questions that have it as well.
     """
 
     key: str
@@ -96,31 +99,31 @@ class Question(NamedTuple):
 
 
 class Scheme(NamedTuple):
-    """A set of rating questions, in the order they are asked.
+    """A set of rating questions, in the order in which they are asked.
 
-    `evidence`: needed (a response without any is not rated), shown where there is some, or none.
-    `citations`: shown in the response's text, or removed from it, as metrics of text quality do.
+    `evidence` is needed (a response without any is not rated), shown (if there is some), or none.
+    `citations` are shown in the response's text, or removed from it as in metrics of text quality.
     """
 
     key: str
     title: str
     questions: tuple[Question, ...]
-    impossible: tuple[Mapping[str, int], ...]  # answers that cannot stand together
-    target: Literal["response", "citation"] = "response"  # what a question is asked about
+    impossible: tuple[Mapping[str, int], ...]  # combinations of answers that exclude each other
+    target: Literal["response", "citation"] = "response"  # the thing that questions are about
     evidence: Literal["needed", "shown", "none"] = "needed"
     citations: Literal["shown", "removed"] = "shown"
 
     @property
     def has_evidence_by_question(self) -> bool:
-        """Whether the evidence stands beside some questions alone, and not beside all of them."""
+        """Whether the evidence is shown beside some questions only, and not beside all of them."""
         return any(question.with_evidence for question in self.questions)
 
     def question(self, key: str) -> Question | None:
-        """Return the question of that key; None when the scheme has none."""
+        """Return the question with this key; None when the scheme has none."""
         return next((q for q in self.questions if q.key == key), None)
 
     def gates_of(self, question: Question) -> frozenset[str]:
-        """Return the keys of a question's gates, and of all that these stand behind."""
+        """Return the keys of a question's gates, and of the gates of these gates."""
         gates = frozenset(question.after)
         for before in reversed(self.questions):  # a gate is always an earlier question
             if before.key in gates:
@@ -133,10 +136,10 @@ class Scheme(NamedTuple):
 
 
 def read_scheme(text: str) -> Any:
-    """Return what is written as JSON; `load_scheme` says whether it is a scheme.
+    """Return the data of a JSON text; `load_scheme` checks whether it is a scheme.
 
     Raises:
-        SchemeError: it is no JSON, or more than any scheme.
+        SchemeError: the text is not JSON, or it is nested too deeply for a scheme.
     """
     try:
         return parse_json(text, MAX_NESTING)
@@ -149,7 +152,8 @@ def load_scheme(data: object) -> Scheme:
     """Return the scheme that a JSON object describes.
 
     Raises:
-        SchemeError: naming the question, what was found and what was expected.
+        SchemeError: the object is no scheme. The message names the question, what was found and
+            what was expected.
     """
     if not isinstance(data, Mapping):
         raise SchemeError(f"scheme: found {type(data).__name__}; expected an object")
@@ -297,7 +301,7 @@ def _text(row: Mapping[Any, Any], name: str, where: str, default: str | None = N
 
 @cache
 def built_in_schemes() -> Mapping[str, Mapping[str, Any]]:
-    """Return the schemes that Attest brings, as data, by key."""
+    """Return the schemes that are part of Attest, as data, by key."""
     files = sorted(SCHEME_FILES.glob("*.json"))
     schemes = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     return {scheme["key"]: scheme for scheme in schemes}
@@ -314,9 +318,9 @@ def matching_scheme(questions: Collection[str]) -> Mapping[str, Any] | None:
 def guess_scheme(key: str, answers: Mapping[str, Mapping[str, int]]) -> Mapping[str, Any]:
     """Return a scheme made from the answers found: question → {answer as written: how often}.
 
-    A question is yes/no when yes, no, 1 and 0 (or true and false) are most of its answers,
-    ordinal when whole numbers are, else nominal. Rare answers that do not fit are so told
-    apart from a scale: they are problems of their rows.
+    A question is yes/no when yes, no, 1 and 0 (or true and false) are more than half of its
+    answers, ordinal when whole numbers are more than half, else nominal. So a few answers that do
+    not fit do not change the scale: they are reported as problems of their rows.
     """
     return {
         "key": key,
@@ -339,19 +343,22 @@ def _guess_scale(counts: Mapping[str, int]) -> object:
 
 
 def _guess_labels(counts: Mapping[str, int]) -> list[str]:
-    """Return the labels of a nominal scale, at most so many, the most frequent: two or more."""
+    """Return the labels of a nominal scale: the most frequent, from two to MAX_CATEGORIES."""
     by_frequency = sorted(counts, key=lambda word: -counts[word])
     spellings: dict[str, str] = {}
     for word in by_frequency:
         spellings.setdefault(word.lower(), word)
     labels = list(spellings.values())[:MAX_CATEGORIES]
-    if len(labels) == 1:  # everybody said the same: a scale has two answers all the same
+    if len(labels) == 1:  # all answers are the same, but a scale needs two
         labels.append("other" if "other" not in spellings else "another")
     return sorted(labels, key=str.lower)
 
 
 def _is_wider_than_yes_no(counts: Mapping[str, int]) -> bool:
-    """1 and 0 also begin an ordinal scale: more than 1 in 20 other numbers make it one."""
+    """Return whether answers are an ordinal scale that has 0 or 1, and not yes/no.
+
+    They are if none is a word for yes or no, and more than 1 in 20 is another small number.
+    """
     n_words = sum(n for word, n in counts.items() if word.lower() in ("yes", "no", "true", "false"))
     n_others = sum(
         n for word, n in counts.items() if _is_small_number(word) and word not in ("0", "1")

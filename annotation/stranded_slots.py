@@ -1,8 +1,8 @@
-"""Slots that no rater may take: everybody who could was given the unit before. Reads only.
+"""Slots that no rater may take, because all who could were given the unit before.
 
-A rater meets a unit once, also when they skip it or it is released. Where a study has as many
-raters as a unit has slots, such a slot waits for ever, unless somebody new comes, the rater is
-asked again, or the slot is let go.
+A rater gets a unit only once, also if they skip it or it is released. If a study has only as many
+raters as a unit has slots, such a slot stays empty until a new rater comes, the rater is asked
+again, or the slot is let go. This module only reads.
 """
 
 from collections import Counter, defaultdict
@@ -26,10 +26,10 @@ from annotation.models import Assignment, Exposure, Rater, Skip, Study, Unit, Vo
 
 
 class AskableRater(NamedTuple):
-    """Somebody who was given a unit and has not judged it: they may be asked again."""
+    """A rater who was given a unit and has not judged it: they may be asked again."""
 
     rater: Rater
-    reason: str  # for which they skipped it; empty where it was taken from them
+    reason: str  # why they skipped it; "" if it was taken from them
 
 
 class StrandedUnit(NamedTuple):
@@ -37,22 +37,22 @@ class StrandedUnit(NamedTuple):
 
     unit: Unit
     n_slots: int
-    n_left: int  # judgements that there are, or may be, once these slots are let go
-    n_wanted: int  # N
+    n_left: int  # number of judgements, made or possible, if these slots are let go
+    n_wanted: int  # N, the number of raters that was planned
     askable: list[AskableRater]
 
     @property
     def can_be_decided(self) -> bool:
-        """Whether what is left may still be more than half of N."""
+        """Whether the judgements that are left may still be more than half of N."""
         return 2 * self.n_left > self.n_wanted
 
 
 class Stranded(NamedTuple):
-    """How many slots of a study no rater may take, and how many raters more could."""
+    """The number of slots that no rater of a study may take, and of new raters who could."""
 
     n_slots: int
     n_units: int
-    needed: Mapping[int, int]  # group → newcomers who would fill all of its units
+    needed: Mapping[int, int]  # group → number of new raters who would fill all its units
 
     @property
     def n_raters(self) -> int:
@@ -60,9 +60,10 @@ class Stranded(NamedTuple):
 
 
 def stranded_units(study: Study) -> QuerySet[Any]:
-    """Return the units with more free slots than raters who may still take them: `n_stranded`.
+    """Return the units with more free slots than raters who may still take them.
 
-    Gold items are aside: they have a slot for every rater there ever was.
+    `n_stranded` is the difference. Gold items are left out: they have a slot for every rater who
+    was ever in the study.
     """
     raters = _raters_who_may(study)
     n_there = Counter(rater.group for rater in raters)
@@ -85,7 +86,10 @@ def stranded_units(study: Study) -> QuerySet[Any]:
 
 
 def stranded(study: Study) -> Stranded:
-    """Return how many slots no rater may take, and whom it would need; two statements."""
+    """Return how many slots no rater may take, and how many new raters would fill them.
+
+    This takes two statements.
+    """
     rows = stranded_units(study).order_by().values_list("group", "n_stranded")
     slots: dict[int, list[int]] = defaultdict(list)
     for group, n in rows:
@@ -98,7 +102,10 @@ def stranded(study: Study) -> Stranded:
 
 
 def stranded_details(study: Study, most: int) -> list[StrandedUnit]:
-    """Return the first of these units, with who may be asked again; five statements."""
+    """Return the first `most` of these units, with the raters who may be asked again.
+
+    This takes five statements.
+    """
     units = list(stranded_units(study).select_related("arm", "example").order_by("pk")[:most])
     askable = askable_raters(study, units)
     kept = Counter(
@@ -117,7 +124,7 @@ def stranded_details(study: Study, most: int) -> list[StrandedUnit]:
 
 
 def askable_raters(study: Study, units: Collection[Unit]) -> defaultdict[int, list[AskableRater]]:
-    """Return by unit the raters who have met it, take part, and have neither slot nor votes."""
+    """Return, by unit, the raters who were given it, still get units, and have no slot or votes."""
     of_unit = {"unit": OuterRef("unit"), "rater": OuterRef("rater")}
     votes = Vote.objects.filter(
         arm=OuterRef("unit__arm"), target=OuterRef("target"), rater=OuterRef("rater")
@@ -140,6 +147,6 @@ def askable_raters(study: Study, units: Collection[Unit]) -> defaultdict[int, li
 
 
 def _raters_who_may(study: Study) -> list[Rater]:
-    """Return the raters who are given units: they take part, and may sign in."""
+    """Return the raters who still get units: not taken out, not under the threshold, and active."""
     raters = study.raters.select_related("study").exclude(user__is_active=False)
     return [rater for rater in raters if rater.gets_units]

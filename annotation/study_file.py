@@ -1,4 +1,4 @@
-"""study.json: what a file says about the study that its votes belong to."""
+"""The file study.json, which describes the study that imported votes belong to."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -23,25 +23,28 @@ COLUMNS = frozenset(
 
 
 class StudyFileError(ValueError):
-    """A study.json that cannot be used: which key, what was found, what was expected."""
+    """A study.json that cannot be used.
+
+    The message names the key, what was found and what was expected.
+    """
 
 
 class StudyFacts(NamedTuple):
-    """What is known of an imported study; `further` is kept as it is."""
+    """The facts about an imported study; `further` has the keys that Attest only keeps."""
 
     name: str = ""
-    scheme: str = ""  # key of a built-in scheme, where there is no scheme.json
+    scheme: str = ""  # key of a built-in scheme, if there is no scheme.json
     raters_per_unit: int | None = None  # None: N is the number of votes that an item has
     evidence_choice: str = "shown"
     seed: int = 13
-    stops_when_decided: bool = False  # then agreement is taken from the examples of full_share
+    stops_when_decided: bool = False  # if so, agreement uses the full_share examples alone
     full_share: float = 0.25
-    guidelines: tuple[tuple[int, str], ...] = ()  # version, text
+    guidelines: tuple[tuple[int, str], ...] = ()  # pairs of version and text
     further: Mapping[str, Any] = {}
 
 
 def read_study_facts(data: Mapping[str, Any]) -> StudyFacts:
-    """Return what a study.json says.
+    """Return the facts in a study.json.
 
     Raises:
         StudyFileError: a key has a value that it cannot have.

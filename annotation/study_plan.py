@@ -1,4 +1,4 @@
-"""Everything that a researcher decides about a study before it opens, declared once."""
+"""The choices of a researcher about a study before it opens, each declared once."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
@@ -14,7 +14,7 @@ LAYOUT, ORDER, MIXING = Study.MergedLayout, Study.ResponseOrder, Study.Mixing
 
 
 class StudyPlan(NamedTuple):
-    """A study before it opens; what is not chosen is as usual."""
+    """A study before it opens. Choices that are not made have the usual values."""
 
     name: str
     dataset: Dataset
@@ -151,5 +151,5 @@ class StudyPlan(NamedTuple):
 
 
 def usual_raters_per_unit(scheme: Scheme) -> int:
-    """Return N where nobody chooses it."""
+    """Return N for a study whose researcher does not choose it."""
     return 2 if scheme.target == "citation" else StudyPlan._field_defaults["raters_per_unit"]

@@ -1,6 +1,6 @@
-"""How far a study is: slots by arm, what each rater has done, what was skipped and flagged.
+"""The progress of a study: slots by arm, the work of each rater, skips and flags.
 
-Reads only, in a number of statements that does not grow with the study.
+This module only reads, in a number of statements that does not grow with the study.
 """
 
 from collections.abc import Collection
@@ -13,19 +13,19 @@ from django.utils import timezone
 from annotation.models import Arm, Assignment, Flag, Rater, Skip, Study, Vote
 from annotation.planning import GroupNeed, UnitPlan, estimated_hours
 
-MOST_LISTED = 20  # skips and flags: the newest
+MOST_LISTED = 20  # number of the newest skips, and of the newest flags, on a page
 
 
 class ArmProgress(NamedTuple):
-    """The slots of one arm: all of them, and what became of each."""
+    """The number of slots of one arm, in all and by state."""
 
     kind: str
     n_units: int
     n_slots: int
     n_done: int
-    n_let_go: int  # not wanted any more: their units were decided before, or by hand
-    n_in_hand: int  # a rater has it, and the lease runs
-    n_let_go_by_hand: int  # of those let go: somebody decided it
+    n_let_go: int  # not wanted any more: the unit was decided, or a person let the slot go
+    n_in_hand: int  # a rater has the slot, and the lease has not run out
+    n_let_go_by_hand: int  # let go by a person; also counted in `n_let_go`
 
     @property
     def n_wanted(self) -> int:
@@ -33,7 +33,7 @@ class ArmProgress(NamedTuple):
 
 
 class RaterProgress(NamedTuple):
-    """What one rater has done in a study."""
+    """The work of one rater in a study."""
 
     rater: Rater
     group: str
@@ -46,12 +46,12 @@ class RaterProgress(NamedTuple):
 
 
 class PlannedArm(NamedTuple):
-    """What a plan asks for in one arm."""
+    """The units, slots and hours of a plan in one arm."""
 
     kind: str
     n_units: int
     n_slots: int
-    hours: float  # of all raters together
+    hours: float  # sum over all raters
 
 
 class PlanFigures(NamedTuple):
@@ -65,12 +65,12 @@ class PlanFigures(NamedTuple):
     left_out: dict[str, int]
     hours: float
     hours_per_rater: float
-    n_raters: int  # that the hours are divided among
-    n_gold: int  # responses with known answers: every rater meets them, no figure counts them
+    n_raters: int  # number of raters among whom the hours are divided
+    n_gold: int  # responses with known answers; every rater gets them, no figure counts them
 
 
 def plan_figures(study: Study, plan: UnitPlan, needs: Collection[GroupNeed]) -> PlanFigures:
-    """Return a plan in numbers; its hours are divided among the raters who are to be there."""
+    """Return a plan in numbers. Its hours are divided among all raters, also missing ones."""
     hours = estimated_hours(study, plan)
     rated = [unit for unit in plan.units if not unit.is_gold]
     arms = []
@@ -95,7 +95,7 @@ def plan_figures(study: Study, plan: UnitPlan, needs: Collection[GroupNeed]) -> 
 
 
 def arm_progress(study: Study) -> list[ArmProgress]:
-    """Return how far each arm is, gold items aside."""
+    """Return the progress of each arm, without gold items."""
     is_open = Q(rater__isnull=False, submitted_at=None, is_let_go=False)
     rows = (
         Assignment.objects.filter(study=study, unit__is_gold=False)
@@ -116,13 +116,13 @@ def arm_progress(study: Study) -> list[ArmProgress]:
 
 
 def was_rated(study: Study) -> bool:
-    """Return whether anybody has judged anything in a study, also late or by a flag alone."""
+    """Return whether a rater has judged anything in a study, also late or by a flag alone."""
     submitted = study.assignments.filter(submitted_at__isnull=False)
     return submitted.exists() or Vote.objects.filter(arm__study=study).exists()
 
 
 def group_name(study: Study, group: int) -> str:
-    """Return what a group of raters is called; empty when there is only one."""
+    """Return the name of a group of raters; "" when there is only one group."""
     if not study.is_split_into_groups:
         return ""
     if study.mixing == Study.Mixing.RATERS:
@@ -131,7 +131,7 @@ def group_name(study: Study, group: int) -> str:
 
 
 def rater_progress(study: Study, raters: Collection[Rater]) -> list[RaterProgress]:
-    """Return what these raters have done, in their order."""
+    """Return the work of these raters, in the given order."""
     now = timezone.now()
     slots = Assignment.objects.filter(rater__in=raters, is_let_go=False).order_by()
     submitted = _counts(slots.filter(submitted_at__isnull=False))
@@ -164,13 +164,13 @@ def _counts(
 
 
 def newest_skips(study: Study) -> QuerySet[Skip]:
-    """Return what was skipped last, with why."""
+    """Return the skips of a study, with their reasons, newest first."""
     of_study = Skip.objects.filter(unit__arm__study=study)
     related = ("rater__study", "unit__arm", "unit__example")
     return of_study.select_related(*related).order_by("-pk")
 
 
 def newest_flags(study: Study) -> QuerySet[Flag]:
-    """Return what was flagged last, with why."""
+    """Return the flags of a study, with their reasons, newest first."""
     of_study = Flag.objects.filter(arm__study=study)
     return of_study.select_related("rater", "arm", "response").order_by("-pk")

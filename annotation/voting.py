@@ -1,4 +1,4 @@
-"""What a filled-in form says, and when a vote is decided."""
+"""The judgement that a form's answers make, and when a vote is decided."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -9,17 +9,18 @@ NO, YES = YES_NO.values
 
 
 class Answer(NamedTuple):
-    """One answer of a rater; implied when a closed gate made it a no."""
+    """One answer of a rater. It is implied when a closed gate made it a no."""
 
     value: int
     is_implied: bool
 
 
 class Judgement(NamedTuple):
-    """What a rater's answers to one target amount to.
+    """A rater's judgement of one target.
 
-    `missing` are the questions asked and not answered, in order; `impossible` the combinations
-    of the scheme that hold. Only a judgement with neither can be submitted.
+    `missing` are the questions that are asked and not answered, in order. `impossible` are the
+    scheme's impossible combinations that the answers contain. A judgement can be submitted if both
+    are empty, or if its response is flagged and nothing is impossible.
     """
 
     answers: dict[str, Answer]
@@ -30,9 +31,9 @@ class Judgement(NamedTuple):
 def with_implied(scheme: Scheme, given: Mapping[str, int]) -> Judgement:
     """Return a rater's answers with those that closed gates imply.
 
-    A question behind a gate that is answered no, or itself implied, is an implied no whatever
-    was typed there; behind a gate without an answer it is not asked yet. A closed gate implies
-    nothing about a question that has no yes and no: that one stays without an answer.
+    A question behind a gate whose answer is no, given or implied, is an implied no, whatever the
+    rater chose there. Behind a gate without an answer it is not asked yet. A closed gate implies
+    nothing for a question that is not yes/no: that question has no answer.
     """
     answers: dict[str, Answer] = {}
     missing: list[str] = []
@@ -57,7 +58,7 @@ def is_decided(counts: Mapping[str, Mapping[int, int]], n_raters: int) -> bool:
 
     Args:
         counts: question → answer → number of votes so far.
-        n_raters: N, how many were to vote.
+        n_raters: N, the planned number of votes.
     """
     return bool(counts) and all(
         2 * max(by_answer.values(), default=0) > n_raters for by_answer in counts.values()

@@ -1,1 +1,1 @@
-"""Forms: what raters fill in, and how researchers set up a study."""
+"""Forms in which raters answer, and in which researchers set up a study."""

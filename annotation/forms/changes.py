@@ -1,4 +1,4 @@
-"""Forms about a study that is there: opening and closing it, letting it grow."""
+"""Forms about an existing study: opening it, closing it, and letting it grow."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from generation.models import Setup
 
 
 class OpenForm(forms.Form):
-    """Opening a study; with too few raters only when somebody says that more will come."""
+    """Opening a study. With too few raters, the researcher must confirm that more will come."""
 
     open_anyway = forms.BooleanField(label="Open anyway, and add raters later", required=False)
 
@@ -43,7 +43,7 @@ class CloseForm(forms.Form):
 
 
 class DeleteForm(forms.Form):
-    """Deleting a study that nobody has rated in, which cannot be undone."""
+    """Deleting a study without any rating, which cannot be undone."""
 
     is_final = forms.BooleanField(
         label="Delete it for good",
@@ -52,7 +52,7 @@ class DeleteForm(forms.Form):
 
 
 class ExtendForm(forms.Form):
-    """What to add to a running study; without a choice, what came to its dataset since."""
+    """Additions to a running study. Without a choice, they are what is new in its dataset."""
 
     setups = SetupsField(Setup.objects.none(), label="Further setups", required=False)
     is_confirmed = forms.BooleanField(required=False, widget=forms.HiddenInput)
@@ -69,7 +69,7 @@ class ExtendForm(forms.Form):
             sample.help_text = f"{study.n_sampled:,} now. A larger sample contains the smaller one."
 
     def choice(self) -> dict[str, Any]:
-        """Return what a valid form adds, as `extend_study` takes it."""
+        """Return what a valid form adds, as keyword arguments of `extend_study`."""
         return {
             "setups": list(self.cleaned_data["setups"]),
             "n_sampled": self.cleaned_data.get("n_sampled"),
@@ -77,7 +77,7 @@ class ExtendForm(forms.Form):
 
 
 class TakeOutForm(forms.Form):
-    """What becomes of the votes of a rater who is taken out; nothing is asked where none are."""
+    """The choice to keep or exclude the votes of a rater who is taken out, if there are any."""
 
     KEEP, EXCLUDE = "keep", "exclude"
     votes = forms.ChoiceField(
@@ -101,7 +101,7 @@ class TakeOutForm(forms.Form):
 
 
 class AddRatersForm(forms.Form):
-    """Raters that a study has not got yet."""
+    """Raters to add to a study, from those who are not in it yet."""
 
     all_raters = forms.BooleanField(label="All of them", required=False)
     raters = RatersField(User.objects.none(), label="Raters to add", required=False)

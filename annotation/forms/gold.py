@@ -1,4 +1,4 @@
-"""Known answers, pasted as CSV by a researcher."""
+"""The form for known answers, which a researcher pastes as CSV."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ COLUMNS = ("response", "question", "answer")
 
 
 class GoldForm(forms.Form):
-    """The gold items of a study, how many qualify, and how many of their answers are enough."""
+    """The gold items of a study, how many come first to qualify, and the threshold for raters."""
 
     answers = forms.CharField(
         label="Known answers",
@@ -70,8 +70,8 @@ class GoldForm(forms.Form):
 
 
 def _rows(text: str) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the line that each row ends in, as a mistake names it, and its three cells."""
-    # A browser posts the line breaks of a quoted key as CR LF: here they are LF again.
+    """Yield the line that each row ends in, as errors name it, and its three cells."""
+    # A browser posts the line breaks of a quoted key as CR LF. Here they become LF again.
     rows = csv.DictReader(io.StringIO(text.strip(), newline=None))
     try:
         if rows.fieldnames is None:
@@ -89,7 +89,7 @@ def _rows(text: str) -> Iterator[tuple[str, str, str, str]]:
 
 
 def known_answers_csv(study: Study, scheme: Scheme) -> str:
-    """Return a study's known answers as the form takes them; empty when there are none."""
+    """Return a study's known answers as CSV for the form; "" when there are none."""
     rows = study.gold_answers.order_by("target__response__key", "pk").values_list(
         "target__response__key", "question", "answer"
     )

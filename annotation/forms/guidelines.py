@@ -1,4 +1,4 @@
-"""The form that a study's guidelines are written in."""
+"""The form in which a researcher writes a study's guidelines."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from annotation.models import Guideline
 
 
 class GuidelineForm(forms.Form):
-    """A guideline's text, and the version it was written from."""
+    """A guideline's text, and the version that it was edited from."""
 
     text = forms.CharField(
         label="Text, as Markdown",
@@ -28,10 +28,10 @@ class GuidelineForm(forms.Form):
         kwargs.setdefault("initial", {"text": newest.text if newest else "", "based_on": version})
         super().__init__(*args, **kwargs)
         self.newest_version = version
-        self.is_outdated = False  # somebody saved another version meanwhile
+        self.is_outdated = False  # whether another version was saved meanwhile
 
     def clean_text(self) -> str:
-        # Browsers send line ends as CR LF: a version must not differ by that alone.
+        # Browsers send line ends as CR LF. Versions must not differ by that alone.
         text: str = self.cleaned_data["text"].replace("\r\n", "\n").strip()
         if not text:
             raise forms.ValidationError("Write something: raters read this text first.")
@@ -46,6 +46,6 @@ class GuidelineForm(forms.Form):
                 " take over what you need, and save again.",
             )
             self.is_outdated = True
-            # Whoever saves again has been told.
+            # The error informs the researcher, so the next save is accepted.
             self.data = {**self.data.dict(), "based_on": str(self.newest_version)}  # type: ignore[attr-defined]
         return cleaned

@@ -1,7 +1,7 @@
-"""What a rater fills in: one form per response of a unit, built from the scheme as data.
+"""The forms of a rater: one for each response of a unit, built from the scheme as data.
 
-One class serves every scheme and layout. Fields are named by question and shown position
-(`relevant-2`), so that no id of the database reaches the page.
+One class serves every scheme and layout. A field's name has the question and the shown position
+(`relevant-2`), so that no id of the database is on the page.
 """
 
 import math
@@ -15,7 +15,7 @@ from annotation.rated_units import RatedUnit, ShownResponse
 from annotation.schemes import Scheme
 from annotation.voting import Judgement, with_implied
 
-LONGEST_SECONDS = 24 * 3600.0  # more is no time on task
+LONGEST_SECONDS = 24 * 3600.0  # a longer time cannot be time on task
 NO_ANSWER = "No answer yet."
 
 SKIP_REASONS = (
@@ -33,7 +33,7 @@ FLAG_REASONS = (
 
 
 class VoteForm(forms.Form):
-    """A scheme's questions about one response or citation. Whatever is not asked is implied."""
+    """A scheme's questions about a response or citation. Closed gates imply some answers."""
 
     judgement: Judgement
     given: dict[str, int]
@@ -62,7 +62,7 @@ class VoteForm(forms.Form):
         return f"{field_name}-{self.shown.position}"
 
     def clean(self) -> None:
-        """Ask for what is missing, unless the response is flagged, and refuse what cannot be."""
+        """Report missing answers, unless the response is flagged, and impossible combinations."""
         cleaned = self.cleaned_data
         self.given = {key: answer for key, answer in cleaned.items() if answer is not None}
         self.judgement = with_implied(self.scheme, self.given)
@@ -75,7 +75,7 @@ class VoteForm(forms.Form):
 
 
 class RatingForm:
-    """All of a unit: a form per response, and the time on task."""
+    """The form of a whole unit: a form for each response, and the time on task."""
 
     def __init__(self, unit: RatedUnit, data: Mapping[str, Any] | None = None) -> None:
         self.unit, self._data = unit, data
@@ -86,17 +86,17 @@ class RatingForm:
 
     @property
     def is_sent(self) -> bool:
-        """Whether somebody sent it: only then has it errors."""
+        """Whether the form was sent. Only then does it have errors."""
         return self._data is not None
 
     def is_valid(self) -> bool:
-        """Return whether all can be stored; checks every form, so that each shows its errors."""
+        """Return whether all answers can be stored. Every form is checked, to show its errors."""
         invalid = [form for form in self.forms if not form.is_valid()]
         return not invalid
 
     @property
     def answers(self) -> dict[int, dict[str, int]]:
-        """Return what is answered so far, for a draft: target → question → answer."""
+        """Return the answers so far, for a draft: target → question → answer."""
         return {form.shown.target_id: form.given for form in self.forms}
 
     @property
@@ -110,14 +110,14 @@ class RatingForm:
 
 
 class SkipForm(forms.Form):
-    """Why a rater gives a unit back."""
+    """The reason why a rater gives a unit back."""
 
     reason = forms.ChoiceField(choices=[(reason, reason) for reason in SKIP_REASONS])
     note = forms.CharField(required=False, max_length=2000)
 
 
 class FlagForm(forms.Form):
-    """What is wrong with which responses of a unit."""
+    """The responses of a unit that a rater flags, and the reason."""
 
     reason = forms.ChoiceField(choices=[(reason, reason) for reason in FLAG_REASONS])
     note = forms.CharField(required=False, max_length=2000)
@@ -135,5 +135,5 @@ class FlagForm(forms.Form):
 
     @property
     def words(self) -> str:
-        """Return the reason as it is stored, with the rater's own words."""
+        """Return the reason to store: the chosen one, and the rater's own words."""
         return ": ".join(filter(None, [self.cleaned_data["reason"], self.cleaned_data["note"]]))

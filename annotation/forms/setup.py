@@ -41,9 +41,9 @@ CHOICES = tuple(field.name for field in fields_of(StudyPlan))
 
 
 class SchemeSelect(forms.RadioSelect):
-    """Schemes to choose from, which say whether they need evidence and which arms they allow.
+    """Schemes to choose from, each marked with its need for evidence and what it asks about.
 
-    The form folds by that, in CSS: what makes no sense for a scheme is not shown.
+    The stylesheet uses these marks to hide the choices that make no sense for a scheme.
     """
 
     def __init__(self, schemes: Mapping[str, Scheme]) -> None:
@@ -72,7 +72,7 @@ class RatersField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
     widget = forms.CheckboxSelectMultiple
 
     def offer(self, users: QuerySet[User]) -> None:
-        """Let these be chosen; they are read once, for the page to say that there are none."""
+        """Offer these users. They are read once, so that the page knows if there are none."""
         self.queryset = users
         self.choices = [(user.pk, explained(user.username, user.rater_code)) for user in users]
 
@@ -83,12 +83,12 @@ def setups_of(dataset: Dataset) -> QuerySet[Setup]:
 
 
 def accounts_of_raters() -> QuerySet[User]:
-    """Return everybody who may rate, by name."""
+    """Return all users who may rate, sorted by name."""
     return User.objects.filter(groups__name=Role.RATER, is_active=True).order_by("username")
 
 
 class ChooseDatasetForm(forms.Form):
-    """The first thing to choose for a study: what its responses are taken from."""
+    """The first choice for a study: the dataset that its responses are taken from."""
 
     dataset = forms.ModelChoiceField(
         Dataset.objects.none(), to_field_name="slug", empty_label="Choose a dataset"
@@ -101,7 +101,7 @@ class ChooseDatasetForm(forms.Form):
 
 
 class StudyForm(forms.Form):
-    """A study before it opens. Only its name and one setup have to be given."""
+    """A study before it opens. Only its name and one setup are required."""
 
     name = forms.CharField(label="Name", max_length=100)
     setups = SetupsField(
@@ -178,7 +178,7 @@ class StudyForm(forms.Form):
         return cleaned
 
     def _scheme(self, cleaned: dict[str, Any]) -> Scheme | None:
-        """Put the scheme's data into `cleaned`, and return the scheme; None when it is no good."""
+        """Put the scheme's data into `cleaned`, and return the scheme; None when it is refused."""
         is_own = cleaned.get("scheme") == OWN_SCHEME
         field = "own_scheme" if is_own else "scheme"
         if field in self.errors or "scheme" in self.errors:
@@ -210,7 +210,7 @@ class StudyForm(forms.Form):
         return [field for field in self if field.errors]
 
     def plan(self) -> StudyPlan:
-        """Return what a valid form says."""
+        """Return the plan of a valid form."""
         chosen = self.cleaned_data
         return StudyPlan(
             name=chosen["name"],
@@ -233,7 +233,7 @@ def _about(scheme: Scheme) -> str:
 
 
 def _initial(study: Study) -> dict[str, Any]:
-    """Return what the form of a planned study begins with."""
+    """Return the initial values of a planned study's form."""
     kinds = tuple(arm.kind for arm in study.arms.all())
     key = study.scheme["key"]
     is_built_in = built_in_schemes().get(key) == study.scheme

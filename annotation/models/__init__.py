@@ -1,4 +1,4 @@
-"""People's judgements: studies, raters, what they rated and how they voted."""
+"""Judgements by people: studies, raters, units and votes."""
 
 from annotation.models.studies import Arm, Guideline, Rater, Study
 from annotation.models.units import (

@@ -1,4 +1,4 @@
-"""Studies, their arms and guidelines, and who rates in them."""
+"""Studies, their arms, guidelines and raters."""
 
 from django.conf import settings
 from django.db import models
@@ -9,10 +9,10 @@ from generation.models import Dataset, Setup
 
 
 class Study(models.Model):
-    """Examples × setups rated under one scheme.
+    """One study: examples × setups that are rated under one scheme.
 
-    An imported study is born closed. `scheme` is a copy of the scheme's file: what was asked
-    then stays what was asked.
+    An imported study is closed from the start. `scheme` is a copy of the scheme's file, so that
+    later changes of the file do not change what was asked.
     """
 
     class State(models.TextChoices):
@@ -22,7 +22,7 @@ class Study(models.Model):
         CLOSED = "closed"
 
     class Mixing(models.TextChoices):
-        """What is random when a study has both arms."""
+        """The random part of a study with both arms: the order of arms, or each rater's arm."""
 
         ORDER = "order", "both arms for everybody, in random order"
         RATERS = "raters", "each rater in one arm, at random"
@@ -32,7 +32,7 @@ class Study(models.Model):
         IN_TURN = "in_turn", "one response in full, then the next"
 
     class ResponseOrder(models.TextChoices):
-        """How the responses of a merged unit are ordered."""
+        """The order of the responses in a merged unit."""
 
         RANDOM = "random", "random for each rater"
         FIXED = "fixed", "by setup, the same for everybody"
@@ -44,15 +44,15 @@ class Study(models.Model):
     scheme = models.JSONField()
     state = models.CharField(max_length=8, choices=State, default=State.PLANNED)
     is_imported = models.BooleanField(default=False)
-    # None in imported studies: there N = the votes that an item has.
+    # It may be None in imported studies: there N is the number of votes that an item has.
     raters_per_unit = models.PositiveSmallIntegerField(null=True, blank=True)
     evidence_choice = models.CharField(
         max_length=10, choices=EvidenceChoice, default=EvidenceChoice.SHOWN
     )
     seed = models.PositiveIntegerField(default=13)
-    introduction = models.TextField(blank=True)  # what raters read before they begin
+    introduction = models.TextField(blank=True)  # raters read it before they begin
     mixing = models.CharField(max_length=8, choices=Mixing, default=Mixing.ORDER)
-    may_meet_both_arms = models.BooleanField(default=False)  # one rater, one response, both arms
+    may_meet_both_arms = models.BooleanField(default=False)  # a rater may get a response in each
     merged_layout = models.CharField(
         max_length=12, choices=MergedLayout, default=MergedLayout.SIDE_BY_SIDE
     )
@@ -61,16 +61,17 @@ class Study(models.Model):
     )
     lease_minutes = models.PositiveSmallIntegerField(default=30)
     stops_when_decided = models.BooleanField(default=False)
-    # Share of the examples that get all raters all the same: agreement is taken from these.
+    # The share of examples that always get all raters. Agreement is computed from these alone.
     full_share = models.FloatField(default=0.25)
-    # How many of the dataset's examples are rated, drawn by the seed; None: all of them.
+    # The number of examples to rate (pairs of each model, if citations are rated), drawn by the
+    # seed; None: all of them.
     n_sampled = models.PositiveIntegerField(null=True, blank=True)
     # Gold items: responses with known answers, mixed in for every rater.
     n_gold_units = models.PositiveIntegerField(default=0)
-    n_qualifying = models.PositiveSmallIntegerField(default=0)  # of them, before anything else
-    gold_threshold = models.FloatField(null=True, blank=True)  # below it: no further units
+    n_qualifying = models.PositiveSmallIntegerField(default=0)  # gold items to rate first
+    gold_threshold = models.FloatField(null=True, blank=True)  # raters below it get no more units
     n_units_by_group = models.JSONField(default=list, blank=True)  # planned so far
-    settings = models.JSONField(default=dict, blank=True)  # study.json: what it says beyond these
+    settings = models.JSONField(default=dict, blank=True)  # the other keys of study.json
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -103,27 +104,28 @@ class Study(models.Model):
 
     @property
     def assumed_keys(self) -> list[str] | None:
-        """The keys of the responses whose answer an imported study's file says is assumed."""
+        """The keys of the responses whose answers are assumed, as an imported file says."""
         named = self.settings.get("assumed")
         if not (self.is_imported and isinstance(named, list)):
             return None
         return [key for key in named if isinstance(key, str)]
 
     def n_raters(self, n_there: int) -> int:
-        """Return N, which a majority is more than half of, for an item with so many raters.
+        """Return N for an item that `n_there` raters judged. A majority is more than half of N.
 
-        That is the planned number; imported votes may be more, or have no plan.
+        N is the planned number. Imported items may have more raters, or no planned number; then N
+        is `n_there`.
         """
         return max(self.raters_per_unit or 0, n_there)
 
     @property
     def is_running(self) -> bool:
-        """Whether raters may submit and change: it was opened, and is not closed."""
+        """Whether raters may submit and change votes: the study was opened and is not closed."""
         return self.state in (self.State.OPEN, self.State.PAUSED)
 
     @property
     def is_split_into_groups(self) -> bool:
-        """Whether raters are in two groups, so that nobody meets a response in both arms."""
+        """Whether raters are in two groups, so that no rater meets a response in both arms."""
         return len(self.arms.all()) == 2 and not self.may_meet_both_arms
 
     @property
@@ -132,7 +134,7 @@ class Study(models.Model):
 
 
 class Arm(models.Model):
-    """One way of showing responses in a study: each alone, or all of an example together."""
+    """One way of showing responses in a study: each one alone, or all of an example together."""
 
     class Kind(models.TextChoices):
         SEPARATE = "separate"
@@ -143,7 +145,7 @@ class Arm(models.Model):
     n_units = models.PositiveIntegerField(default=0)  # planned so far
 
     class Meta:
-        ordering = ["-kind"]  # separate, merged
+        ordering = ["-kind"]  # separate before merged
         constraints = [models.UniqueConstraint(fields=["study", "kind"], name="arm_once_per_study")]
 
     def __str__(self) -> str:
@@ -151,7 +153,7 @@ class Arm(models.Model):
 
 
 class Guideline(models.Model):
-    """One version of a study's guidelines; a vote keeps the version it was given under."""
+    """One version of a study's guidelines. Each vote keeps the version that was in force."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="guidelines")
     version = models.PositiveSmallIntegerField()
@@ -176,15 +178,16 @@ class Rater(models.Model):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
     )
-    # In a study of two arms: who meets which example in which arm (see `planning.group_of`).
+    # With two arms, the group decides which examples the rater meets in which arm (see
+    # `planning.group_of`).
     group = models.PositiveSmallIntegerField(default=0)
     is_excluded = models.BooleanField(default=False)
-    taken_out_at = models.DateTimeField(null=True, blank=True)  # gets no further units since
+    taken_out_at = models.DateTimeField(null=True, blank=True)  # no more units after it
     is_simulated = models.BooleanField(default=False)
-    gold_score = models.FloatField(null=True, blank=True)  # share of gold answers met
+    gold_score = models.FloatField(null=True, blank=True)  # share of known answers they gave
     n_gold = models.PositiveIntegerField(default=0)  # gold units submitted, also flagged ones
 
-    TAKES_PART = Q(is_excluded=False, taken_out_at=None)  # is there still, and counts
+    TAKES_PART = Q(is_excluded=False, taken_out_at=None)  # neither excluded nor taken out
 
     class Meta:
         ordering = ["code"]
@@ -202,17 +205,17 @@ class Rater(models.Model):
 
     @property
     def gets_units(self) -> bool:
-        """Whether this rater is given further units, as long as the study hands some out."""
+        """Whether this rater gets further units while the study hands out units."""
         return self.taken_out_at is None and not self.is_under_threshold
 
     @property
     def may_vote(self) -> bool:
-        """Whether this rater's votes count and may change: the study runs, and they take part."""
+        """Whether this rater may submit and change votes: in a running study, unless taken out."""
         return self.study.is_running and self.taken_out_at is None
 
     @property
     def is_under_threshold(self) -> bool:
-        """Whether this rater has met too few gold answers to get further units."""
+        """Whether this rater has given too few known answers to get further units."""
         threshold = self.study.gold_threshold
         if threshold is None or self.gold_score is None:
             return False

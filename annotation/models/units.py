@@ -1,4 +1,4 @@
-"""What is rated, and the queue: units, their slots, and who was given what."""
+"""The queue of a study: targets, units, their slots, and which rater was given which unit."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from generation.models import Citation, Example, Passage, Response
 
 
 class Target(models.Model):
-    """The one thing a question is asked about: a response, or one citation of it."""
+    """One thing that a question is asked about: a response, or one citation of a response."""
 
     response = models.ForeignKey(Response, models.CASCADE, related_name="targets")
     citation = models.ForeignKey(
@@ -37,25 +37,25 @@ class Target(models.Model):
 
 
 class Unit(models.Model):
-    """What a rater sees at once: one target, or in the merged arm several of one example.
+    """One unit, which a rater sees at once: a target, or in the merged arm several of one example.
 
-    Its passages are the evidence that the form shows, fixed when the unit is planned.
+    Its passages are shown as evidence. They are fixed when the unit is planned.
     """
 
     arm = models.ForeignKey(Arm, models.CASCADE, related_name="units")
     example = models.ForeignKey(Example, models.CASCADE, related_name="units")
     targets = models.ManyToManyField(Target, through="UnitTarget", related_name="units")
     passages = models.ManyToManyField(Passage, through="UnitPassage", related_name="+")
-    group = models.PositiveSmallIntegerField(default=0)  # of the raters who may take it
-    is_gold = models.BooleanField(default=False)  # its answers are known: outside every figure
-    is_always_full = models.BooleanField(default=False)  # never let go before all have rated it
+    group = models.PositiveSmallIntegerField(default=0)  # the group of raters who may take it
+    is_gold = models.BooleanField(default=False)  # its answers are known, and no figure counts them
+    is_always_full = models.BooleanField(default=False)  # it gets all N raters, also when decided
 
     def __str__(self) -> str:
         return f"unit {self.pk}"
 
 
 class UnitTarget(models.Model):
-    """A target in a unit, with its place in the order that a fixed layout shows."""
+    """A target in a unit, with its place in the fixed order of responses."""
 
     unit = models.ForeignKey(Unit, models.CASCADE, related_name="places")
     target = models.ForeignKey(Target, models.CASCADE, related_name="places")
@@ -73,7 +73,7 @@ class UnitTarget(models.Model):
 
 
 class UnitPassage(models.Model):
-    """A passage that a unit shows as evidence, in the order shown."""
+    """A passage that a unit shows as evidence, with its position."""
 
     unit = models.ForeignKey(Unit, models.CASCADE, related_name="evidence")
     passage = models.ForeignKey(Passage, models.CASCADE, related_name="+")
@@ -90,39 +90,40 @@ class UnitPassage(models.Model):
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
-    """Slots by what can be done with them."""
+    """Slots, selected by their state."""
 
     def free(self, now: datetime) -> "AssignmentQuerySet":
-        """Return those that may be taken: nobody's, or with a lease that has run out."""
+        """Return the slots that may be taken: without a rater, or with a lease that has run out."""
         is_nobodys = Q(rater=None) | Q(lease_until__lt=now)
         return self.filter(is_nobodys, submitted_at=None, is_let_go=False)
 
     def nobodys(self) -> "AssignmentQuerySet":
-        """Return those that nobody has, and that are wanted."""
+        """Return the slots that no rater has, and that are still wanted."""
         return self.filter(rater=None, submitted_at=None, is_let_go=False)
 
     def in_hand(self) -> "AssignmentQuerySet":
-        """Return those that somebody has taken and not submitted."""
+        """Return the slots that a rater has taken and not submitted."""
         return self.filter(rater__isnull=False, submitted_at=None, is_let_go=False)
 
     def give_back(self) -> int:
-        """Make them nobody's again; return how many."""
+        """Take these slots from their raters; return how many slots."""
         return self.update(rater=None, claimed_at=None, lease_until=None)
 
 
 class Assignment(models.Model):
-    """One wanted judgement of one unit: a slot, planned with the study, taken by one rater.
+    """One slot: a wanted judgement of a unit, planned with the study and taken by one rater.
 
-    `study` and `group` repeat what the unit says, so that the first free slot is found in one
-    narrow index. Slots are handed out turn by turn, in the order of random keys within a turn.
-    A slot's turn is its number; gold units have more slots than others, so theirs begin again.
+    `study` and `group` repeat the unit's, so that the first free slot is found in one narrow index.
+    Slots are handed out turn by turn, in the order of random keys within a turn. A slot's turn is
+    its number. Gold units may have more slots than others; after N their turns begin again at 1.
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="assignments")
     unit = models.ForeignKey(Unit, models.CASCADE, related_name="assignments")
     group = models.PositiveSmallIntegerField()
-    slot = models.PositiveSmallIntegerField()  # 1 .. study.raters_per_unit
-    turn = models.PositiveSmallIntegerField()  # 1 .. study.raters_per_unit
+    # From 1 to study.raters_per_unit; in a gold unit, to the number of raters in its group.
+    slot = models.PositiveSmallIntegerField()
+    turn = models.PositiveSmallIntegerField()  # from 1 to study.raters_per_unit
     key = models.PositiveIntegerField()
     rater = models.ForeignKey(
         Rater, models.RESTRICT, null=True, blank=True, related_name="assignments"
@@ -130,8 +131,8 @@ class Assignment(models.Model):
     claimed_at = models.DateTimeField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
-    is_let_go = models.BooleanField(default=False)  # not wanted any more: nobody is given it
-    # Where somebody let it go; else it is not needed, as its unit was decided before.
+    is_let_go = models.BooleanField(default=False)  # not wanted any more, so no rater is given it
+    # Set if a person let the slot go; empty if it is not needed, because its unit was decided.
     let_go_at = models.DateTimeField(null=True, blank=True)
     let_go_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
@@ -179,9 +180,9 @@ class Assignment(models.Model):
 
 
 class Exposure(models.Model):
-    """A rater was given a target in a unit, whatever became of it: never a second time.
+    """One target that a rater was given in a unit. They never get it again, whatever they did.
 
-    `scope` is empty where a study forbids meeting a response in both arms, else the arm's kind.
+    `scope` is empty if the study forbids meeting a response in both arms, else the arm's kind.
     """
 
     rater = models.ForeignKey(Rater, models.RESTRICT, related_name="exposures")
@@ -202,7 +203,7 @@ class Exposure(models.Model):
 
 
 class Draft(models.Model):
-    """What a rater has answered in a unit and not submitted; kept after the lease is gone.
+    """One rater's answers in a unit before they are submitted. They stay after the lease ends.
 
     `answers`: id of the target (as text) → question → answer.
     """
@@ -210,7 +211,7 @@ class Draft(models.Model):
     unit = models.ForeignKey(Unit, models.CASCADE, related_name="drafts")
     rater = models.ForeignKey(Rater, models.CASCADE, related_name="drafts")
     answers = models.JSONField(default=dict)
-    seconds = models.FloatField(default=0.0)  # on task so far
+    seconds = models.FloatField(default=0.0)  # time on task so far
     saved_at = models.DateTimeField()
 
     class Meta:
@@ -223,9 +224,9 @@ class Draft(models.Model):
 
 
 class Skip(models.Model):
-    """A rater did not want to judge a unit, and why. Its slot went back.
+    """One unit that a rater did not want to judge, and the reason. Its slot became free.
 
-    Somebody may ask them again: then they may be given the unit once more, and skip it once more.
+    A researcher may ask them again: then they may get the unit once more, and skip it once more.
     """
 
     unit = models.ForeignKey(Unit, models.CASCADE, related_name="skips")
@@ -249,7 +250,7 @@ class Skip(models.Model):
 
     @property
     def keeps_from_qualifying(self) -> bool:
-        """Whether a rater waits for this known answer: nobody else can give it for them."""
+        """Whether the rater needs this known answer to qualify; no other rater can give it."""
         rater = self.rater
         is_qualifying = rater.gets_units and rater.n_gold < rater.study.n_qualifying
         return self.unit.is_gold and is_qualifying and self.asked_again_at is None

@@ -1,4 +1,4 @@
-"""Votes, how they were changed, flags, and answers that are known."""
+"""Votes, their changes, flags, and known answers."""
 
 from django.db import models
 
@@ -10,8 +10,8 @@ from generation.models import Response
 class Vote(models.Model):
     """One rater's answer to one question about one target.
 
-    `answer`: yes/no 1 or 0, ordinal the number itself, nominal the label's place from 0.
-    Imported votes have no assignment.
+    `answer` is 1 or 0 for yes or no, the number itself on an ordinal scale, and the label's place
+    from 0 on a nominal scale. Imported votes have no assignment.
     """
 
     arm = models.ForeignKey(Arm, models.CASCADE, related_name="votes")
@@ -20,21 +20,21 @@ class Vote(models.Model):
     rater = models.ForeignKey(Rater, models.RESTRICT, related_name="votes")
     answer = models.SmallIntegerField()
     is_implied = models.BooleanField(default=False)
-    is_surplus = models.BooleanField(default=False)  # late, its slot was gone: outside the vote
+    is_surplus = models.BooleanField(default=False)  # late: its slot was gone, no figure has it
     assignment = models.ForeignKey(
         Assignment, models.RESTRICT, null=True, blank=True, related_name="votes"
     )
     guideline = models.ForeignKey(
         Guideline, models.RESTRICT, null=True, blank=True, related_name="+"
     )
-    position = models.PositiveSmallIntegerField(null=True, blank=True)  # in a merged unit, from 1
+    position = models.PositiveSmallIntegerField(null=True, blank=True)  # place in the unit, from 1
     seconds = models.FloatField(null=True, blank=True)
     at = models.DateTimeField(null=True, blank=True)
-    source_id = models.CharField(max_length=200, blank=True)  # what it is called where it is from
+    source_id = models.CharField(max_length=200, blank=True)  # its id in the file that it is from
 
     class Meta:
         constraints = [
-            # In this order, so that a report reads one arm's votes item by item.
+            # With this order of fields, a report reads one arm's votes item by item.
             models.UniqueConstraint(
                 fields=["arm", "target", "question", "rater"], name="vote_once_per_rater"
             ),
@@ -45,10 +45,10 @@ class Vote(models.Model):
 
 
 class VoteChange(models.Model):
-    """One change of one's own vote after it was submitted: what it was, and what it became."""
+    """One change that a rater made to a submitted vote: the old answer and the new one."""
 
-    # Nothing deletes a vote but the deletion of its dataset, which deletes these first; with
-    # a cascade Django would load every vote to look for them.
+    # Votes are deleted only with their dataset, which deletes their changes first. With a cascade,
+    # Django would load every vote to look for changes.
     vote = models.ForeignKey(Vote, models.DO_NOTHING, related_name="changes")
     at = models.DateTimeField()
     old_answer = models.SmallIntegerField()
@@ -64,7 +64,7 @@ class VoteChange(models.Model):
 
 
 class Flag(models.Model):
-    """'Malformed, no judgement possible', said by one rater about one response."""
+    """One rater's statement that no judgement is possible on one response."""
 
     arm = models.ForeignKey(Arm, models.CASCADE, related_name="flags")
     response = models.ForeignKey(Response, models.CASCADE, related_name="flags")

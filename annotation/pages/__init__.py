@@ -1,1 +1,1 @@
-"""What pages show. Only reads."""
+"""The contents of pages. These modules only read."""

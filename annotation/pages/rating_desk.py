@@ -1,4 +1,4 @@
-"""The desk that a unit is rated at: its layout, its texts, and each question with its answers."""
+"""The page on which a unit is rated: its layout, its texts, and each question with its answers."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -18,8 +18,8 @@ from generation.models import Entity
 
 Layout = Literal["questions", "in_turn", "matrix", "judge"]
 
-FEW_QUESTIONS = 2  # so few have their help open at first
-EXCERPT = 40  # characters of a response that stand beside its answer on a phone
+FEW_QUESTIONS = 2  # with at most so many questions, their help is open at first
+EXCERPT = 40  # characters of a response that are shown beside its answers on a phone
 
 
 class AnswerOption(NamedTuple):
@@ -33,14 +33,14 @@ class AnswerOption(NamedTuple):
 class QuestionCell(NamedTuple):
     """One question about one response, with the answers to choose from."""
 
-    name: str  # of the form's field
+    name: str  # the name of the form's field
     options: list[AnswerOption]
     error: str
-    is_first_error: bool  # where the page puts the focus
+    is_first_error: bool  # whether the page puts the focus here
 
 
 class Contradiction(NamedTuple):
-    """Answers that cannot stand together; `when` names the fields: 'a-1=1 b-1=0'."""
+    """Answers that exclude each other; `when` names the fields: 'a-1=1 b-1=0'."""
 
     when: str
     text: str
@@ -60,7 +60,7 @@ class TargetForm:
 
     @property
     def contradictions(self) -> list[Contradiction]:
-        """Return each combination of the scheme that cannot be, for this response."""
+        """Return each impossible combination of the scheme, for this response."""
         return [
             Contradiction(
                 when=" ".join(f"{self.form.add_prefix(key)}={together[key]}" for key in together),
@@ -72,7 +72,7 @@ class TargetForm:
 
     @property
     def first_name(self) -> str:
-        """Return the field of the first question: the only one where buttons submit."""
+        """Return the name of the first question's field; buttons that submit belong to it alone."""
         return self.form.add_prefix(self.form.scheme.keys[0])
 
     @property
@@ -85,7 +85,7 @@ class TargetForm:
 
     def cell(self, question: Question, *, is_first_error: bool) -> QuestionCell:
         scale, answer = question.scale, self.form.given.get(question.key)
-        if scale == YES_NO:  # yes first, as people say it
+        if scale == YES_NO:  # yes comes first, as in speech
             options = [AnswerOption(1, "Yes", answer == 1), AnswerOption(0, "No", answer == 0)]
         else:
             answers = zip(scale.values, scale.labels, strict=True)
@@ -106,7 +106,7 @@ class RatingDesk:
 
     @cached_property
     def layout(self) -> Layout:
-        """Return how the unit is laid out; data decides, so a new scheme needs no template."""
+        """Return the layout of the unit. It follows from data, so new schemes need no template."""
         unit = self.unit
         if unit.arm == Arm.Kind.MERGED:
             is_in_turn = unit.study.merged_layout == Study.MergedLayout.IN_TURN
@@ -138,22 +138,22 @@ class RatingDesk:
 
     @property
     def single(self) -> ShownResponse | None:
-        """Return the response where there is just one."""
+        """Return the response if there is only one; else None."""
         return self.unit.responses[0] if len(self.responses) == 1 else None
 
     @property
     def pinned(self) -> ShownResponse | None:
-        """Return what stays at the foot of the dialog, beside the evidence."""
+        """Return the response that stays below the dialog, beside the evidence; else None."""
         return self.single if self.has_evidence else None
 
     @property
     def response_in_dialog(self) -> ShownResponse | None:
-        """Return what stands as the dialog's last turn, where there is no evidence."""
+        """Return the response that is shown as the dialog's last turn: without evidence only."""
         return None if self.has_evidence else self.single
 
     @cached_property
     def subject(self) -> str:
-        """Return the name of what a cited fact is about: the sentence may only say 'he'."""
+        """Return the name of the entity that is cited, because the sentence may only say 'he'."""
         citation = self.unit.responses[0].citation
         if citation is None:
             return ""
@@ -166,7 +166,7 @@ class RatingDesk:
 
     @property
     def n_units(self) -> int:
-        """Return a fair share of the units; who has done more sees what they did."""
+        """Return a fair share of the units; for raters who did more, the units that they did."""
         return max(1, self.unit.share.n_share, self.unit.share.n_submitted)
 
     @property
@@ -179,13 +179,13 @@ class RatingDesk:
 
     @property
     def most_options(self) -> int:
-        """Return how many answers the longest scale has, as far as one key can tell them apart."""
+        """Return how many answers the longest scale has, but at most 9: each needs a digit key."""
         scales = [q.scale for q in self.unit.scheme.questions if q.scale != YES_NO]
         return min(9, max((len(scale.values) for scale in scales), default=0))
 
     @property
     def is_in_hand(self) -> bool:
-        """Whether what is typed is kept as a draft."""
+        """Whether the rater's answers are kept as a draft."""
         return self.unit.state in ("open", "gone")
 
     @property
@@ -206,7 +206,7 @@ class RatingDesk:
 
     @property
     def evidence_by_question(self) -> bool:
-        """Whether there is evidence that stands beside some questions alone."""
+        """Whether there is evidence that is shown beside some questions only."""
         return self.unit.scheme.has_evidence_by_question and self._is_any_evidence
 
     @property
@@ -237,14 +237,14 @@ class RatingDesk:
 
     @cached_property
     def n_asked(self) -> int:
-        """Return how many questions are open: all but those behind a closed gate."""
+        """Return how many questions are asked: all but those behind a closed gate."""
         judgements = [part.form.judgement for part in self.responses]
         n_closed = sum(answer.is_implied for j in judgements for answer in j.answers.values())
         return len(self.asked) * len(self.responses) - n_closed
 
     @cached_property
     def first_error(self) -> tuple[TargetForm, AskedQuestion] | None:
-        """Return where the first error is, in the order in which the page asks."""
+        """Return the place of the first error in the page's order; None before it is sent."""
         places = [(part, asked) for part in self.responses for asked in self.asked]
         if self.layout == "matrix":
             places = [(part, asked) for asked in self.asked for part in self.responses]
@@ -253,7 +253,7 @@ class RatingDesk:
 
     @property
     def problem(self) -> str:
-        """Return the first thing that keeps the form from being submitted."""
+        """Return the first problem that keeps the form from being submitted; "" without one."""
         if self.first_error is None:
             return ""
         part, asked = self.first_error
@@ -265,7 +265,7 @@ class RatingDesk:
 
     @property
     def first_error_name(self) -> str:
-        """Return the field that the page moves to."""
+        """Return the name of the field that the page moves to; "" without an error."""
         if self.first_error is None:
             return ""
         part, asked = self.first_error
@@ -275,11 +275,11 @@ class RatingDesk:
         return part.cell(asked.question, is_first_error=self.first_error == (part, asked))
 
     def blocks(self) -> Iterator[tuple[TargetForm, list[tuple[AskedQuestion, QuestionCell]]]]:
-        """Return each response with its questions."""
+        """Yield each response with its questions."""
         for part in self.responses:
             yield part, [(asked, self._cell(part, asked)) for asked in self.asked]
 
     def rows(self) -> Iterator[tuple[AskedQuestion, list[tuple[TargetForm, QuestionCell]]]]:
-        """Return each question with a cell for each response: the matrix."""
+        """Yield each question with a cell for each response, for the matrix."""
         for asked in self.asked:
             yield asked, [(part, self._cell(part, asked)) for part in self.responses]

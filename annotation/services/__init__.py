@@ -1,1 +1,1 @@
-"""Every write to studies and votes: imported ones, those planned here, and rating itself."""
+"""All writes to studies and votes: imports, planned studies, and rating."""

@@ -1,4 +1,4 @@
-"""A study of sentence-citation pairs: do sentences say what their citations claim (KaLMA, 5.4)."""
+"""Studies of sentence-citation pairs: whether sentences say what they cite (KaLMA, 5.4)."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -22,7 +22,7 @@ N_RATERS = 2
 
 
 class PairDraw(NamedTuple):
-    """Which pairs are rated; what is usual is as in the paper."""
+    """The choice of the pairs to rate. The defaults are those of the paper."""
 
     n_pairs: Annotated[
         int,
@@ -57,17 +57,17 @@ def request_alignment_study(
     *,
     draw: PairDraw = USUAL_DRAW,
 ) -> Study:
-    """Return the planned study of pairs of each model, made if it is not there.
+    """Return the planned study of pairs of each model; make it if it does not exist.
 
-    Responses of one model under all its setups are one pool, ablations aside. Raters may be added
-    later, before or after the study opens; asking again under the same name with the same choices
-    makes nothing.
+    The responses of one model under all its setups are one pool, without ablations. Raters may be
+    added later, before or after the study opens. A second call with the same name and the same
+    choices makes nothing.
 
     Args:
-        models: names, as `models_of`; none: all of them.
+        models: names of models, as in `models_of`; empty: all of them.
 
     Raises:
-        StudyError: no such model, or a study of that name that is about something else.
+        StudyError: a model is unknown, or another study has this name.
     """
     there = models_of(dataset)
     if unknown := sorted(set(models) - there.keys()):
@@ -98,8 +98,8 @@ def request_alignment_study(
 def models_of(dataset: Dataset) -> dict[str, list[Setup]]:
     """Return the setups whose responses may be sampled, by model, in the order of their names.
 
-    Those that were shown less than whole graphs have their own experiments. A setup without a
-    model stands for itself.
+    Setups that were shown less than whole graphs are left out: they have their own experiments. A
+    setup without a model is listed under its own name.
     """
     found: dict[str, list[Setup]] = defaultdict(list)
     setups = dataset.setups.answered()

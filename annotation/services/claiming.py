@@ -1,7 +1,7 @@
-"""How a rater gets a unit.
+"""The claiming of units: a rater gets the next free slot.
 
-The database decides every race. Slots are rows that exist, so nothing is counted to see what is
-free; constraints keep N raters per unit, one open unit per rater, and no response twice.
+The database decides every race. Slots are rows that exist, so free ones are found without counting.
+Constraints ensure N raters per unit, one open unit per rater, and no response twice.
 """
 
 import time
@@ -14,21 +14,21 @@ from django.utils import timezone
 from annotation.models import Assignment, Exposure, Rater, Study
 from annotation.ordering import start_of
 
-ATTEMPTS = 5  # two tabs, or a slot that went to somebody else: then look again
-AS_GOOD_AS_NEW = timedelta(seconds=10)  # a lease of that age is not renewed: one write less
-PAUSE = 0.01  # seconds before looking again, doubled each time: a claim takes about as long
+ATTEMPTS = 5  # attempts in all; one fails if another tab, or another rater, was faster
+AS_GOOD_AS_NEW = timedelta(seconds=10)  # a younger lease is not renewed, to save a write
+PAUSE = 0.01  # seconds before the next attempt, doubled each time; a claim takes about this long
 
 
 def claim_next_unit(rater: Rater, *, has_just_submitted: bool = False) -> Assignment | None:
     """Return the slot that a rater has open, else the next free one; None when none is left.
 
-    A slot is a lease: free are those that nobody took, or whose lease has run out. Lowest slot
-    number first, so that all units get their first rater before one gets its last; among these
-    from the rater's own seeded start, so that raters do not queue for the same row. A paused or
-    closed study hands out nothing new. Five statements at most.
+    A slot is free if no rater took it, or if the lease of its rater has run out. The lowest turn
+    comes first, so that all units get their first rater before one gets its last. Within a turn the
+    search begins at the rater's own seeded start, so that raters do not wait for the same row. A
+    paused or closed study hands out nothing new. A claim takes five statements at most.
 
-    A rater who has just submitted usually has no open unit. If they do have one, the database
-    refuses a second, and the open one is returned.
+    A rater who has just submitted usually has no open unit. If they have one, the database refuses
+    a second, and the open one is returned.
     """
     for attempt in range(ATTEMPTS):
         is_sure = has_just_submitted and attempt == 0
@@ -38,7 +38,7 @@ def claim_next_unit(rater: Rater, *, has_just_submitted: bool = False) -> Assign
         try:
             with transaction.atomic():
                 claimed = _claim_free_slot(rater)
-            return claimed or _open_assignment(rater)  # another tab of theirs took the last one
+            return claimed or _open_assignment(rater)  # the rater's other tab may have taken one
         except IntegrityError:
             if attempt == ATTEMPTS - 1:
                 raise
@@ -50,7 +50,7 @@ def claim_next_unit(rater: Rater, *, has_just_submitted: bool = False) -> Assign
 
 
 class _TakenBySomebodyElse(Exception):
-    """A slot is free, and somebody is taking it just now; they may not succeed."""
+    """A slot is free, but another rater is just taking it, and may fail."""
 
 
 class _TakenOut(Exception):
@@ -58,7 +58,7 @@ class _TakenOut(Exception):
 
 
 def _open_assignment(rater: Rater) -> Assignment | None:
-    """Return what the rater has in hand, with its lease renewed."""
+    """Return the slot that the rater has in hand, with a renewed lease; None without one."""
     in_hand = rater.assignments.in_hand()
     assignment = in_hand.first()
     if assignment is None or rater.study.state == Study.State.CLOSED:
@@ -68,7 +68,7 @@ def _open_assignment(rater: Rater) -> Assignment | None:
         return assignment
     assignment.lease_until = lease_until
     is_mine_still = in_hand.filter(pk=assignment.pk).update(lease_until=assignment.lease_until)
-    return assignment if is_mine_still else None  # else it had run out, and somebody took it
+    return assignment if is_mine_still else None  # its lease may have run out
 
 
 def _claim_free_slot(rater: Rater) -> Assignment | None:
@@ -95,8 +95,8 @@ def _claim_free_slot(rater: Rater) -> Assignment | None:
     return assignment
 
 
-# As `AssignmentQuerySet.free`, for one rater. Written out: Django needs 3 ms to put it together,
-# ten times what a database needs to run it, and every unit that is rated waits for it.
+# The slots of `AssignmentQuerySet.free`, for one rater. This is plain SQL: Django takes 3 ms to
+# build it, ten times as long as a database takes to run it, and every rated unit waits for it.
 FREE_SLOTS = """
     FROM annotation_assignment AS slots
     WHERE study_id = (SELECT id FROM annotation_study WHERE id = %(study)s AND state = 'open')
@@ -111,8 +111,8 @@ GOLD = "AND unit_id IN (SELECT id FROM annotation_unit WHERE is_gold)"
 FROM_START = f"""
     AND turn = (SELECT turn {FREE_SLOTS} ORDER BY turn, key LIMIT 1) AND key >= %(start)s
 """
-# Who is taken out at the same moment is exposed to nothing, and gives the slot back: either waits
-# for the other at the rater's row.
+# A rater who is taken out at the same moment is exposed to nothing and gives the slot back: the
+# claim and the taking out wait for each other at the rater's row.
 EXPOSE = """
     INSERT INTO annotation_exposure (rater_id, unit_id, target_id, scope)
     SELECT rater.id, unit_id, target_id, {scope}
@@ -126,11 +126,11 @@ EXPOSE = """
 
 
 def _take_first(rater: Rater, now: datetime, *, is_qualifying: bool) -> Assignment | None:
-    """Take the free slot that comes first, seen from the rater's start, then wrapping round.
+    """Take the first free slot from the rater's start on; after the last, begin at the first.
 
-    A rater who has to qualify gets units with known answers and no others. That one row is
-    locked and no other, so that nobody misses a slot that stays free; rows that others lock are
-    passed over. (SQLite has no row locks: its transaction is IMMEDIATE already.)
+    A rater who has to qualify only gets units with known answers. Only the row of the slot is
+    locked, so that no other rater misses a slot that stays free. Rows that others have locked are
+    skipped. (SQLite has no row locks: its transaction is IMMEDIATE already.)
     """
     can_lock = connection.features.has_select_for_update_skip_locked
     lock = "FOR UPDATE SKIP LOCKED" if can_lock else ""
@@ -155,9 +155,9 @@ def _take_first(rater: Rater, now: datetime, *, is_qualifying: bool) -> Assignme
             "lease": as_stored(lease_from_now(rater.study)),
         },
     )
-    return next(iter(list(taken)), None)  # read to its end, or SQLite could not commit
+    return next(iter(list(taken)), None)  # SQLite can commit only after reading all rows
 
 
 def lease_from_now(study: Study) -> datetime:
-    """Return until when a unit that is taken or worked on now is reserved."""
+    """Return the end of a lease that begins now."""
     return timezone.now() + timedelta(minutes=study.lease_minutes)

@@ -25,13 +25,13 @@ def set_gold(
 ) -> None:
     """Set the gold items of a planned study: response key → question → known answer.
 
-    Everybody rates them, one at a time, among the other units; the first `n_qualifying` come
-    before anything else. Who meets less than `threshold` of their answers gets no further units
-    and is excluded.
+    All raters rate them, one at a time, among the other units; the first `n_qualifying` come
+    before all others. A rater who gives less than the share `threshold` of the known answers gets
+    no further units and is excluded.
 
     Raises:
-        StudyError: a response that is not of this study, answers that are not a full form, or
-            numbers that do not fit.
+        StudyError: a response is not in this study, answers are not a full form, or a number does
+            not fit.
     """
     lock_study(study, Study.State.PLANNED)
     scheme = load_scheme(study.scheme)

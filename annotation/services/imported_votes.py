@@ -1,7 +1,7 @@
-"""Writes of imports: studies, raters, targets, votes and flags that came in a file.
+"""Writes of imports: studies, raters, targets, votes and flags from a file.
 
-The `store_…` functions take one batch of records that were checked already, skip what the study
-has, and return how many rows are new. They cost a fixed number of statements each.
+Most `store_…` functions take one batch of records that were checked already, skip the rows that the
+study has, and return how many are new. Each takes a fixed number of statements.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -45,7 +45,7 @@ def create_imported_study(
 
 
 def targets_of(dataset: Dataset, wanted: Collection[TargetKey]) -> dict[TargetKey, int]:
-    """Make sure that the targets exist; return the id of each by (response key, citation)."""
+    """Make the targets that are missing; return the id of each by (response key, citation)."""
     citations = store_citations(dataset, {(key, n) for key, n in wanted if n is not None})
     responses = dict(
         dataset.responses.filter(key__in={key for key, _ in wanted}).values_list("key", "pk")
@@ -75,14 +75,14 @@ def targets_of(dataset: Dataset, wanted: Collection[TargetKey]) -> dict[TargetKe
 
 
 def _arms(study: Study, kinds: Collection[str]) -> dict[str, int]:
-    """Make sure that the arms exist; return the id of each by its kind."""
+    """Make the arms that are missing; return the id of each by its kind."""
     known = dict(study.arms.values_list("kind", "pk"))
     Arm.objects.bulk_create(Arm(study=study, kind=kind) for kind in sorted(set(kinds) - set(known)))
     return dict(study.arms.values_list("kind", "pk"))
 
 
 def _raters(study: Study, codes: Collection[str]) -> dict[str, int]:
-    """Make sure that the raters exist; return the id of each by its code."""
+    """Make the raters that are missing; return the id of each by its code."""
     known = dict(study.raters.filter(code__in=codes).values_list("code", "pk"))
     missing = sorted(set(codes) - set(known))
     if not missing:
@@ -92,9 +92,9 @@ def _raters(study: Study, codes: Collection[str]) -> dict[str, int]:
 
 
 def store_raters(study: Study, records: Sequence[RaterRecord]) -> int:
-    """Store what is known about raters, also about those that are there; return the new ones.
+    """Store facts about raters, also about existing ones; return how many raters are new.
 
-    What a file does not say about somebody stays as it is.
+    A fact that the file does not have stays as it is.
     """
     codes = [record.rater for record in records]
     known = {rater.code: rater for rater in study.raters.filter(code__in=codes)}
@@ -111,13 +111,13 @@ RATER_FACTS = ("is_excluded", "is_simulated", "gold_score")
 
 
 def _rater_with_facts(study: Study, known: Rater | None, record: RaterRecord) -> Rater:
-    """Return a new row for a rater: what the file says, else what is known."""
+    """Return a rater's row with the facts of the file, and else those that are known."""
     before = {name: getattr(known, name) for name in RATER_FACTS} if known else {}
     return Rater(study=study, code=record.rater, **before | rater_facts(record))
 
 
 def rater_facts(record: RaterRecord) -> dict[str, Any]:
-    """Return what a file says about a rater, by column."""
+    """Return the facts that a file has about a rater, by column."""
     facts = {name: getattr(record, name) for name in RATER_FACTS}
     return {name: value for name, value in facts.items() if value is not None}
 
@@ -159,12 +159,12 @@ def store_votes(study: Study, scheme: Scheme, records: Sequence[VoteRecord]) -> 
 
 
 def store_assumed(study: Study) -> None:
-    """Add the setups of which the study's file says that answers are assumed: nobody voted."""
+    """Add the setups of responses whose answers the study's file assumes: they have no votes."""
     _note_setups(study, study.assumed_keys or ())
 
 
 def _note_setups(study: Study, responses: Collection[str]) -> None:
-    """Add the setups of these responses to the study's."""
+    """Add the setups of these responses to the setups of the study."""
     setups = (
         Response.objects.filter(dataset=study.dataset, key__in=responses)
         .values_list("setup", flat=True)

@@ -1,4 +1,4 @@
-"""Writes of raters about the unit they have: drafts, skips, flags, votes and their changes."""
+"""Writes of raters about their unit: drafts, skips, flags, votes and changes of votes."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
@@ -25,21 +25,21 @@ from annotation.voting import Answer
 
 
 class JudgedTarget(NamedTuple):
-    """A rater's answers to one target, as `voting.with_implied` gives them; empty when flagged."""
+    """A rater's answers to one target, with implied ones; none if it is only flagged."""
 
     target_id: int
-    position: int  # in which it was shown, from 1
+    position: int  # the place in which it was shown, from 1
     answers: Mapping[str, Answer]
 
 
 class SubmitOutcome(Enum):
-    """What became of submitted votes."""
+    """The outcome of submitted votes."""
 
     STORED = "stored"
-    CHANGED = "changed"  # they had been submitted: other answers now
-    UNCHANGED = "unchanged"  # they had been submitted: the very same
-    SURPLUS = "surplus"  # the slot was gone: kept beside the vote
-    CLOSED = "closed"  # the study is, or is deleted, or the rater was taken out: nothing changed
+    CHANGED = "changed"  # the unit had been submitted with other answers
+    UNCHANGED = "unchanged"  # the unit had been submitted with the same answers
+    SURPLUS = "surplus"  # the slot was gone, so the votes are kept outside every figure
+    CLOSED = "closed"  # nothing changed: study closed or deleted, or rater taken out
 
 
 def _in_hand(unit: Unit, rater: Rater) -> AssignmentQuerySet:
@@ -53,14 +53,14 @@ def _in_hand(unit: Unit, rater: Rater) -> AssignmentQuerySet:
 def save_draft(
     unit: Unit, rater: Rater, answers: Mapping[int, Mapping[str, int]], seconds: float | None
 ) -> datetime | None:
-    """Keep what a rater has typed, and renew the lease; return its new end.
+    """Store a rater's answers so far, and renew the lease; return its new end.
 
     Args:
         answers: target → question → answer, as far as given.
-        seconds: on task so far; None keeps what is known.
+        seconds: time on task so far; None keeps the stored time.
 
     Returns:
-        None when the slot is gone: the draft is kept all the same, unless it was submitted.
+        None when the slot is gone. The draft is stored nevertheless, unless votes were submitted.
     """
     lease_until = lease_from_now(rater.study)
     is_mine = bool(_in_hand(unit, rater).update(lease_until=lease_until))
@@ -87,7 +87,7 @@ def save_draft(
 def skip_unit(unit: Unit, rater: Rater, reason: str, note: str = "") -> bool:
     """Give a unit back with a reason; return whether the rater had it.
 
-    They do not get it again. Their draft stays and counts nowhere.
+    They do not get it again. Their draft is kept and counts nowhere.
     """
     if not _in_hand(unit, rater).give_back():
         return False
@@ -98,10 +98,10 @@ def skip_unit(unit: Unit, rater: Rater, reason: str, note: str = "") -> bool:
 
 @transaction.atomic
 def flag_responses(unit: Unit, rater: Rater, target_ids: Collection[int], reason: str) -> bool:
-    """Say that no judgement is possible on these responses; a second time changes the reason.
+    """Flag these responses: no judgement is possible. A second flag changes the reason.
 
     Returns:
-        False when the study is closed, or the rater was taken out: nothing changed.
+        False when nothing changed, because the study is closed or the rater was taken out.
     """
     if not rater.may_vote:
         return False
@@ -123,8 +123,8 @@ def take_flags_back(unit: Unit, rater: Rater) -> bool:
     """Remove a rater's flags on the responses of a unit.
 
     Returns:
-        False, and nothing changed, when the study is closed, the rater was taken out, or a flag
-        stands for a judgement: of a submitted unit, a response without votes is answered first.
+        False when nothing changed, because the study is closed, the rater was taken out, or a flag
+        replaces answers: in a submitted unit, a response without votes must be answered first.
     """
     if not rater.may_vote:
         return False
@@ -144,17 +144,17 @@ def take_flags_back(unit: Unit, rater: Rater) -> bool:
 def submit_votes(
     unit: Unit, rater: Rater, judged: Sequence[JudgedTarget], seconds: float | None
 ) -> SubmitOutcome:
-    """Store one rater's votes on one unit, all or none; what had been submitted is changed.
+    """Store one rater's votes on one unit, all or none; submitted votes are changed.
 
     Args:
-        judged: every target of the unit once; no answers only for one that is flagged.
+        judged: every target of the unit once; only a flagged one may have no answers.
         seconds: active time on the unit; each vote keeps the time per response.
 
-    Six statements at most for a first submit.
+    A first submit takes six statements at most.
     """
     try:
         return _submit(unit, rater, judged, seconds)
-    except IntegrityError:  # the same form from another tab, at the same moment
+    except IntegrityError:  # another tab sent the same form at the same moment
         return _submit(unit, rater, judged, seconds)
 
 
@@ -184,7 +184,7 @@ def _submit(
 
 
 class _Slot(NamedTuple):
-    """What votes are stored with: the guidelines in force, and the slot that a rater has."""
+    """The guidelines in force, and the rater's slot, which are stored with votes."""
 
     guideline: int | None
     assignment: int | None
@@ -206,11 +206,10 @@ SLOT = """
 
 
 def _lock(unit: Unit, rater: Rater) -> _Slot | None:
-    """Let submits of one unit come one after the other, so that each counts the votes before it.
+    """Lock a unit, so that submits come one after the other and each counts the votes before it.
 
-    None when the study was deleted with its units.
-
-    Reads the study's state again as well: it may have been closed since the page was asked for.
+    The study's state is read again, because it may have been closed since the page was requested.
+    Return None when the study was deleted with its units.
     """
     lock = "FOR NO KEY UPDATE OF unit" if connection.features.has_select_for_no_key_update else ""
     with connection.cursor() as cursor:
@@ -224,7 +223,7 @@ def _lock(unit: Unit, rater: Rater) -> _Slot | None:
 
 
 def _in_utc(stored: datetime | None) -> datetime | None:
-    """Return a moment as plain SQL gives it; SQLite's are in UTC and do not say so."""
+    """Return a moment from plain SQL with its time zone: SQLite's are in UTC, without a zone."""
     return stored.replace(tzinfo=UTC) if stored and timezone.is_naive(stored) else stored
 
 
@@ -233,7 +232,7 @@ def _votes_of(unit: Unit, rater: Rater) -> QuerySet[Vote]:
 
 
 def _is_submitted(unit: Unit, rater: Rater) -> bool:
-    """Return whether a rater is done with a unit, also by flagging it without a vote."""
+    """Return whether a rater has submitted a unit, also with flags and without votes."""
     return unit.assignments.filter(rater=rater, submitted_at__isnull=False).exists()
 
 
@@ -246,7 +245,7 @@ def _new_votes(
     *,
     is_surplus: bool,
 ) -> list[Vote]:
-    """Return votes to store, with the guidelines in force and the slot they fill."""
+    """Return votes to store, with the guidelines in force and the slot that they fill."""
     now = timezone.now()
     if seconds is not None:
         since = (now - slot.claimed_at).total_seconds() if slot.claimed_at else seconds
@@ -278,7 +277,7 @@ def _change(
     stored: Mapping[tuple[int, str], Vote],
     slot: _Slot,
 ) -> SubmitOutcome:
-    """Change submitted votes to what is judged now, and keep what they were."""
+    """Change submitted votes to the new answers, and store the old ones as changes."""
     now = timezone.now()
     changed: list[Vote] = []
     changes: list[VoteChange] = []
@@ -299,7 +298,7 @@ def _change(
             )
             vote.answer, vote.is_implied = value, is_implied
             changed.append(vote)
-    # A response that was flagged without answers may be answered after all.
+    # A response that was flagged without answers may be answered later.
     unanswered = [
         target._replace(
             answers={

@@ -1,4 +1,4 @@
-"""Writes about slots that no rater may take: let them go, take them back, ask a rater again."""
+"""Writes about slots that no rater may take: let them go, take them back, or ask a rater again."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -17,8 +17,8 @@ SLOTS_AT_ONCE = 2000
 def let_slots_go(study: Study, by: User | None, unit: Unit | None = None) -> int:
     """Let the slots go that no rater may take, of one unit or of all; return how many.
 
-    Counted again here: what somebody may take after all stays wanted, and a second click lets
-    nothing more go. N stays what it was planned to be.
+    They are counted again here: a slot that a rater may take by now stays wanted, and a second
+    click lets no more slots go. N stays as planned.
 
     Raises:
         StudyError: the study does not run.
@@ -26,7 +26,7 @@ def let_slots_go(study: Study, by: User | None, unit: Unit | None = None) -> int
     lock_study(study, Study.State.OPEN, Study.State.PAUSED)
     units = stranded_units(study)
     units = units.filter(pk=unit.pk) if unit else units
-    # Locked first and counted after, so that nobody takes one in between.
+    # Slots are locked before they are counted, so that no rater takes one in between.
     free = Assignment.objects.nobodys().filter(unit__in=list(units.values_list("pk", flat=True)))
     locked = list(free.select_for_update().order_by("-slot").values_list("unit", "pk"))
     n_stranded = dict(units.values_list("pk", "n_stranded"))
@@ -47,7 +47,7 @@ def let_slots_go(study: Study, by: User | None, unit: Unit | None = None) -> int
 
 @transaction.atomic
 def take_slots_back(study: Study, by: User | None) -> int:
-    """Want the slots again that people let go; return how many.
+    """Make the slots wanted again that people let go; return how many.
 
     Raises:
         StudyError: the study does not run.
@@ -66,12 +66,12 @@ def take_slots_back(study: Study, by: User | None) -> int:
 
 @transaction.atomic
 def ask_again(unit: Unit, rater: Rater, by: User | None) -> bool:
-    """Let a rater be given a unit once more that they skipped, or that was taken from them.
+    """Let a rater get a unit once more that they skipped, or that was taken from them.
 
-    They find it among the units that are left to them. Their skip stays in the record.
+    It is again among the units that they may get. Their skip stays in the record.
 
     Returns:
-        False when they may be given it already, have it, or have judged it: nothing changed.
+        False when nothing changed, because they may get the unit already, have it, or judged it.
 
     Raises:
         StudyError: the study does not run, or the rater gets no further units.

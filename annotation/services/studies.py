@@ -1,4 +1,4 @@
-"""Writes of researchers: planning a study, opening and closing it, letting it grow."""
+"""Writes of researchers: they plan, open, extend and close studies, and add raters."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -25,14 +25,14 @@ from generation.services.datasets import free_slug
 
 
 class StudyError(ValueError):
-    """Something that cannot be done to a study, said so that a page can show it."""
+    """A change to a study that is refused. Pages can show the message."""
 
 
 def scheme_to_rate_by(data: Mapping[str, Any]) -> Scheme:
     """Return a scheme that people can rate by.
 
     Raises:
-        StudyError: what is missing for that, or wrong with the scheme.
+        StudyError: the scheme is wrong, or lacks what raters need. The message says what.
     """
     try:
         scheme = load_scheme(data)
@@ -58,7 +58,7 @@ def create_study(
     """Make a planned study with its arms, its first guideline and its raters.
 
     Raises:
-        StudyError: a name that is taken, or choices that do not go together.
+        StudyError: the name is taken, or choices do not fit together.
     """
     _check(plan)
     if Study.objects.filter(name=plan.name).exists():
@@ -77,14 +77,14 @@ def change_study(study: Study, plan: StudyPlan, by: User | None) -> None:
     """Change a study that has not been opened yet.
 
     Raises:
-        StudyError: it has been, the name is taken, or choices do not go together.
+        StudyError: the study was opened, the name is taken, or choices do not fit together.
     """
     _check(plan)
     lock_study(study, Study.State.PLANNED)
     if Study.objects.filter(name=plan.name).exclude(pk=study.pk).exists():
         raise StudyError(f"There is a study named {plan.name!r} already.")
     if plan.scheme != study.scheme or Arm.Kind.SEPARATE not in plan.arms:
-        store_known_answers(study, {}, 0, None)  # known answers to questions that are not asked
+        store_known_answers(study, {}, 0, None)  # they no longer fit the questions or arms
     for name, value in _columns(plan).items():
         setattr(study, name, value)
     study.save()
@@ -95,7 +95,7 @@ def change_study(study: Study, plan: StudyPlan, by: User | None) -> None:
 
 
 def deal_into_groups(study: Study) -> None:
-    """Put the raters of a planned study into its groups anew, in turn."""
+    """Divide the raters of a planned study among its groups again, in turn."""
     raters = list(study.raters.order_by("pk"))
     for place, rater in enumerate(raters):
         rater.group = place % study.n_groups
@@ -122,7 +122,7 @@ def _columns(plan: StudyPlan) -> dict[str, Any]:
 
 
 def _set_material(study: Study, plan: StudyPlan) -> None:
-    """Set setups and arms, and read what responses cite when citations are to be rated."""
+    """Set setups and arms. If citations are rated, also store what the responses cite."""
     study.setups.set(plan.setups)
     there = set(study.arms.values_list("kind", flat=True))
     Arm.objects.bulk_create(Arm(study=study, kind=kind) for kind in plan.arms if kind not in there)
@@ -140,10 +140,10 @@ def _read_citations(study: Study) -> None:
 
 
 def lock_study(study: Study, *states: str) -> None:
-    """Lock a study's row and read it again, so that nobody plans from what has changed.
+    """Lock a study's row and read it again, so that no caller works with old values.
 
     Raises:
-        StudyError: it is in none of these states.
+        StudyError: the study is in none of these states.
     """
     study.refresh_from_db(from_queryset=Study.objects.select_for_update())
     if study.state not in states:
@@ -158,7 +158,8 @@ def open_study(study: Study, by: User | None) -> None:
     """Make a planned study's units and slots, and open it.
 
     Raises:
-        StudyError: it is not planned any more, or there is nothing to rate.
+        StudyError: the study is not planned any more, there is nothing to rate, or a gold item
+            cannot be shown.
     """
     lock_study(study, Study.State.PLANNED)
     scheme_to_rate_by(study.scheme)
@@ -179,12 +180,12 @@ def open_study(study: Study, by: User | None) -> None:
 def extend_study(
     study: Study, by: User | None, *, setups: Collection[Setup] = (), n_sampled: int | None = None
 ) -> int:
-    """Add setups, or examples up to a larger sample, to a running study; return the new units.
+    """Add setups, or examples up to a larger sample, to a running study; return how many new units.
 
-    Without either, what came to its dataset since is added.
+    Units for what is new in the study's dataset are added in any case.
 
     Raises:
-        StudyError: it is not running, or the sample would not grow.
+        StudyError: the study is not running, or the sample would shrink.
     """
     _grow(study, setups, n_sampled)
     n_units = store_plan(study)
@@ -224,7 +225,7 @@ def _grow(study: Study, setups: Collection[Setup], n_sampled: int | None) -> Non
 
 @transaction.atomic
 def pause_study(study: Study, by: User | None) -> None:
-    """Hand out no further units; what raters have begun they may finish."""
+    """Hand out no further units. Raters may finish the units that they have begun."""
     lock_study(study, Study.State.OPEN)
     _set_state(study, Study.State.PAUSED)
     record(by, "study.paused", study.name)
@@ -240,9 +241,9 @@ def resume_study(study: Study, by: User | None) -> None:
 
 @transaction.atomic
 def close_study(study: Study, by: User | None) -> None:
-    """End a study: from now on no vote of it changes, and what comes late is surplus.
+    """End a study. From now on none of its votes changes, and late votes are surplus.
 
-    Units in hand are given back; their drafts stay.
+    Units in hand are given back. Their drafts are kept.
     """
     lock_study(study, Study.State.OPEN, Study.State.PAUSED)
     study.assignments.in_hand().give_back()
@@ -260,9 +261,10 @@ def _set_state(study: Study, state: str) -> None:
 
 @transaction.atomic
 def add_raters(study: Study, users: Iterable[User], by: User | None) -> int:
-    """Let these people rate in a study; return the new ones.
+    """Let these people rate in a study; return how many are new.
 
-    Each joins the group that has fewest, or that has slots which none of its raters may take.
+    Each joins the group with the fewest raters. A group counts as smaller by the raters whom it
+    needs for slots that none of its own may take.
 
     Raises:
         StudyError: the study is closed.
@@ -286,7 +288,7 @@ def add_raters(study: Study, users: Iterable[User], by: User | None) -> int:
 
 @transaction.atomic
 def release_units(rater: Rater, by: User | None) -> int:
-    """Give back the slot that a rater holds; return how many that were. Their draft is kept."""
+    """Give back the slot that a rater has in hand; return how many slots. Their draft is kept."""
     units = list(Unit.objects.filter(assignments__in=rater.assignments.in_hand()))
     n_released = rater.assignments.in_hand().give_back()
     for unit in units:
@@ -298,7 +300,7 @@ def release_units(rater: Rater, by: User | None) -> int:
 
 @transaction.atomic
 def write_guideline(study: Study, text: str, by: User | None) -> Guideline:
-    """Return the newest guideline: a new version, unless the text is that of the last one."""
+    """Store a text as a new version, unless it is that of the newest one; return the newest."""
     Study.objects.select_for_update().get(pk=study.pk)
     newest = study.guidelines.order_by("-version").first()
     if newest and newest.text == text:

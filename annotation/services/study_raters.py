@@ -1,4 +1,4 @@
-"""Writes about who takes part: a rater is taken out of a study, or let back in."""
+"""Writes about the raters of a study: one is taken out, or let back in."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -14,9 +14,9 @@ from annotation.services.vote_consequences import let_go_when_decided
 def take_out_rater(rater: Rater, by: User | None, *, excludes_votes: bool = False) -> bool:
     """Take a rater out of a study; return whether they were in it.
 
-    Before it opens they are simply gone. While it runs they get no further units, what they have
-    in hand goes back, and what they typed is kept; their votes stay, or are excluded as well. What
-    they submit all the same is surplus.
+    Before the study opens, they are deleted from it. While it runs, they get no further units,
+    their unit in hand is given back, and their drafts are kept. Their votes stay, or are excluded
+    as well. Anything that they submit later is surplus.
 
     Raises:
         StudyError: the study is closed.
@@ -35,8 +35,9 @@ def take_out_rater(rater: Rater, by: User | None, *, excludes_votes: bool = Fals
 
 
 def _end_work(rater: Rater, *, excludes_votes: bool) -> bool:
-    # Twice: a submit at the same moment is waited for before the rater's row is locked, which it
-    # may want to write; and a claim that locked that row first has taken a unit since.
+    # Slots are given back twice. The first time waits for a submit at the same moment, which may
+    # want to write the rater's row, before that row is locked here. The second time returns a unit
+    # of a claim that had locked the row first.
     _give_back(rater)
     now = timezone.now()
     taken_out = Rater.objects.filter(pk=rater.pk, taken_out_at=None).update(taken_out_at=now)
@@ -56,9 +57,9 @@ def _give_back(rater: Rater) -> None:
 
 @transaction.atomic
 def let_rater_back(rater: Rater, by: User | None) -> bool:
-    """Let a rater who was taken out go on; return whether they were out. Their votes count again.
+    """Let a rater back who was taken out; return whether they were out. Their votes count again.
 
-    Who is under the study's threshold stays excluded.
+    A rater who is under the study's threshold stays excluded.
 
     Raises:
         StudyError: the study is closed.
@@ -73,7 +74,7 @@ def let_rater_back(rater: Rater, by: User | None) -> bool:
 
 
 def _set_excluded(rater: Rater, *, is_excluded: bool) -> None:
-    """Exclude a rater's votes, or count them; what they decide may be decided otherwise now."""
+    """Exclude a rater's votes, or count them. Then check again which of their units are decided."""
     if rater.is_excluded == is_excluded:
         return
     rater.is_excluded = is_excluded

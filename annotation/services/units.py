@@ -1,4 +1,4 @@
-"""Writes of units: what a plan says becomes rows, with a slot for every wanted judgement."""
+"""Writes of units: a plan becomes rows, with a slot for every wanted judgement."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -23,7 +23,7 @@ UNITS_AT_ONCE = 500
 
 
 def store_plan(study: Study) -> int:
-    """Store the units that a study still lacks, with their slots; return how many."""
+    """Store the units that a study still lacks, with their slots; return how many are not gold."""
     arms = {arm.kind: arm for arm in study.arms.all()}
     plan = plan_units(study)
     for start in range(0, len(plan.units), UNITS_AT_ONCE):
@@ -79,7 +79,7 @@ def _store_units(study: Study, arms: Mapping[str, Arm], planned: Sequence[Planne
 
 
 def give_gold_a_slot_per_rater(study: Study) -> None:
-    """Make sure that every gold unit has as many slots as its group has raters."""
+    """Add slots to gold units, so that each has at least as many as its group has raters."""
     raters = Counter(study.raters.values_list("group", flat=True))
     units = Unit.objects.filter(arm__study=study, is_gold=True).annotate(n=Count("assignments"))
     Assignment.objects.bulk_create(
@@ -97,7 +97,7 @@ def give_gold_a_slot_per_rater(study: Study) -> None:
 
 
 def target_ids(wanted: Collection[TargetIds]) -> dict[TargetIds, int]:
-    """Make sure that the targets exist; return the id of each."""
+    """Make the targets that are missing; return the id of each."""
 
     def known() -> dict[TargetIds, int]:
         rows = Target.objects.filter(response__in={response for response, _ in wanted})

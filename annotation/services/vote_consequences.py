@@ -20,8 +20,8 @@ def after_voting(unit: Unit, rater: Rater, n_targets: int) -> None:
 def score_gold(rater: Rater) -> None:
     """Set a rater's gold score: the share of known answers that they gave.
 
-    A gold unit that they flagged instead counts as not met. Under the study's threshold they are
-    excluded as well.
+    The answers of a gold unit that they flagged instead count as not given. A rater under the
+    study's threshold is excluded as well.
     """
     units = Unit.objects.filter(
         is_gold=True, assignments__rater=rater, assignments__submitted_at__isnull=False
@@ -42,10 +42,10 @@ def score_gold(rater: Rater) -> None:
 
 
 def let_go_when_decided(unit: Unit, study: Study, n_targets: int) -> None:
-    """Where a study stops when decided: let the free slots of a decided unit go, or take them back.
+    """Let the free slots of a decided unit go, or take them back, if the study stops when decided.
 
-    Decided is a unit when every question of all its targets is. They are taken back when somebody
-    changes a vote and the majority is open again. What people let go stays so.
+    A unit is decided when every question about each of its targets is. The slots are taken back
+    when a rater changes a vote and the majority is open again. Slots that people let go stay so.
     """
     if not study.stops_when_decided or unit.is_gold or unit.is_always_full:
         return

@@ -1,4 +1,4 @@
-"""How a study's plan is written on pages."""
+"""Filters that write the figures of a study on pages."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ def hours(figure: float) -> str:
 
 @register.filter
 def group_need_text(need: GroupNeed, name: str) -> str:
-    """Return what a group of raters has and needs: 'Group 1: 4 of 5 there; one more needed.'"""
+    """Return how many raters a group has and needs: 'Group 1: 4 of 5 there; one more needed.'."""
     n_more = need.n_missing
     of = f" of {need.n_needed}" if n_more else ""
     more = f"; {'one' if n_more == 1 else n_more} more needed" if n_more else ""

@@ -17,7 +17,7 @@ from annotation.views.setup import rated_here
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RESEARCHER)
 def gold(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show a study's known answers; while it is planned, take others."""
+    """Show a study's known answers. While the study is planned, they can be changed."""
     study = rated_here(slug)
     posted = request.method == "POST"
     form = GoldForm(study, request.POST if posted else None)

@@ -1,4 +1,4 @@
-"""Guidelines of a study: what its raters read, and where researchers write them."""
+"""Pages of a study's guidelines: raters read them, researchers write them."""
 
 from collections.abc import Sequence
 
@@ -48,7 +48,7 @@ def guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
 def _shown_and_before(
     versions: Sequence[Guideline], wanted: str
 ) -> tuple[Guideline, Guideline | None]:
-    """Return the version that is asked for, the newest for none, and the one before it."""
+    """Return the wanted version (by default the newest), and the version before it."""
     for place, version in enumerate(versions):
         if wanted in ("", str(version.version)):
             return version, versions[place + 1] if place + 1 < len(versions) else None
@@ -58,7 +58,7 @@ def _shown_and_before(
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RESEARCHER)
 def edit_guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Write a new version of a study's guidelines; the old ones stay."""
+    """Write a new version of a study's guidelines; old versions are kept."""
     study = rated_here(slug)
     if study.state == Study.State.CLOSED:
         messages.error(request, f"{study.name} is closed: you cannot change its guidelines.")

@@ -1,4 +1,4 @@
-"""Studies: a researcher's list of all, a rater's list of their own."""
+"""Lists of studies: all of them for researchers, their own for raters."""
 
 from django.core.paginator import Paginator
 from django.db.models import Count
@@ -29,7 +29,7 @@ def studies(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @allowed(Role.RATER)
 def my_studies(request: SignedInRequest) -> HttpResponse:
-    """List the studies that this rater takes part in, and the unit left half answered."""
+    """List the studies that this rater takes part in, and the units that they have in hand."""
     mine = own_studies(request.user)
     context = {
         "in_hand": half_answered(request.user),

@@ -1,4 +1,4 @@
-"""What a rater does: take a unit, answer, keep a draft, submit, skip, flag."""
+"""The pages of a rater's work: take a unit, answer, keep a draft, submit, skip, flag."""
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect, JsonResponse
@@ -28,17 +28,17 @@ def next_unit(request: SignedInRequest, slug: str) -> HttpResponse:
     return _go_on(request, _rater(request, slug))
 
 
-@never_cache  # a unit's texts are not to stay in the browser, and going back shows it as it is
+@never_cache  # texts must not stay in the browser, and going back must show the present state
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RATER)
 def rate_unit(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse:
-    """Show a unit with what is answered so far; take its votes, also changed ones."""
+    """Show a unit with the answers so far; accept its votes, also changed ones."""
     rater = _rater(request, slug)
     if request.method != "POST":
         return _desk(request, RatingForm(_given(rater, unit_id)))
     form = RatingForm(_to_judge(rater, unit_id), request.POST)
     if not form.is_valid():
-        form = RatingForm(_given(rater, unit_id), request.POST)  # with texts, and what is flagged
+        form = RatingForm(_given(rater, unit_id), request.POST)  # this one has texts and flags
         if not form.is_valid():
             return _desk(request, form, status=422)
     outcome = rating.submit_votes(form.unit.unit, rater, _judged(form), form.seconds)
@@ -46,7 +46,7 @@ def rate_unit(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse
 
 
 def _judged(form: RatingForm) -> list[JudgedTarget]:
-    """Return what a form says; a flagged response that is answered in part is not judged."""
+    """Return the answers of a form. A flagged response with only some answers gets none."""
     return [
         JudgedTarget(
             vote.shown.target_id,
@@ -60,7 +60,7 @@ def _judged(form: RatingForm) -> list[JudgedTarget]:
 def _after_submit(
     request: SignedInRequest, rater: Rater, form: RatingForm, outcome: SubmitOutcome
 ) -> HttpResponse:
-    """Say what became of the votes where that is not plain, and go on."""
+    """Report a change or surplus votes, and go to the next page."""
     slug, unit_id = rater.study.slug, form.unit.unit.pk
     if outcome is SubmitOutcome.CLOSED:
         return redirect("annotation:rate-unit", slug, unit_id)
@@ -78,10 +78,10 @@ def _after_submit(
 @require_POST
 @allowed(Role.RATER)
 def save_draft(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse:
-    """Keep what is answered so far; a script asks for JSON, a browser without one gets the unit."""
+    """Store the answers so far. Scripts get JSON; a browser without scripts gets the unit."""
     rater = _rater(request, slug)
     form = RatingForm(_to_judge(rater, unit_id), request.POST)
-    form.is_valid()  # a draft may have holes and contradictions: only the answers count
+    form.is_valid()  # this reads the answers; a draft may have gaps and contradictions
     lease_until = rating.save_draft(form.unit.unit, rater, form.answers, form.seconds)
     if request.get_preferred_type(["application/json", "text/html"]) == "text/html":
         return redirect("annotation:rate-unit", slug, unit_id)
@@ -157,7 +157,7 @@ def _go_on(
     *,
     has_just_submitted: bool = False,
 ) -> HttpResponseRedirect:
-    """Go to the next unit; where one key submits, with a way back to the last."""
+    """Go to the next unit. `last` adds a link back to the unit that one key has submitted."""
     study = rater.study
     assignment = claim_next_unit(rater, has_just_submitted=has_just_submitted)
     if assignment:
@@ -173,7 +173,7 @@ def _go_on(
 
 
 def _pointer(last: RatingForm) -> str:
-    """Return the unit that was just judged, and its answer, for the address of the next."""
+    """Return the unit that was just judged, and its answer, for the address of the next unit."""
     said = "&".join(f"said={answer}" for answer in last.forms[0].given.values())
     return f"last={last.unit.unit.pk}&{said}"
 
@@ -201,5 +201,5 @@ def _desk(
     }
     response = render(request, "annotation/rate_unit.html", context, status=status)
     if status != 200:
-        response["HX-Push-Url"] = "false"  # the address stays that of the unit
+        response["HX-Push-Url"] = "false"  # the browser keeps the unit's address
     return response

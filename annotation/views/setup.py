@@ -1,4 +1,4 @@
-"""Setting a study up: planning, previewing, opening, letting it grow, closing."""
+"""Pages for setting a study up: plan, preview, open, extend and close it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -40,7 +40,7 @@ RATERS_PER_PAGE = 50
 
 
 def rated_here(slug: str) -> Study:
-    """Return a study that is rated on this site, or say that there is none: not an imported one."""
+    """Return a study that is rated on this site, or answer 404; imported studies are not."""
     return get_object_or_404(
         Study.objects.select_related("dataset").prefetch_related("arms"),
         slug=slug,
@@ -54,7 +54,7 @@ def rated_here(slug: str) -> Study:
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RESEARCHER)
 def new_study(request: SignedInRequest) -> HttpResponse:
-    """Plan a study: first its dataset, then everything else."""
+    """Plan a study: the researcher chooses its dataset first, then everything else."""
     dataset = Dataset.objects.filter(slug=request.GET.get("dataset", "")).first()
     choose = ChooseDatasetForm(request.GET if "dataset" in request.GET else None)
     if dataset is None:
@@ -100,7 +100,7 @@ def edit_study(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _follow_scheme(study: Study, was_default: str, scheme: str, by: User) -> None:
-    """Give a study the guideline of its new scheme, unless somebody has written one."""
+    """Give a study the guideline of its new scheme, unless a researcher has written one."""
     newest = study.guidelines.order_by("-version").first()
     if newest and newest.text == was_default:
         services.write_guideline(study, default_guideline(scheme), by)
@@ -112,7 +112,7 @@ def _follow_scheme(study: Study, was_default: str, scheme: str, by: User) -> Non
 @require_safe
 @allowed(Role.RESEARCHER)
 def study_setup(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show a study's plan or progress, its raters, and what can be done with it now."""
+    """Show a study's plan or progress, its raters, and the possible next steps."""
     return _setup_page(request, rated_here(slug))
 
 
@@ -195,7 +195,7 @@ CHANGES: Mapping[str, tuple[Callable[[Study, User], None], str]] = {
 @require_POST
 @allowed(Role.RESEARCHER)
 def extend_study(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Add setups and examples to a running study: first show what that adds, then do it."""
+    """Add setups and examples to a running study, after a first request that only shows them."""
     study = rated_here(slug)
     form = ExtendForm(study, request.POST)
     if not form.is_valid():
@@ -238,7 +238,7 @@ def add_raters(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def release_units(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
-    """Give a rater's open unit to whoever comes next."""
+    """Give back a rater's open unit, so that the next rater can get it."""
     rater = get_object_or_404(Rater, study=rated_here(slug), pk=rater_id)
     if services.release_units(rater, request.user):
         messages.success(request, f"The unit of {rater.code} is released. Their draft is kept.")

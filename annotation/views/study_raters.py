@@ -1,4 +1,4 @@
-"""Who takes part in a study, and slots that nobody of them may take."""
+"""Pages that change the raters of a study, and the slots that none of them may take."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -20,7 +20,7 @@ from annotation.views.setup import rated_here
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RESEARCHER)
 def take_out_rater(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
-    """Say what taking a rater out does, and do it."""
+    """Show what happens if a rater is taken out, and take them out."""
     rater = _rater(rated_here(slug), rater_id)
     posted = request.method == "POST"
     form = TakeOutForm(rater, request.POST if posted else None)
@@ -40,7 +40,7 @@ def take_out_rater(request: SignedInRequest, slug: str, rater_id: int) -> HttpRe
 @require_POST
 @allowed(Role.RESEARCHER)
 def let_rater_back(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
-    """Let somebody rate again who was taken out."""
+    """Let a rater who was taken out rate again."""
     rater = _rater(rated_here(slug), rater_id)
     try:
         if let_back(rater, request.user):
@@ -53,7 +53,7 @@ def let_rater_back(request: SignedInRequest, slug: str, rater_id: int) -> HttpRe
 @require_POST
 @allowed(Role.RESEARCHER)
 def ask_again(request: SignedInRequest, slug: str, unit_id: int, rater_id: int) -> HttpResponse:
-    """Let a rater be given a unit once more."""
+    """Let a rater get a unit once more."""
     study = rated_here(slug)
     unit = get_object_or_404(Unit, arm__study=study, pk=unit_id)
     rater = _rater(study, rater_id)
@@ -70,7 +70,7 @@ def ask_again(request: SignedInRequest, slug: str, unit_id: int, rater_id: int) 
 @require_POST
 @allowed(Role.RESEARCHER)
 def let_slots_go(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Let slots go that no rater may take: those of one unit, or all."""
+    """Let slots go that no rater may take: those of one unit, or of all."""
     study = rated_here(slug)
     number = request.POST.get("unit")
     unit = get_object_or_404(Unit, arm__study=study, pk=_number(number)) if number else None
@@ -87,7 +87,7 @@ def let_slots_go(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def take_slots_back(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Want the slots again that somebody let go."""
+    """Make the slots wanted again that people let go."""
     try:
         n_slots = stranded_slots.take_slots_back(rated_here(slug), request.user)
     except StudyError as error:

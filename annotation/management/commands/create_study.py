@@ -79,14 +79,14 @@ def _scheme(key: str, path: Path | None) -> Mapping[str, Any]:
         load_scheme(data)
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from error
-    except ValueError as error:  # a SchemeError, or no UTF-8
+    except ValueError as error:  # a SchemeError, or a text that is not UTF-8
         raise CommandError(f"{path}: {error}") from error
     scheme: Mapping[str, Any] = data
     return scheme
 
 
 def _plan(name: str, scheme: Mapping[str, Any], options: Mapping[str, Any]) -> StudyPlan:
-    """Return the plan that the options describe, with what the page checks too."""
+    """Return the plan that the options describe. The name is checked as the page does."""
     dataset = _dataset(options["dataset"])
     if not name.strip() or len(name) > 100:
         raise CommandError(f"name: found {len(name)} characters; expected 1 to 100")
@@ -118,10 +118,10 @@ def _setups(dataset: Dataset, names: Sequence[str] | None) -> list[Setup]:
 
 
 def raters_called(names: Sequence[str]) -> list[User]:
-    """Return accounts by rater code or user name, or 'all'.
+    """Return the raters with these codes or user names; all raters for 'all'.
 
     Raises:
-        CommandError: nobody of that name may rate.
+        CommandError: a name is not that of a user who may rate.
     """
     accounts = list(accounts_of_raters())
     if "all" in names:
@@ -135,6 +135,6 @@ def raters_called(names: Sequence[str]) -> list[User]:
 
 
 def _listed(things: Any) -> str:
-    """Return the first names of some things."""
+    """Return the names of the first ten things, separated by commas; 'none' without any."""
     names = [str(thing) for thing in things]
     return ", ".join(names[:10]) + (", …" if len(names) > 10 else "") or "none"
