@@ -1,1 +1,1 @@
-"""Speed and memory, measured as ratios in one run: `make bench`, or each file with --help."""
+"""Measurements of speed and memory, as ratios within one run: `make bench`, or each with --help."""

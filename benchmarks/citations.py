@@ -1,11 +1,12 @@
-"""Read, judge and count answers with citations: seconds for 100,000, and against 10,000.
+"""Read, judge and count answers with citations: seconds for 100,000, and the ratio to 10,000.
 
-Answers have 4 sentences with 2 citations each, in a bracket before the full stop: most are right,
-some are made up, incomplete or repeated, and one answer in four has an [NA] as well. Graphs have 20
-relations, two entities and 40 triples, of which six are the minimum set; there are 1,085 of them as
-in BioKaLMA, with relations drawn from 110 as there, and answers about one are not next to each
-other. Some values hold commas and colons. CPU seconds of one core, best of two rounds, the whole
-way: parse, judge, micro and macro figures. Making the answers does not count.
+Answers have 4 sentences with 2 citations each, in a bracket before the full stop. Most citations
+are right, some are made up, incomplete or repeated, and one answer in four also has an [NA]. Graphs
+have 20 relations, two entities and 40 triples beside the names; six triples are the minimum set. As
+in BioKaLMA, there are 1,085 graphs with relations drawn from 110. Answers about one graph are not
+next to each other. Some values have commas and colons. Seconds are CPU seconds of one core, the
+best of two rounds, for the whole work: parsing, judging, micro and macro figures. The time to make
+the answers does not count.
 
     .venv/bin/python benchmarks/citations.py --json
 """
@@ -90,9 +91,9 @@ def text(draw: random.Random, graph: Graph, phrases: Sequence[str]) -> str:
         (qid, first, one), (_, second, other) = draw.sample(facts, 2)
         kind = draw.random()
         if kind < 0.1:
-            other = words(draw, 1, 2)  # made up
+            other = words(draw, 1, 2)  # a made-up value
         elif kind < 0.15:
-            other = ""  # incomplete
+            other = ""  # an incomplete citation
         na = " [NA]" if has_na and place == 2 else ""
         sentence = f"{draw.choice(phrases)}{na} {draw.choice(phrases).lower()}"
         sentences.append(f"{sentence} [{qid}, {first}: {one}, {second}: {other}].")
@@ -122,7 +123,7 @@ def words(draw: random.Random, fewest: int, most: int) -> str:
 
 
 def figures_of(corpus: Sequence[Answer]) -> CitationFigures:
-    """Go the whole way of the paper's mode."""
+    """Parse, judge and count in the paper's mode."""
     return citation_figures(
         [
             count_citations(
@@ -136,7 +137,7 @@ def figures_of(corpus: Sequence[Answer]) -> CitationFigures:
 
 
 def authors_figures_of(corpus: Sequence[Answer]) -> CitationFigures:
-    """Go the whole way of the mode `authors_code`."""
+    """Parse, judge and count in the mode `authors_code`."""
     counted = [
         count_as_authors(answer.text, answer.graph.shown, answer.graph.minimum) for answer in corpus
     ]

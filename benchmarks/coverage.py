@@ -1,8 +1,8 @@
-"""Do 95 % intervals hold the true figure in 95 % of all studies? Counted over simulated studies.
+"""Check on simulated studies whether 95 % intervals hold the true figure in 95 % of all studies.
 
-Every study has 100 or 400 dialogs, rated in four setups that are alike within a dialog. Its figures
-get their intervals as on every page. A coverage outside 93 to 97 %, widened by two Monte-Carlo
-errors, makes the exit status 1.
+Every study has 100 or 400 dialogs with four setups, whose responses are alike within a dialog. Its
+figures get their intervals as on every page. The exit status is 1 if a coverage is outside 93 to
+97 %, widened by two Monte-Carlo errors.
 
     .venv/bin/python benchmarks/coverage.py --runs 2000
 """
@@ -45,11 +45,11 @@ TRUE_VALUES = tuple(round(0.1 * step, 1) for step in range(1, 10))
 N_DIALOGS = (100, 400)
 N_SETUPS = 4
 N_RATERS = 5
-ALIKE = 0.5  # how many items are like their dialog; two of one dialog correlate by its square
-DECIDED = 0.92  # the share of items with a majority
+ALIKE = 0.5  # share of items that follow their dialog; two of one dialog correlate by its square
+DECIDED = 0.92  # share of items with a majority
 CEILING = 0.93
-YES = 0.8  # the share of yes among votes whose agreement is measured
-BATCH = 100  # studies that share their resamples
+YES = 0.8  # share of yes among votes whose agreement is measured
+BATCH = 100  # number of studies that share their resamples
 LOWEST, HIGHEST = 0.93, 0.97
 
 
@@ -61,7 +61,7 @@ class Simulated(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """How often the intervals of one statistic held its true value."""
+    """The share of studies in which the interval of one statistic held its true value."""
 
     method: str
     statistic: str
@@ -75,7 +75,7 @@ Simulation = Callable[[np.random.Generator, float, int], Simulated]
 
 
 def labels(random: np.random.Generator, share: float, of_dialog: Floats, n_setups: int) -> Floats:
-    """Return 1 or 0 per dialog and setup, `share` of them 1: (n_dialogs, n_setups).
+    """Return labels 1 or 0, by dialog and setup (n_dialogs, n_setups); the share of 1 is `share`.
 
     `of_dialog` are uniform numbers (n_dialogs, 1) that items of one dialog have in common.
     """
@@ -102,7 +102,7 @@ def mean_of_all_setups(random: np.random.Generator, value: float, n_dialogs: int
 
 
 def accuracy(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
-    """Merged against separate majorities, or a metric's labels against majorities."""
+    """Return the accuracy of merged against separate majorities, or of a metric's labels."""
     of_dialog = random.random((n_dialogs, 1))
     truth = labels(random, 0.6, random.random((n_dialogs, 1)), N_SETUPS)
     is_right = labels(random, value, of_dialog, N_SETUPS)
@@ -126,7 +126,7 @@ def metric_minus_ceiling(random: np.random.Generator, value: float, n_dialogs: i
 
 
 def shift(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
-    """Merged - separate majorities of one setup: noes that become yes, and 5 % of yeses no."""
+    """Return merged - separate majorities of one setup: some no become yes, and 5 % of yes no."""
     yes_before = min(0.4, 0.9 * (1 - value) / 2)
     separate = random.random(n_dialogs) < yes_before
     becomes_no = 0.05
@@ -140,9 +140,10 @@ def shift(random: np.random.Generator, value: float, n_dialogs: int) -> Simulate
 
 
 def votes(random: np.random.Generator, kappa: float, shares: Floats, n_dialogs: int) -> Floats:
-    """Return counts (n_items, n_categories) of raters who know the answer, or vote at random.
+    """Return vote counts (n_items, n_categories); raters know the answer, or vote at random.
 
-    Each knows it with a chance of sqrt(kappa), so two agree beyond chance with a chance of kappa.
+    Each rater knows it with a probability of sqrt(kappa). So two raters agree beyond chance with a
+    probability of kappa.
     """
     ends = shares.cumsum()[:-1]
     of_dialog = np.searchsorted(ends, random.random((n_dialogs, 1)))
@@ -157,7 +158,7 @@ def votes(random: np.random.Generator, kappa: float, shares: Floats, n_dialogs: 
 
 
 def percent_agreement(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
-    """Ten categories: with two, five raters cannot agree in less than 40 % of pairs."""
+    """Return percent agreement of ten categories: with two, five raters agree in at least 40 %."""
     counts = votes(random, (value - 0.1) / 0.9, np.full(10, 0.1), n_dialogs)
     dialogs = np.repeat(np.arange(n_dialogs), N_SETUPS)
     statistics = percent_agreement_statistics(counts)
@@ -171,7 +172,7 @@ def fleiss_kappa(random: np.random.Generator, value: float, n_dialogs: int) -> S
 
 
 def alpha(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
-    """Nominal alpha; a fifth of the votes is missing."""
+    """Return nominal alpha, with a fifth of the votes missing."""
     counts = votes(random, value, np.array([1 - YES, YES]), n_dialogs)
     counts = random.binomial(counts.astype(np.int64), 0.8).astype(np.float64)
     dialogs = np.repeat(np.arange(n_dialogs), N_SETUPS)
@@ -180,7 +181,7 @@ def alpha(random: np.random.Generator, value: float, n_dialogs: int) -> Simulate
 
 
 def mix(random: np.random.Generator, n_dialogs: int, shares: Floats, weights: Floats) -> Simulated:
-    """Return a sum of shares with these weights, each over one response to each example."""
+    """Return a weighted sum of shares, each of which has one response to each example."""
     of_dialog = random.random((n_dialogs, 1))
     of_each = [labels(random, share, of_dialog, 1) for share in shares.tolist()]
     ones = np.ones((n_dialogs, 1))
@@ -192,16 +193,16 @@ def mix(random: np.random.Generator, n_dialogs: int, shares: Floats, weights: Fl
 
 
 def top_1(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
-    """Attribution of a retriever whose recall is `value`: golden evidence near 1, other near 0."""
+    """Return the attribution of a retriever with recall `value`: golden near 1, other near 0."""
     shares, weights = np.array([0.96, 0.05]), np.array([value, 1 - value])
     return mix(random, n_dialogs, shares, weights)
 
 
 def top_k_minus_top_1(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
-    """The difference of two retrievers, as the report on restricted context has it.
+    """Return the difference of two retrievers, as in the report on restricted context.
 
-    Golden evidence at the dialog share of one, non-evidence there, and golden evidence at the
-    shares below and above that of the other.
+    Its four parts are golden evidence and non-evidence at the dialog share s of top 1, and golden
+    evidence at the dialog shares below and above that of top k.
     """
     at_1, at_k = 0.5, 0.8
     shares = np.array([value, 0.2 * value, 0.9 * value, value])
@@ -243,7 +244,7 @@ def coverage(
             n_resamples=n_resamples,
         )
         for (figure, truth), interval in zip(simulated, intervals, strict=True):
-            n_held += interval.low <= truth <= interval.high  # an undefined one does not
+            n_held += interval.low <= truth <= interval.high  # False if undefined
             widths += interval.high - interval.low
             method = method_of(figure)
     return Coverage(method, statistic, round(truth, 3), n_dialogs, n_held / n_runs, widths / n_runs)

@@ -1,14 +1,14 @@
 """Score window × response pairs with an entailment classifier in several ways: ratios of CPU time.
 
-The workload is that of a study: evidences of 5 to 45 sentences of some 20 words, windows of two,
-seven responses each of which some repeat another, flavor v3. Every way gets the same seeded
-sub-sample of whole examples, three rounds in turn, one thread; a ratio is one of medians. Without
-`--checkpoint` the model is a random one of MiniLM's shape.
+The workload is like that of a study: evidence of 5 to 45 sentences with about 20 words, windows of
+two sentences, seven responses for each example, some of them repeated, flavor v3. Every way gets
+the same seeded sub-sample of whole examples, in three rounds in turn, with one thread. Ratios are
+those of medians. Without `--checkpoint` the model is a random one of MiniLM's shape.
 
-With `--data` also the product is run over published answers, in a database of its own, split into
-sentences: `flipped_share` is the share of sentences whose label at 0.5 is another one in bf16,
-`cached_gain` is the CPU time of a run against that of the same responses once more, as another
-dataset of another setup.
+With `--data`, Attest also scores published answers, split into sentences, in a database of its own.
+`flipped_share` is the share of sentences whose label at 0.5 differs in bf16. `cached_gain` is the
+CPU time of a run, divided by that of a second run over the same responses, which are then another
+dataset with another setup.
 
     .venv/bin/python benchmarks/entailment.py --json
     .venv/bin/python benchmarks/entailment.py --checkpoint PATH --data begin
@@ -16,12 +16,12 @@ dataset of another setup.
 
 import os
 
-os.environ |= {  # before any of these libraries is loaded
+os.environ |= {  # must be set before any of these libraries is loaded
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "RAYON_NUM_THREADS": "1",
     "TOKENIZERS_PARALLELISM": "false",
-    "CUDA_VISIBLE_DEVICES": "",  # CPU time is what is compared
+    "CUDA_VISIBLE_DEVICES": "",  # this compares CPU time
     "HF_HUB_OFFLINE": "1",
 }
 
@@ -40,7 +40,7 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from evaluation.backends.classifier import (  # noqa: E402 - after the lines above
+from evaluation.backends.classifier import (  # noqa: E402 - needs the lines above
     OBVIOUS,
     OBVIOUSLY_NOT,
     SequenceClassifier,
@@ -51,11 +51,11 @@ from generation.model_specs import ModelSpec  # noqa: E402
 N_EXAMPLES, N_RESPONSES = 100, 7
 SHARE_REPEATED = 0.15
 CHOICES = AutoAis("v3", 2, "whole")
-FEWEST_PAIRS = 400  # of the sub-sample
+FEWEST_PAIRS = 400  # size of the sub-sample, at least
 N_ROUNDS = 3
 TOGETHER = 32
 PADDED_TO = 512
-WIDER = 40.0  # a random head gives all pairs nearly the same; a wider one shows differences
+WIDER = 40.0  # a random head gives all pairs nearly the same score; this factor spreads them
 
 Probabilities = list[float]
 
@@ -96,7 +96,7 @@ def vocabulary(n: int = 4000, seed: int = 2) -> list[str]:
 def sub_sample(examples: Sequence[Sequence[Pair]], seed: int = 21) -> list[Pair]:
     """Return the pairs of some whole examples, drawn until there are enough.
 
-    This seed's have as many repeats among them as all have: 13 %.
+    With this seed, the share of repeated pairs is that of the whole workload: 13 %.
     """
     pairs: list[Pair] = []
     for example in random.Random(seed).sample(examples, len(examples)):
@@ -154,10 +154,10 @@ def make_checkpoint(folder: Path) -> Path:
             model(**tokenizer(*pair, return_tensors="pt")).logits[0]
             for pair in (OBVIOUS, OBVIOUSLY_NOT)
         )
-        if (of_yes - of_no).diff() < 0:  # by luck; what is loaded must get these two right
+        if (of_yes - of_no).diff() < 0:  # a checkpoint must get these two right to be loaded
             model.classifier.weight *= -1
             of_yes, of_no = -of_yes, -of_no
-        model.classifier.bias -= (of_yes + of_no) / 2  # else nearly all are on one side
+        model.classifier.bias -= (of_yes + of_no) / 2  # else nearly all pairs get one label
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
@@ -167,7 +167,7 @@ def make_checkpoint(folder: Path) -> Path:
 
 
 def plain_ways(folder: Path) -> dict[str, Callable[[Sequence[Pair]], Probabilities]]:
-    """Return how others ask: plain transformers code, its pipeline, sentence-transformers."""
+    """Return the ways of others: plain transformers code, its pipeline, sentence-transformers."""
     import torch
     from sentence_transformers import CrossEncoder
     from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipeline
@@ -229,7 +229,7 @@ def plain_ways(folder: Path) -> dict[str, Callable[[Sequence[Pair]], Probabiliti
 
 
 def our_ways(folder: Path) -> dict[str, Callable[[Sequence[Pair]], Probabilities]]:
-    """Return ours, in both precisions."""
+    """Return Attest's way, in both precisions."""
 
     def way(precision: str) -> Callable[[Sequence[Pair]], Probabilities]:
         model = SequenceClassifier(
@@ -241,7 +241,7 @@ def our_ways(folder: Path) -> dict[str, Callable[[Sequence[Pair]], Probabilities
 
 
 def measured(folder: Path) -> dict[str, float]:
-    """Print what each way takes, and return the ratios."""
+    """Print the time of each way, and return the ratios."""
     import torch
 
     torch.set_num_threads(1)
@@ -254,7 +254,7 @@ def measured(folder: Path) -> dict[str, float]:
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     answers: dict[str, Probabilities] = {}
     for way in ways.values():
-        way(pairs[:4])  # what is made on the first call is made
+        way(pairs[:4])  # the first call prepares things, which must not be timed
     for _ in range(N_ROUNDS):
         for name, way in ways.items():
             began = time.process_time()

@@ -1,4 +1,4 @@
-"""What `entailment.py --data` measures: published answers, scored by the product."""
+"""The measurement of `entailment.py --data`: Attest scores published answers."""
 
 import csv
 import json
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
 def measured_on_data(
     checkpoint: Path, data: str, n_pairs: int, temporary: Path
 ) -> dict[str, float]:
-    """Return the share of labels that bf16 changes, and what scoring the same again costs."""
+    """Return the share of labels that bf16 changes, and the gain when scores are known already."""
     shared = Path(os.environ.get("ATTEST_SHARED", ROOT.parent / "shared"))
     everything = list(READERS[data](shared / "data"))
     answers = sample(everything, n_pairs)
@@ -59,7 +59,7 @@ def measured_on_data(
 
 
 def sample(answers: Iterable[Answer], n_pairs: int, seed: int = 4) -> list[Answer]:
-    """Return answers in seeded order until they make so many pairs."""
+    """Return answers in seeded order, until they make at least `n_pairs` pairs."""
     order = list(answers)
     random.Random(seed).shuffle(order)
     found: list[Answer] = []
@@ -113,11 +113,11 @@ READERS = {"begin": begin, "qags": qags, "mtrag": mtrag}
 
 
 def begin_django(folder: Path) -> None:
-    """Set up the product with an empty database of its own."""
+    """Set up Django with an empty database of its own."""
     os.environ |= {
         "DATABASE_URL": f"sqlite:///{folder / 'benchmark.sqlite3'}",
         "ATTEST_DATA_DIR": str(folder / "var"),
-        "DJANGO_DEBUG": "0",  # with it, Django remembers every statement
+        "DJANGO_DEBUG": "0",  # in debug mode Django would keep every statement
         "DJANGO_SECRET_KEY": "benchmark" * 6,
         "DJANGO_ALLOWED_HOSTS": "localhost",
         "DJANGO_SETTINGS_MODULE": "config.settings",
@@ -130,7 +130,7 @@ def begin_django(folder: Path) -> None:
 
 
 def imported(answers: Iterable[Answer], name: str, temporary: Path) -> Any:
-    """Import answers as a dataset whose setup has its name."""
+    """Import answers as a dataset; its setup has the same name."""
     from django.core.management import call_command
 
     from generation.models import Dataset
@@ -157,10 +157,7 @@ def imported(answers: Iterable[Answer], name: str, temporary: Path) -> Any:
 
 
 def scored(dataset: Any, spec: ModelSpec) -> "tuple[MetricRun, float]":
-    """Return a run over a dataset that has come to its end, and its CPU seconds.
-
-    Loading the model is no part of them.
-    """
+    """Return a finished run over a dataset, and its CPU seconds, without the model's loading."""
     from evaluation.backends.registry import open_backend
     from evaluation.metrics.auto_ais import AutoAisMetric
     from evaluation.runs.plan import RunPlan

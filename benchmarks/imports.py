@@ -1,12 +1,13 @@
 """Import N rows of a file into an empty database, and delete them: seconds, memory, growth.
 
 The rows are triples of N-Triples in Wikidata's shape: people with ten statements each, one of them
-a date, names in three languages, aliases, properties described as entities; the statements of a
-person are scattered in two places of the file. Or they are those of a table of questions and
-answers, with a passage, a setup, a score and a column that stays in `meta`, five rows a question.
-Everything runs twice, with N/10 and with N rows, in processes and databases of
-their own. `read_seconds` is the reader alone; `import_seconds` the command, from its start to its
-end; `cpu` is what its process took of that, without the database. Peaks are of the Python process.
+a date, names in three languages, aliases, and properties described as entities. The statements of a
+person are in two places of the file. With `table`, the rows are those of a table of questions and
+answers, five for each question, with a passage, a setup, a score and a column that stays in `meta`.
+Everything runs twice, with N/10 and with N rows, in processes and databases of their own.
+`read_seconds` is the time of the reader alone, `import_seconds` that of the whole command. `cpu` is
+the processor time of the process in it, without the database. Peaks are those of the Python
+process.
 
     nice .venv/bin/python benchmarks/imports.py graph --rows 1000000 --json
     nice .venv/bin/python benchmarks/imports.py table --rows 100000 --json
@@ -32,9 +33,9 @@ from benchmarks.reports import ROOT, database_url
 
 DATASET = "imported"
 LINKS = ("P31", "P21", "P27", "P19", "P20", "P106", "P26", "P463", "P1412")
-STATEMENTS = len(LINKS) + 1  # and a date of birth
-N_VALUES = 5000  # things that are only values
-BLOCK = 20_000  # people whose second statements follow the first ones of all of them
+STATEMENTS = len(LINKS) + 1  # one more is the date of birth
+N_VALUES = 5000  # number of things that are only values
+BLOCK = 20_000  # size of a group of people; their later statements follow the first ones of all
 ENTITY = "http://www.wikidata.org/entity/"
 DIRECT = "http://www.wikidata.org/prop/direct/"
 WIKIBASE = "http://wikiba.se/ontology#"
@@ -44,11 +45,11 @@ TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 DATE = "<http://www.w3.org/2001/XMLSchema#dateTime>"
 
 
-ROWS_OF_A_QUESTION = 5  # in a table
+ROWS_OF_A_QUESTION = 5  # number of rows in a table
 
 
 def triples(n_triples: int, seed: int = 1) -> Iterator[str]:
-    """Yield the lines of a graph's file with so many statements."""
+    """Yield the lines of a graph's file with about `n_triples` statements about people."""
     draw = random.Random(seed)
     for relation in (*LINKS, "P569"):
         yield f"<{ENTITY}{relation}> <{WIKIBASE}directClaim> <{DIRECT}{relation}> .\n"
@@ -77,7 +78,7 @@ def _links(person: str, relations: tuple[str, ...], draw: random.Random) -> Iter
 
 
 def table(n_rows: int, seed: int = 1) -> Iterator[str]:
-    """Yield the lines of a table with so many rows, about 600 characters each."""
+    """Yield the lines of a table with `n_rows` rows of about 600 characters."""
     draw = random.Random(seed)
     words = [f"word{number}" for number in range(2_000)]
     yield "question,context,answer,model,year,overlap\n"
@@ -99,7 +100,7 @@ overlap = "score"
 
 
 class File(NamedTuple):
-    """A kind of file: its lines, and how its name ends."""
+    """A kind of file: its lines, and the end of its name."""
 
     lines: Callable[[int], Iterator[str]]
     suffix: str
@@ -119,7 +120,7 @@ def measure(kind: str, of: str, n_rows: int) -> dict[str, float]:
             environment = os.environ | {
                 "DATABASE_URL": url,
                 "ATTEST_DATA_DIR": str(folder / "var"),
-                "DJANGO_DEBUG": "0",  # with it, Django remembers every statement
+                "DJANGO_DEBUG": "0",  # in debug mode Django would keep every statement
                 "DJANGO_SECRET_KEY": "benchmark" * 6,
                 "DJANGO_ALLOWED_HOSTS": "localhost",
                 "DJANGO_SETTINGS_MODULE": "config.settings",
@@ -165,7 +166,7 @@ def delete(file: Path) -> dict[str, float]:
 
 
 def n_stored() -> int:
-    """Return how many triples and responses there are."""
+    """Return how many triples and responses are stored."""
     from generation.models import Response, Triple
 
     return Triple.objects.count() + Response.objects.count()
@@ -179,7 +180,7 @@ PARTS: dict[str, Callable[[Path], dict[str, float]]] = {
 
 
 def inside(part: str, file: Path) -> dict[str, Any]:
-    """Return what one part of the measurement says and took, in this process."""
+    """Run one part of the measurement in this process; return its figures, time and memory."""
     import django
 
     django.setup()

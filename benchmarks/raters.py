@@ -1,10 +1,10 @@
-"""Raters who never stop to think, against gunicorn: pairs a second, waits, and kept promises.
+"""Let raters without pauses work against gunicorn: pairs a second, waits, and broken promises.
 
 A pair is POST *next*, GET of the rating page that it leads to, and POST *submit* of a full form, as
 a browser behind a proxy sends them: one session per rater, the page's own form, address and CSRF
-token; the submit with htmx's headers. `next_ms` is what a rater waits for the page (POST and
-GET); `submit_ms` lasts until the votes are confirmed. The time of all pairs ends with the last
-submit. Everything is on this machine: server, database and load.
+token, and htmx's headers in the submit. `next_ms` is the time that a rater waits for the page (POST
+and GET); `submit_ms` is the time until the votes are confirmed. The time of all pairs ends with the
+last submit. Server, database and load are all on this machine.
 
     .venv/bin/python benchmarks/raters.py --raters 10 --units 2000 --database postgresql
 """
@@ -32,10 +32,10 @@ from urllib.parse import urlencode, urlsplit
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from benchmarks.reports import database_url  # noqa: E402 - found by the line above
+from benchmarks.reports import database_url  # noqa: E402 - needs the line above
 
 HOST = "localhost"
-ANSWERS = {"evidence_contradicts": 0}  # a yes to all else
+ANSWERS = {"evidence_contradicts": 0}  # the answer to all other questions is yes
 RATERS_PER_UNIT = 5
 RESPONSES_PER_EXAMPLE = 4
 TURNS = 5
@@ -53,7 +53,7 @@ PROSE = (
 
 
 def write_material(folder: Path, n_units: int, seed: int = 1) -> None:
-    """Write an interchange folder: dialogs of five turns, two passages, four responses each."""
+    """Write an interchange folder: each example has five turns, two passages, four responses."""
     draw = random.Random(seed)
 
     def text(n_words: int) -> str:
@@ -88,7 +88,10 @@ def write_material(folder: Path, n_units: int, seed: int = 1) -> None:
 
 
 def set_up(folder: Path, n_units: int, n_raters: int) -> tuple[str, list[str]]:
-    """Make the database, an open AIS study and signed-in raters; return its slug and their keys."""
+    """Make the database, an open AIS study and signed-in raters.
+
+    Return the study's slug and the raters' session keys.
+    """
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.auth.models import Group
     from django.contrib.sessions.backends.db import SessionStore
@@ -130,10 +133,10 @@ def set_up(folder: Path, n_units: int, n_raters: int) -> tuple[str, list[str]]:
 
 @contextmanager
 def server(folder: Path, workers: int, threads: int) -> Iterator[tuple[int, int]]:
-    """Run gunicorn as README says; yield its port and process id. It writes into server.log.
+    """Run gunicorn as in README; yield its port and process id. It writes into server.log.
 
-    Each request has a connection of its own, as behind a proxy. Connections that are kept stay
-    with the worker that took them: ten may fall to one of two workers, and halve the figures.
+    Each request has a connection of its own, as behind a proxy. A connection that is kept open
+    stays with one worker: one of two workers could get all ten, which would halve the figures.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -153,7 +156,7 @@ def server(folder: Path, workers: int, threads: int) -> Iterator[tuple[int, int]
 
 
 def worker_seconds(server: int) -> float:
-    """Return the processor time that gunicorn's workers have had (0 where there is no /proc)."""
+    """Return the processor time of gunicorn's workers so far (0 on systems without /proc)."""
     children = Path(f"/proc/{server}/task/{server}/children")
     if not children.exists():
         return 0.0
@@ -185,12 +188,12 @@ class Page(NamedTuple):
 
 class Form(NamedTuple):
     action: str
-    fields: dict[str, str]  # hidden ones
-    radios: list[str]  # names
+    fields: dict[str, str]  # names and values of hidden fields
+    radios: list[str]  # names of radio buttons
 
 
 class Browser:
-    """One connection, one session, and the cookies that come with it."""
+    """A rater's browser, with one connection, one session and its cookies."""
 
     def __init__(self, port: int, session: str) -> None:
         self.port = port
@@ -250,36 +253,36 @@ def forms_of(page: str) -> list[Form]:
 
 
 class Pair(NamedTuple):
-    """One unit rated: seconds on the performance counter."""
+    """One rated unit, with its moments in seconds of the performance counter."""
 
     rater: int
     unit: int
     asked: float
     shown: float
-    filled_in: float  # what the load itself takes to read the page is nobody's wait
+    filled_in: float  # no rater waits from `shown` to here: the load itself reads the page
     submitted: float
 
 
 class Load:
-    """All raters at work, and what they saw."""
+    """The load: all raters at work, and their results."""
 
     def __init__(self, port: int, slug: str, sessions: Sequence[str]) -> None:
         self.slug = slug
         self.browsers = [Browser(port, session) for session in sessions]
-        self.starts: list[Form] = []  # the button that asks for the next unit
+        self.starts: list[Form] = []  # for each rater, the form that asks for the next unit
         self.pairs: list[Pair] = []
         self.errors: list[str] = []
         self.began = 0.0
 
     def warm_up(self) -> None:
-        """Open every rater's studies, as they would before they begin."""
+        """Open each rater's list of studies, as raters do before they begin."""
         for browser in self.browsers:
             page = browser.get("/studies/mine/")
             [start] = [form for form in forms_of(page.text) if form.action.endswith("/next/")]
             self.starts.append(start)
 
     def run(self, seconds: float) -> None:
-        """Let all rate until the time is up or nothing is left."""
+        """Let all raters work until the time is over or nothing is left."""
         threads = [
             threading.Thread(target=self._rate, args=(number, seconds))
             for number in range(1, len(self.browsers) + 1)
@@ -295,7 +298,7 @@ class Load:
         while time.perf_counter() < self.began + seconds:
             try:
                 pair = self._pair(number, browser, start)
-            except Exception as error:  # as a person does, try again
+            except Exception as error:  # a person would try again as well
                 self.errors.append(f"rater {number}: {error!r}")
                 browser.connection.close()
                 continue
@@ -307,7 +310,7 @@ class Load:
         asked = time.perf_counter()
         given = browser.post(start.action, start.fields)
         if given.status == 302 and given.location == "/studies/mine/":
-            return None  # nothing is left
+            return None  # no unit is left
         if given.status != 302 or "/units/" not in given.location:
             raise ValueError(f"next answered {given.status} {given.location}")
         page = browser.get(given.location)
@@ -329,7 +332,7 @@ class Load:
 
 
 def integrity(pairs: Collection[Pair]) -> dict[str, int]:
-    """Count in the database what must not be: read from votes, not from the queue's own rows."""
+    """Count broken promises in the database, from votes and not from the queue's own rows."""
     from django.db.models import Count
 
     from annotation.models import UnitTarget, Vote
@@ -394,7 +397,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "locked": log.count("database is locked"),
         "pairs": len(pairs),
         "seconds": round(took, 2),
-        # Processor time per pair: what stays comparable when the machine has other work.
+        # Processor time per pair stays comparable when the machine has other work.
         "server_cpu_ms": round(1000 * server_cpu / max(1, len(pairs)), 1),
         "load_cpu_ms": round(1000 * load_cpu / max(1, len(pairs)), 1),
     }
@@ -423,7 +426,7 @@ def main() -> None:
                     "DJANGO_DEBUG": "0",
                     "DJANGO_SECRET_KEY": "benchmark" * 6,
                     "DJANGO_ALLOWED_HOSTS": HOST,
-                    "DJANGO_PROXIES": "1",  # the load says that it came by https
+                    "DJANGO_PROXIES": "1",  # the load acts as a proxy that got https
                 }
             )
             figures = measure(options, folder)

@@ -1,9 +1,10 @@
 """Import a synthetic study of N votes in two arms and report on it: seconds, memory, growth.
 
-`cold_seconds`: all figures of the study from nothing, in a fresh process; `start_seconds`: what
-that process takes before, to load Django and the reports. `warm_seconds`: the study's whole page
-with figures that are stored and current, the middle of several visits. Everything runs twice, with
-N/10 and with N votes, in processes and databases of their own.
+`cold_seconds` is the time for all figures of the study, with none stored, in a fresh process;
+`start_seconds` is the time that this process needs before, to load Django and the reports.
+`warm_seconds` is the time for the study's whole page with stored, current figures, the median of
+several visits. Everything runs twice, with N/10 and with N votes, in processes and databases of
+their own.
 
     .venv/bin/python benchmarks/reports.py --votes 1000000 --database postgresql
 """
@@ -47,7 +48,7 @@ N_VISITS = 7
 def write_study(folder: Path, n_votes: int, seed: int = 1) -> None:
     """Write an interchange folder: AIS in both arms, five raters each, four responses an example.
 
-    Beside it a score of each response as word overlap gives it: shares of a few words, with ties.
+    Each response also has a score like that of word overlap: a share of a few words, with ties.
     """
     draw = random.Random(seed)
     n_responses = n_votes // (len(QUESTIONS) * RATERS_PER_RESPONSE * len(ARMS))
@@ -87,7 +88,7 @@ def write_study(folder: Path, n_votes: int, seed: int = 1) -> None:
 
 @contextmanager
 def database_url(kind: str, folder: Path) -> Iterator[str]:
-    """Yield the address of an empty database that is gone afterwards."""
+    """Yield the address of an empty database, which is deleted afterwards."""
     if kind == "sqlite":
         yield f"sqlite:///{folder / 'benchmark.sqlite3'}"
         return
@@ -110,7 +111,7 @@ def measure(kind: str, n_votes: int) -> dict[str, float]:
             environment = os.environ | {
                 "DATABASE_URL": url,
                 "ATTEST_DATA_DIR": str(folder / "var"),
-                "DJANGO_DEBUG": "0",  # with it, Django remembers every statement
+                "DJANGO_DEBUG": "0",  # in debug mode Django would keep every statement
                 "DJANGO_SECRET_KEY": "benchmark" * 6,
                 "DJANGO_ALLOWED_HOSTS": "localhost",
                 "DJANGO_SETTINGS_MODULE": "config.settings",
@@ -151,7 +152,7 @@ def measure(kind: str, n_votes: int) -> dict[str, float]:
 
 
 def cold() -> dict[str, float]:
-    """Make and store all figures of the only study, as the worker does; in a process of its own."""
+    """Make and store all figures of the only study, as the worker does, in a fresh process."""
     import django
 
     began = time.perf_counter()
@@ -171,7 +172,7 @@ def cold() -> dict[str, float]:
 
 
 def warm() -> dict[str, float]:
-    """Visit the page of the only study as a researcher, with its figures stored and current."""
+    """Visit the page of the only study as a researcher, while its stored figures are current."""
     import django
 
     django.setup()
@@ -200,7 +201,7 @@ def warm() -> dict[str, float]:
     stored = stored_figures(study, Choices())
     assert stored.is_current, "the page's figures are not those that were stored"
     return {
-        "first_visit_seconds": round(seconds[0], 3),  # of this process: templates are read
+        "first_visit_seconds": round(seconds[0], 3),  # this visit also reads the templates
         "warm_seconds": round(statistics.median(seconds[1:]), 3),
         "stored_seconds": round(time.perf_counter() - began, 3),
     }

@@ -1,17 +1,17 @@
-"""Hold auto-metrics against people on published data: makes the tables of docs/results.md.
+"""Compare auto-metrics with people on published data, and make the tables of docs/results.md.
 
-Auto-AIS on all data with evidence and human labels, over windows and units of the hypothesis (the
-whole response; its sentences, mean and lowest): AUC, and accuracy at 0.5, of a checkpoint and of
-shared words. Auto-SSA on FED: table 1 of the attribution/fluency paper. Everything goes through the
-commands that anybody has: import_dataset, run_metric, report. The data are not shipped; they lie in
-the folder that ATTEST_SHARED names.
+For Auto-AIS, the tables have AUC, and accuracy at 0.5, of a checkpoint and of shared words, on all
+data with evidence and human labels, over windows and units of the hypothesis (the whole response;
+its sentences, mean and lowest). For Auto-SSA on FED, there is table 1 of the attribution/fluency
+paper. Scores and agreement come from commands for all users: import_dataset, run_metric, report.
+The data are not part of Attest; they are in the folder that ATTEST_SHARED names.
 
     .venv/bin/python benchmarks/results.py --checkpoint PATH --work FOLDER
     .venv/bin/python benchmarks/results.py --checkpoint PATH --work FOLDER --data qags fed
 
-The same command goes on where it was stopped. A small checkpoint takes some hours on one core;
---data and --hypotheses ask for a part. Without --checkpoint there are shared words and `heuristic`
-alone, which is a matter of minutes.
+After an interruption, the same command continues. A small checkpoint takes some hours on one core;
+--data and --hypotheses choose a part. Without --checkpoint, only shared words and `heuristic` are
+measured, which takes minutes.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from benchmarks import table_1  # noqa: E402 - found by the line above
+from benchmarks import table_1  # noqa: E402 - needs the line above
 from tests.published import shared_folder, write_infotabs, write_qags  # noqa: E402
 from tests.published_labels import (  # noqa: E402
     write_expertqa,
@@ -40,20 +40,20 @@ WINDOWS = (0, 1, 2, 3)
 LEXICAL = "lexical"
 EVIDENCE = {0: "whole", 1: "K = 1", 2: "K = 2", 3: "K = 3"}
 HYPOTHESIS = {"whole": "whole", "mean": "sentences, mean", "min": "sentences, lowest"}
-FED = "fed"  # of --data: table 1
+FED = "fed"  # a value of --data, for table 1
 
 
 class DataSet(NamedTuple):
-    """One data set with votes, and what is tried on it."""
+    """One data set with votes, and the flavors that are tried on it. It has `files` or `write`."""
 
-    key: str  # of --data
-    name: str  # in the database
+    key: str  # a value of --data
+    name: str  # the dataset's name in the database
     title: str
-    question: str  # whose majority is the truth
+    question: str  # the majority answer to this question is the truth
     flavors: Sequence[str]
-    files: Sequence[str] = ()  # in the folder of real data, in a format that an importer reads; or
-    write: Callable[[Path, Path], None] | None = None  # them as an interchange folder
-    positive: Mapping[str, str] = {}  # question → the label that is a yes, of nominal votes
+    files: Sequence[str] = ()  # paths in the folder of real data, which an importer can read
+    write: Callable[[Path, Path], None] | None = None  # this writes an interchange folder
+    positive: Mapping[str, str] = {}  # nominal question → the label that counts as yes
 
 
 BEGIN = "data/begin/begin_dev_{}.tsv"
@@ -82,7 +82,7 @@ DATA = (
         "infotabs",
         "InfoTabS validation",
         "entailment",
-        ["v1"],  # nobody asks anything: the question is a stand-in
+        ["v1"],  # the data has no real question, only a stand-in
         write=write_infotabs,
         positive={"entailment": "entailed"},
     ),
@@ -93,14 +93,14 @@ DATA = (
         "mtrag",
         "MTRAG human evaluation",
         "faithfulness",
-        ["v3"],  # its answers and passages are long: a flavor takes a quarter of an hour and more
+        ["v3"],  # long answers and passages: a flavor takes a quarter of an hour or more
         ["data/mtrag_human_eval/mtrag_human_eval_part1.json"],
     ),
 )
 
 
 class Choice(NamedTuple):
-    """What a run is asked for, beside its backend."""
+    """The choices of a run, beside its backend."""
 
     flavor: str
     window: int
@@ -117,12 +117,12 @@ def choices(data_set: DataSet, hypotheses: Sequence[str]) -> list[Choice]:
 
 
 def prepared(work: Path) -> None:
-    """Use an SQLite database of its own in a folder, made where it is not there."""
+    """Use an SQLite database in the folder `work`; make it if it does not exist."""
     os.environ.update(
         DATABASE_URL=f"sqlite:///{work.resolve() / 'results.sqlite3'}",
         ATTEST_DATA_DIR=str(work.resolve() / "var"),
         DJANGO_SETTINGS_MODULE="config.settings",
-        DJANGO_DEBUG="0",  # with it, Django remembers every statement
+        DJANGO_DEBUG="0",  # in debug mode Django would keep every statement
         DJANGO_SECRET_KEY="benchmark" * 6,
         DJANGO_ALLOWED_HOSTS="localhost",
     )
@@ -134,7 +134,7 @@ def prepared(work: Path) -> None:
 
 
 def imported(data_set: DataSet, shared: Path) -> None:
-    """Import a data set; again, nothing is new."""
+    """Import a data set. A second call adds nothing."""
     from django.core.management import call_command
 
     def store(path: Path) -> None:
@@ -166,7 +166,7 @@ def scored(data_set: DataSet, choice: Choice, checkpoint: Path | None) -> None:
 
 
 def figures(data_set: DataSet) -> dict[str, Any]:
-    """Return a row for each run over a data set, and a row for each threshold choice."""
+    """Return facts about a data set, a row for each run, and the rows of threshold choices."""
     from django.core.management import call_command
 
     from annotation.models import Study
@@ -197,7 +197,7 @@ def figures(data_set: DataSet) -> dict[str, Any]:
 
 
 def in_words(found: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of a data set's section: what people say, then a row for each choice."""
+    """Yield the lines of a data set's section: facts about its votes, then a row per choice."""
     rows = {
         (row["backend"] == LEXICAL, Choice(*(row[name] for name in Choice._fields))): row
         for row in found["rows"]
@@ -261,7 +261,7 @@ def _figure(row: dict[str, Any], name: str) -> str:
 def made(
     work: Path, checkpoint: Path | None, keys: Sequence[str], hypotheses: Sequence[str]
 ) -> Iterator[tuple[dict[str, Any], Iterator[str]]]:
-    """Yield figures and lines of each data set that is asked for; figures stay in the folder."""
+    """Yield figures and lines of each chosen data set; the figures are stored in the folder."""
     shared = shared_folder()
     prepared(work)
     for data_set in DATA:

@@ -1,9 +1,9 @@
-"""Rank N passages of about 150 words by BM25, and by rank-bm25: seconds, memory, the same answers.
+"""Rank N passages of about 150 words by our BM25 and by rank-bm25: seconds, memory, equal answers.
 
-Words are drawn by Zipf's law from a vocabulary that grows with the collection; queries are such
-words too, so that they hold frequent ones as questions do. Three processes of their own: one builds
-and saves the index, one maps it and answers, one holds both it and rank-bm25 and asks them the same
-queries in turn. Seconds of a query are CPU time, since other work may run beside it.
+Words are drawn by Zipf's law, so the words in use grow with the collection. Queries are drawn
+likewise, so they have frequent words, as questions do. There are three processes: one builds and
+saves the index, one maps it and answers, one has both it and rank-bm25 and asks them the same
+queries in turn. The time of a query is CPU time, because other work may run on the machine.
 
     .venv/bin/python benchmarks/retrieval.py --json
 """
@@ -32,7 +32,7 @@ from generation.text.tokens import tokens
 
 K = 10
 QUERY_WORDS = (5, 15)
-EXPONENT = 1.07  # of Zipf's law, as in English
+EXPONENT = 1.07  # the exponent of Zipf's law for English
 VOCABULARY = 400_000
 
 
@@ -45,14 +45,14 @@ class Words:
         self._cumulated = np.cumsum(weights) / weights.sum()
 
     def texts(self, n: int, shortest: int, longest: int) -> Iterator[str]:
-        """Yield texts of so many words."""
+        """Yield `n` texts of `shortest` to `longest` words."""
         for length in self._random.integers(shortest, longest + 1, n):
             ranks = np.searchsorted(self._cumulated, self._random.random(length))
             yield " ".join(f"w{rank}" for rank in ranks)
 
 
 def passages(options: argparse.Namespace) -> Iterator[str]:
-    """Yield the collection, the same in every process."""
+    """Yield the collection, which is the same in every process."""
     spread = options.words // 3
     return Words(1).texts(options.passages, options.words - spread, options.words + spread)
 
@@ -66,7 +66,7 @@ def peak_mb() -> float:
 
 
 def build(options: argparse.Namespace, folder: Path) -> dict[str, float]:
-    """Build and save the index; making the texts takes time too, and is taken off."""
+    """Build and save the index. The time to make the texts is subtracted."""
     began = time.process_time()
     n_bytes = sum(len(text) for text in passages(options))
     made = time.process_time()
@@ -83,7 +83,7 @@ def build(options: argparse.Namespace, folder: Path) -> dict[str, float]:
 
 
 def answer(options: argparse.Namespace, folder: Path) -> dict[str, float]:
-    """Map the index in a process that has nothing else, and answer every query."""
+    """Map the index in a process without other data, and answer every query."""
     before = peak_mb()
     began = time.perf_counter()
     index = PassageIndex.load(folder)
@@ -127,7 +127,7 @@ def top_n(okapi: BM25Okapi, query: str, positions: list[int]) -> Any:
 
 
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the CPU seconds of a call, and what it returned."""
+    """Return the CPU seconds of a call, and its result."""
     began = time.process_time()
     found = call()
     return time.process_time() - began, found

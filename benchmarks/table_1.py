@@ -1,9 +1,10 @@
-"""Table 1 of the attribution/fluency paper on FED: what `results.py --data fed` measures.
+"""Table 1 of the attribution/fluency paper on FED: the measurement of `results.py --data fed`.
 
-FED asks nobody whether a reply is sensible. Its *Semantically appropriate* (0, 1 or 2; five people)
-stands in for it: a rating of 2 is a yes. A checkpoint is taught the rater scores of every second
-dialog, and it and `heuristic` are held against the raters of the others, slice by slice. The paper
-distils a language model's scores; here they are the raters' own, as no language model is asked.
+FED has no question whether a reply is sensible. *Semantically appropriate* (0, 1 or 2; five people)
+is used instead: a rating of 2 is a yes. A checkpoint is taught the rater scores of every second
+dialog. Then it and `heuristic` are compared with the raters of the other dialogs, slice by slice.
+The paper distils a language model's scores. Here the scores are the raters' own, because no
+language model is asked.
 """
 
 import io
@@ -16,18 +17,18 @@ from typing import Any
 
 from tests.published import fed_lessons, write_fed_sensible
 
-NAME = "fed-sensible"  # of the dataset, its study, and the model that is taught
+NAME = "fed-sensible"  # the name of the dataset, its study, and the model that is taught
 TITLE = "FED, *Semantically appropriate* for *sensible*"
-EPOCHS = 10  # fixed before anything was measured; 114 replies are few
-HELD_OUT_EVERY = 10  # of the dialogs that are learnt from: for the training's own figures
+EPOCHS = 10  # chosen before anything was measured; there are only 114 replies to learn from
+HELD_OUT_EVERY = 10  # one in so many training dialogs is held out for the training's own figures
 
 
 def measured(shared: Path, work: Path, base: Path | None) -> dict[str, Any]:
-    """Return the rows of table 1: of `heuristic`, and of what a checkpoint was taught.
+    """Return the rows of table 1 for `heuristic` and for a checkpoint that was taught.
 
     Args:
-        work: a folder where the model that was taught stays.
-        base: an encoder; None: `heuristic` alone.
+        work: the folder in which the taught model is kept.
+        base: an encoder to teach; None: `heuristic` alone is measured.
     """
     from django.core.management import call_command
 
@@ -45,7 +46,7 @@ def measured(shared: Path, work: Path, base: Path | None) -> dict[str, Any]:
 
 
 def in_words(found: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of its section: a row for each backend and slice, as the paper has them."""
+    """Yield the lines of the section: a row for each backend and slice, as in the paper."""
     yield f"## {found['title']}"
     yield ""
     yield "| scored by | slice | n | human yes | MSE | 1→0 | 0→1 | error |"
@@ -59,7 +60,7 @@ def in_words(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _taught(shared: Path, work: Path, base: Path) -> Path:
-    """Return the folder of a checkpoint that was taught the rater scores; made once."""
+    """Return the folder of a checkpoint that was taught the rater scores; teach it only once."""
     from evaluation.backends.base import Reply
     from evaluation.backends.distillation_training import Lesson, Training, TrainingRecipe
     from generation.model_specs import ModelSpec

@@ -123,7 +123,7 @@ class Assignment(models.Model):
     group = models.PositiveSmallIntegerField()
     # From 1 to study.raters_per_unit; in a gold unit, to the number of raters in its group.
     slot = models.PositiveSmallIntegerField()
-    turn = models.PositiveSmallIntegerField()  # from 1 to study.raters_per_unit
+    turn = models.PositiveSmallIntegerField()  # 1 to study.raters_per_unit
     key = models.PositiveIntegerField()
     rater = models.ForeignKey(
         Rater, models.RESTRICT, null=True, blank=True, related_name="assignments"

@@ -18,7 +18,7 @@ from generation.models import Entity
 
 Layout = Literal["questions", "in_turn", "matrix", "judge"]
 
-FEW_QUESTIONS = 2  # with at most so many questions, their help is open at first
+FEW_QUESTIONS = 2  # the help of questions is open at first if there are not more
 EXCERPT = 40  # characters of a response that are shown beside its answers on a phone
 
 
