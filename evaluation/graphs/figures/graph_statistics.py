@@ -13,7 +13,6 @@ from evaluation.reports.figures.themes import Spec
 
 WIDTH, HEIGHT = 560, 220  # px, size of the plot in a file; on a page it fills the available width
 LINE = 22  # px, height of one value
-NARROW = 480  # px; no chart of this module uses it
 MOST_BARS = 12  # values that are drawn; further values are not
 ERAS = "century"
 TITLES = {"country": "countries", "city": "cities", "occupation": "occupations"}
