@@ -1,1 +1,1 @@
-"""Statistics, pure: agreement, ceilings, intervals, rank measures. One is one file."""
+"""Pure statistics: agreement, ceilings, intervals, rank measures. Each has a file of its own."""

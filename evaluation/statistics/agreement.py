@@ -1,12 +1,12 @@
 """Agreement between raters, from how many raters gave each category to each item.
 
 `counts` is everywhere an array of whole numbers (n_items, n_categories). Items may have any number
-of votes; a category that nobody used may have a column, and changes nothing.
+of votes. A category that no rater used may have a column; it changes nothing.
 
 Each measure comes as three functions: `..._statistics` gives one row of numbers per item that may
 be added up, `..._from` turns sums of such rows into the figure (any leading axes: all resamples of
-a bootstrap at once), and the function named after the measure does both. Undefined is NaN; where
-that is for want of any variation, `has_no_variation` says so.
+a bootstrap at once), and the function named after the measure does both. An undefined figure is
+NaN; `has_no_variation` returns whether that is because all votes are the same.
 """
 
 import math
@@ -25,7 +25,7 @@ def votes_per_category(counts: ArrayLike) -> Floats:
     """Return the counts as floats, so that their products cannot overflow.
 
     Raises:
-        ValueError: not two axes, or a count that is negative or no whole number.
+        ValueError: `counts` has not two axes, or a count is negative or not a whole number.
     """
     votes = np.asarray(counts, dtype=np.float64)
     if votes.ndim != 2:
@@ -37,11 +37,11 @@ def votes_per_category(counts: ArrayLike) -> Floats:
 
 
 def has_no_variation(counts: ArrayLike) -> bool:
-    """Return whether items were rated twice or more and all those votes are one category.
+    """Return whether some items have two votes or more and all those votes are one category.
 
     Agreement is then perfect, but kappa and alpha, which compare it with chance, are undefined.
-    False without such items: that is no data. For Fleiss' kappa ask it about the items that
-    `items_with_most_frequent_votes` selects.
+    The result is False without such items, because then there are no data. For Fleiss' kappa,
+    pass the items that `items_with_most_frequent_votes` selects.
     """
     votes = votes_per_category(counts)
     compared = votes[votes.sum(axis=1) >= 2]
@@ -52,7 +52,7 @@ def percent_agreement(counts: ArrayLike) -> float:
     """Return the share of agreeing pairs among all pairs of votes on the same item.
 
     Items with two votes or more take part; an item with many votes has many pairs, so it weighs
-    more. In [0, 1]; NaN when there is no pair. No variation at all gives 1.
+    more. The share is in [0, 1], or NaN when there is no pair. Without any variation it is 1.
     """
     return float(percent_agreement_from(percent_agreement_statistics(counts).sum(axis=0)))
 
@@ -65,17 +65,18 @@ def percent_agreement_statistics(counts: ArrayLike) -> Floats:
     return np.column_stack([agreeing, n_votes * (n_votes - 1) / 2])
 
 
-percent_agreement_from = share_from  # of summed statistics, (..., 2) to (...)
+percent_agreement_from = share_from  # takes summed statistics (..., 2) and returns (...)
 
 
 def fleiss_kappa(counts: ArrayLike) -> float:
     """Return Fleiss' kappa over the items with the most frequent number of votes.
 
-    Agreement beyond what the shares of the categories give by chance (Fleiss, 1971). The formula
-    wants the same number of votes on each item, so only the items that
+    It is the agreement beyond what the shares of the categories give by chance (Fleiss, 1971). The
+    formula needs the same number of votes on each item, so only the items that
     `items_with_most_frequent_votes` selects take part.
 
-    At most 1; 0 is chance, negative is less than chance. NaN without items or without variation.
+    Kappa is at most 1; 0 is chance, and a negative value is less than chance. It is NaN without
+    items or without variation.
     """
     return float(fleiss_kappa_from(fleiss_kappa_statistics(counts).sum(axis=0)))
 
@@ -96,8 +97,8 @@ def items_with_most_frequent_votes(counts: ArrayLike) -> NDArray[np.bool_]:
 def fleiss_kappa_statistics(counts: ArrayLike) -> Floats:
     """Return agreeing pairs, all pairs, votes per category: (n_items, 2 + n_categories).
 
-    Items without the most frequent number of votes have zeros. That number is taken from these
-    counts, once: resamples of them do not choose it anew.
+    Items without the most frequent number of votes have zeros. That number is taken once, from
+    these counts; resamples of them do not choose it again.
     """
     votes = votes_per_category(counts) * items_with_most_frequent_votes(counts)[:, np.newaxis]
     return np.hstack([percent_agreement_statistics(votes), votes])
@@ -115,15 +116,16 @@ def krippendorff_alpha_statistics(counts: ArrayLike) -> Floats:
     """Return each item's coincidences, row by row: (n_items, n_categories²).
 
     The coincidence of two categories is the number of ordered pairs of votes for the one and the
-    other, over the item's number of votes - 1. So an item weighs as many as it has votes, and
-    nothing below two. The same statistics serve every level.
+    other, divided by the item's number of votes - 1. So the weight of an item is its number of
+    votes, and an item with fewer than two votes has no weight. Every level uses the same
+    statistics.
     """
     votes = votes_per_category(counts)
     n_items, n_categories = votes.shape
     pairs = votes[:, :, np.newaxis] * votes[:, np.newaxis, :]
     diagonal = np.arange(n_categories)
-    pairs[:, diagonal, diagonal] -= votes  # a vote is no pair with itself
-    partners = np.maximum(votes.sum(axis=1) - 1, 1)  # one vote: no pairs, 0 / 1
+    pairs[:, diagonal, diagonal] -= votes  # a vote makes no pair with itself
+    partners = np.maximum(votes.sum(axis=1) - 1, 1)  # an item with one vote has no pairs: 0 / 1
     coincidences: Floats = pairs.reshape(n_items, n_categories**2) / partners[:, np.newaxis]
     return coincidences
 
@@ -147,7 +149,8 @@ def _nominal_distances(votes: Floats) -> Floats:
 def _ordinal_distances(votes: Floats) -> Floats:
     """Return the squared number of votes between two categories, (..., k) to (..., k, k).
 
-    Votes between the middles of the two: half of each, and all of those that lie between them.
+    Votes are counted between the middles of the two: half of the votes of each of the two
+    categories, and all votes of the categories between them.
     """
     middles = votes.cumsum(axis=-1) - votes / 2
     distances: Floats = (middles[..., :, np.newaxis] - middles[..., np.newaxis, :]) ** 2

@@ -1,10 +1,10 @@
-"""How far raters agree with raters: what no auto-metric can be expected to exceed.
+"""Ceilings: the agreement of raters with raters, which no auto-metric can be expected to exceed.
 
-`counts` are those of `statistics.rater_answers`: (n_items, n_categories). What a group of votes
-says is decided by `label_of`. It is asked about halves, about all but one and about single votes,
-so it must take the votes it is given as all there are.
+`counts` are those of `statistics.rater_answers`: (n_items, n_categories). `label_of` returns the
+label of a group of votes. It is called with half of the votes, with all votes but one and with
+single votes, so it must treat the given votes as all votes.
 
-Both functions give two columns per item, agreeing and compared, for `share_from`.
+Both public functions return two columns per item, agreeing and compared, for `share_from`.
 """
 
 import math
@@ -17,30 +17,31 @@ from evaluation.statistics.agreement import votes_per_category
 from evaluation.statistics.intervals import Floats
 from evaluation.statistics.uncertainty import accuracy_statistics
 
-LabelOf = Callable[[Floats], Floats]  # counts (m, n_categories) to 1, 0 or NaN (undecided): (m,)
+LabelOf = Callable[[Floats], Floats]  # takes counts (m, n_categories), returns 1, 0 or NaN: (m,)
 
 
 def halves_statistics(counts: ArrayLike, label_of: LabelOf) -> Floats:
-    """Return how often two random halves of an item's raters agree, exactly: (n_items, 2).
+    """Return the exact probability that two random halves of an item's raters agree: (n_items, 2).
 
-    Over all splits of its n votes into floor(n / 2) and the rest: the share in which both halves
-    are decided and say the same, and the share in which both are decided. Items with fewer than
-    two votes have 0, 0.
+    All splits of its n votes into floor(n / 2) and the rest are considered. The columns are the
+    share of splits in which both halves are decided and have the same label, and the share in which
+    both are decided. Items with fewer than two votes have 0, 0.
     """
     return _by_unique_row(counts, lambda row: _halves_of(row, label_of))
 
 
 def rest_statistics(counts: ArrayLike, label_of: LabelOf) -> Floats:
-    """Return how many raters say what the rest of an item's raters say: (n_items, 2).
+    """Return how many raters agree with the other raters of an item: (n_items, 2).
 
-    Each vote is left out in turn: votes that agree with the label of the others, and votes for
-    which there is a label on both sides. Items with fewer than two votes have 0, 0.
+    Each vote is left out in turn. The columns are the number of votes that agree with the label of
+    the others, and the number of votes for which both sides have a label. Items with fewer than two
+    votes have 0, 0.
     """
     return _by_unique_row(counts, lambda row: _rest_of(row, label_of))
 
 
 def _by_unique_row(counts: ArrayLike, statistics_of: Callable[[Floats], Floats]) -> Floats:
-    """Return the two statistics of each item; items with the same votes are computed once."""
+    """Return the two statistics of each item. Items with the same votes are computed only once."""
     votes = votes_per_category(counts)
     rows, place = np.unique(votes, axis=0, return_inverse=True)
     statistics = np.zeros((len(rows), 2))
@@ -52,7 +53,7 @@ def _by_unique_row(counts: ArrayLike, statistics_of: Callable[[Floats], Floats])
 
 
 def _halves_of(row: Floats, label_of: LabelOf) -> Floats:
-    """Return the shares of splits of one item's votes that agree, and that are decided."""
+    """Return two shares of the splits of one item's votes: those that agree, those decided."""
     votes = row.astype(np.int64)
     halves = _parts(votes, int(votes.sum()) // 2)
     probabilities = _probabilities(votes, halves)
@@ -64,7 +65,7 @@ def _halves_of(row: Floats, label_of: LabelOf) -> Floats:
 
 
 def _rest_of(row: Floats, label_of: LabelOf) -> Floats:
-    """Return how many of one item's votes agree with the rest, and how many are compared."""
+    """Return how many of one item's votes agree with the rest, and how many can be compared."""
     chosen = np.flatnonzero(row)
     single = np.eye(len(row))[chosen]
     agreeing: Floats = row[chosen] @ accuracy_statistics(label_of(row - single), label_of(single))

@@ -1,8 +1,9 @@
-"""Human–auto agreement: how well the scores of an auto-metric repeat what raters said.
+"""Human–auto agreement: how well the scores of an auto-metric agree with the answers of raters.
 
-Labels come from scores by a strict threshold (yes: score > threshold) and are held against majority
-votes; scores are held against rater scores (shares of yes votes). Items without a majority or
-without a score take no part. Undefined is NaN, also where scikit-learn warns and says 0.
+Labels are made from scores by a strict threshold (yes: score > threshold) and compared with
+majority votes. Scores are compared with rater scores (shares of yes votes). Items without a
+majority or without a score are left out. Undefined figures are NaN, also where scikit-learn warns
+and returns 0.
 """
 
 from collections.abc import Mapping
@@ -42,25 +43,29 @@ NO_CEILINGS: Mapping[str, tuple[Floats, Indexes]] = {}
 
 
 class Outcomes(NamedTuple):
-    """What raters and a metric say about the same items; NaN in `human` or `score` is left out."""
+    """The answers of raters and the scores of a metric for the same items.
+
+    Items with NaN in `human` or `score` are left out.
+    """
 
     human: Floats  # majority label: 1, 0 or NaN (undecided)
-    score: Floats  # of the metric; NaN: none
+    score: Floats  # the metric's score; NaN: none
     rater_score: Floats  # mean vote, in [0, 1]; NaN: none, left out of mse and spearman
-    dialogs: Indexes  # 0 .. n_dialogs - 1
+    dialogs: Indexes  # the dialog of each item, 0 .. n_dialogs - 1
     n_dialogs: int
     threshold: float
     scale: tuple[float, float] = (0.0, 1.0)  # lowest and highest possible score
 
 
 def measures(outcomes: Outcomes) -> dict[str, float]:
-    """Return each of MEASURES over the items that raters and metric have a label for.
+    """Return each of MEASURES over the items that have a majority vote and a score.
 
-    accuracy, balanced_accuracy, precision, recall, f1, kappa (Cohen's): of the labels. auc: area
-    under the ROC curve of the scores, ties counted half. mse: mean squared difference of score and
-    rater score; undefined when a score is outside [0, 1]. spearman: rank correlation of score and
-    rater score. baseline: share of the more frequent majority vote, the accuracy of a metric that
-    always says it. kappa and spearman are at most 1, the others in [0, 1].
+    accuracy, balanced_accuracy, precision, recall, f1 and kappa (Cohen's) compare the labels. auc
+    is the area under the ROC curve of the scores, with ties counted half. mse is the mean squared
+    difference of score and rater score; it is undefined when a score is outside its scale, which is
+    mapped to [0, 1]. spearman is the rank correlation of score and rater score. baseline is the
+    share of the more frequent majority vote: the accuracy of a metric that always gives this
+    answer. kappa and spearman are in [-1, 1], the others in [0, 1].
     """
     both = _complete(outcomes)
     figures = _figures_of(_summed(both))
@@ -79,12 +84,12 @@ def measures_with_intervals(
     """Return `measures`, ceilings, and accuracy - ceiling, each x with its x_low and x_high.
 
     Args:
-        outcomes: of one metric on one question.
-        seed: of the resamples, which all figures share.
-        n_resamples: how many.
-        ceilings: name → statistics (m, 2) and dialogs (m,) of the items of a ceiling: those that
-            the metric is compared on, so that both are about the same. Gives `ceiling_<name>` and
-            `minus_ceiling_<name>`.
+        outcomes: outcomes of one metric on one question.
+        seed: seed of the resamples, which all figures share.
+        n_resamples: number of resamples.
+        ceilings: name → statistics (m, 2) and dialogs (m,) of the items of a ceiling. They must be
+            the items that the metric is compared on, so that both figures are about the same items.
+            Each adds `ceiling_<name>` and `minus_ceiling_<name>` to the result.
     """
     both = _complete(outcomes)
     summed = _summed(both)
@@ -107,7 +112,7 @@ def measures_with_intervals(
 
 
 def confusion(outcomes: Outcomes) -> dict[str, int]:
-    """Return how many items are tp, fn, fp and tn: what the metric says of each majority."""
+    """Return how many items are tp, fn, fp and tn: the metric's labels against the majorities."""
     both = _complete(outcomes)
     counts = cells(both.human == 1, both.score > both.threshold).sum(axis=0)
     return dict(zip(("tp", "fn", "fp", "tn"), map(int, counts), strict=True))
@@ -116,9 +121,10 @@ def confusion(outcomes: Outcomes) -> dict[str, int]:
 def roc_points(outcomes: Outcomes, most: int = 200) -> list[dict[str, float | None]]:
     """Return the ROC curve: shares of false alarms and of hits, and the threshold that gives them.
 
-    A yes is a score above the threshold: from the highest score, above which nothing is, to None,
-    when every score is a yes. Points on a straight line between others are left out; of those that
-    stay, `most` at even steps. Empty without an item of each kind.
+    A score above the threshold is a yes. The first threshold is the highest score, so that no score
+    is a yes; the last is None, so that every score is a yes. Points on a straight line between
+    others are left out. If more than `most` points are left, `most` of them are taken at even
+    steps. The list is empty without a yes or without a no.
     """
     both = _complete(outcomes)
     is_yes = both.human == 1
@@ -147,7 +153,7 @@ def calibration_bins(outcomes: Outcomes, n_bins: int = 10) -> list[dict[str, flo
     """Return mean score and share of majority yes in bins of equal width over [0, 1].
 
     A score on the edge of two bins is in the lower one, as in scikit-learn. Empty bins are left
-    out; the list is empty when a score is outside its scale, which is brought to [0, 1]. `low` and
+    out. The list is empty when a score is outside its scale, which is mapped to [0, 1]. `low` and
     `high` are the Wilson interval of the share, NaN for a bin with fewer than two dialogs.
     """
     both = _complete(outcomes)
@@ -233,7 +239,7 @@ def _squared_errors(both: Outcomes) -> Floats:
 
 
 def _as_shares(both: Outcomes) -> Floats:
-    """Return scores as rater scores are: 0 the lowest of their scale, 1 the highest."""
+    """Return scores rescaled like rater scores: 0 is the lowest of their scale, 1 the highest."""
     low, high = both.scale
     return (both.score - low) / (high - low)
 
@@ -243,14 +249,18 @@ def _are_shares(scores: Floats) -> bool:
 
 
 def balanced_accuracy_from(sums: Floats) -> Floats:
-    """Return the mean of the recalls of yes and no, from sums of tp, fn, fp, tn."""
+    """Return the mean of the recall of yes and the recall of no, from sums of tp, fn, fp, tn."""
     tp, fn, fp, tn = np.moveaxis(sums, -1, 0)
     return (ratio(tp, tp + fn) + ratio(tn, tn + fp)) / 2
 
 
 def _kappa_from(sums: Floats) -> Floats:
-    """Return Cohen's kappa from sums of tp, fn, fp, tn; NaN when both always say the same."""
+    """Return Cohen's kappa from sums of tp, fn, fp, tn.
+
+    It is NaN when raters and metric both give the same single label to all items.
+    """
     tp, fn, fp, tn = np.moveaxis(sums, -1, 0)
-    expected = (tp + fn) * (tp + fp) + (tn + fp) * (tn + fn)  # of agreeing pairs, times n
+    # The number of agreeing items expected by chance, times n.
+    expected = (tp + fn) * (tp + fp) + (tn + fp) * (tn + fn)
     n = tp + fn + fp + tn
     return ratio(n * (tp + tn) - expected, n * n - expected)

@@ -1,17 +1,18 @@
 """Intervals that keep the items of a dialog together, for any measure of sums over items.
 
-Items of one dialog are not independent, so the dialog is what varies. A measure comes in two parts:
+Items of one dialog are not independent, so whole dialogs are resampled. A measure has two parts:
 *statistics*, one row of numbers per item that may be added up, and a function from their sums to
-the figure. A resample is then a row of weights (how often each dialog was drawn) and a thousand of
-them are one matrix product.
+the figure. A resample is then a row of weights (how often each dialog was drawn), and a thousand
+resamples are one matrix product.
 
 A *share* is a figure whose measure is `share_from`: means of labels, accuracy, percent agreement.
 It gets a Wilson interval, which also has a width where the share is 0 or 1. A *mix of shares*, a
-sum of shares with fixed weights, gets an interval made of theirs, for the same reason. Every other
-figure gets a bootstrap over dialogs. `benchmarks/coverage.py` holds all of them against their 95 %.
+sum of shares with fixed weights, gets an interval made of the intervals of its shares, for the same
+reason. Every other figure gets a bootstrap over dialogs. `benchmarks/coverage.py` measures how
+often each kind of interval really holds the true figure, which should be 95 %.
 
-A paired difference is a measure like any other: put the statistics of both sides next to each
-other in one row and let the measure subtract.
+A paired difference is a measure like any other: the statistics of both sides are put next to each
+other in one row, and the measure subtracts.
 """
 
 import math
@@ -30,18 +31,20 @@ SHARE_METHOD = "Wilson interval with the design effect of dialogs"
 BOOTSTRAP_METHOD = "expanded percentile bootstrap over dialogs"
 MIX_METHOD = "Wilson intervals of shares, put together by variance recovery"
 METHOD = f"{SHARE_METHOD} for shares, else {BOOTSTRAP_METHOD}"
-# Expanded percentiles of fewer lie beyond every resample: for four dialogs 0.01 % are wanted below,
-# and the lowest resample, one dialog four times, has 1 / 4**4 = 0.4 %.
-LEAST_OF_CAUTIOUS = 5  # dialogs
-CHUNK_BYTES = 32 * 2**20  # of weights; two chunks are alive while one is followed by the next
+# With fewer dialogs, expanded percentiles are beyond every resample: for four dialogs the lower
+# end is the 0.01 % percentile, but the lowest resample, one dialog four times, alone has a
+# probability of 1 / 4**4 = 0.4 %.
+LEAST_OF_CAUTIOUS = 5  # dialogs with data that a cautious interval needs
+# The size of one chunk of weights. Two are in memory while one is followed by the next.
+CHUNK_BYTES = 32 * 2**20
 
 Floats = NDArray[np.float64]
 Indexes = NDArray[np.integer[Any]]
-Measure = Callable[[Floats], Floats]  # sums (..., S) to figures (...); undefined is NaN
+Measure = Callable[[Floats], Floats]  # takes sums (..., S), returns figures (...) or NaN: undefined
 
 
 class Interval(NamedTuple):
-    """Lower and upper end of an interval; both NaN when it is undefined."""
+    """Lower and upper end of an interval. Both are NaN when it is undefined."""
 
     low: float
     high: float
@@ -51,15 +54,15 @@ UNDEFINED = Interval(math.nan, math.nan)
 
 
 class Statistic(NamedTuple):
-    """One number to put an interval around, as a measure of the sums of its items' statistics."""
+    """One number that gets an interval: a measure of the sums of its items' statistics."""
 
-    statistics: Floats  # (n_items, S); an item that counts has a number that is not 0 in its row
+    statistics: Floats  # (n_items, S); the row of an item that takes part has a number other than 0
     dialogs: Indexes  # (n_items,): the dialog of each item, 0 .. n_dialogs - 1
     measure: Measure
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """Return numerator / denominator, NaN where the denominator is 0; shapes are broadcast."""
+    """Return numerator / denominator, or NaN where the denominator is 0; shapes are broadcast."""
     undefined = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), math.nan)
     quotient: Floats = np.divide(numerator, denominator, out=undefined, where=denominator != 0)
     return quotient
@@ -68,15 +71,15 @@ def ratio(numerator: Floats, denominator: Floats) -> Floats:
 def share_from(sums: Floats) -> Floats:
     """Return a share in [0, 1] from summed statistics, part and whole: (..., 2) to (...).
 
-    As the measure of a figure it says that the figure is a share, 0 <= part <= whole in each item.
+    A figure with this function as its measure is a share: 0 <= part <= whole in each item.
     """
     return ratio(sums[..., 0], sums[..., 1])
 
 
 def difference_of_shares(figure: Statistic, other: Statistic) -> Statistic:
-    """Return one share minus another as a figure; each is over its own items, dialogs are paired.
+    """Return one share minus another as a figure; each has its own items, and dialogs are paired.
 
-    It is in [-1, 1] and no share itself.
+    The difference is in [-1, 1], so it is not a share itself.
     """
     here, there = figure.statistics, other.statistics
     return Statistic(
@@ -118,8 +121,8 @@ def sum_by_dialog(statistics: Floats, dialogs: Indexes, n_dialogs: int) -> Float
     A dialog without items has zeros.
 
     Raises:
-        ValueError: the dialogs are not one per item, or not in 0 .. n_dialogs - 1, or a statistic
-            is not a finite number (it would silently make every resample undefined).
+        ValueError: there is not one dialog per item, a dialog is outside 0 .. n_dialogs - 1, or a
+            statistic is not a finite number (it would silently make every resample undefined).
     """
     if dialogs.shape != statistics.shape[:1]:
         raise ValueError(f"dialogs of shape {dialogs.shape} for {len(statistics)} items")
@@ -141,8 +144,8 @@ def resample_dialogs(
     """Yield how often each dialog is drawn in each resample, as arrays (chunk, n_dialogs).
 
     Each row is one resample of `n_dialogs` dialogs with replacement, so it sums to `n_dialogs`.
-    The rows depend on the seed only: resamples are drawn one by one, whatever the chunk holds.
-    A chunk is at most `chunk_bytes` large, but always at least one row; no dialogs, no chunks.
+    Resamples are drawn one by one, so the rows do not depend on the size of a chunk. A chunk has
+    at most `chunk_bytes`, but always at least one row. Without dialogs there are no chunks.
     """
     if not n_dialogs:
         return
@@ -156,9 +159,9 @@ def resample_dialogs(
         yield _draw(random, min(chunk, n_resamples - start), n_dialogs)
 
 
-@lru_cache(maxsize=2)  # the two arms of a study may number different dialogs
+@lru_cache(maxsize=2)  # the two arms of a study may have different numbers of dialogs
 def _kept_resamples(n_dialogs: int, n_resamples: int, seed: int) -> Floats:
-    """Return all resamples at once: every figure of a report asks for the same ones."""
+    """Return all resamples at once. They are cached: all figures of a report use the same ones."""
     weights = _draw(np.random.default_rng(seed), n_resamples, n_dialogs)
     weights.flags.writeable = False
     return weights
@@ -181,27 +184,30 @@ def bootstrap_intervals(
     level: float = 0.95,
     is_cautious: bool = False,
 ) -> list[Interval]:
-    """Return the interval of each figure, all bootstrapped ones from the same resampled dialogs.
+    """Return the interval of each figure. All bootstrapped figures share the same resamples.
 
-    Shares and mixes of shares (see the top of this module) get `share_interval` and what is made
-    of it, which draws nothing; the others get `percentile_interval` of what their measure gives
-    over the resamples. Sharing the resamples costs one pass over the weights for any number of
-    figures; each gets what it would get alone.
+    A share (see the top of this module) gets `share_interval`, and a mix of shares gets an interval
+    made of such intervals; neither needs resamples. Every other figure gets the
+    `percentile_interval` of its measure over the resamples. Because resamples are shared, any
+    number of figures costs one pass over the weights. Each figure gets the interval that it would
+    get alone.
 
     Args:
-        figures: what to put intervals around; each has its own items, all number the dialogs alike.
-        n_dialogs: how many dialogs there are to draw from, also those without items.
-        seed: of the resamples; stored with the figure.
-        n_resamples: how many; 1000 leave an end uncertain by about 2 % of the interval's width.
+        figures: the figures that get intervals. Each has its own items, but a dialog has the same
+            number in all of them.
+        n_dialogs: the number of dialogs to draw from, including those without items.
+        seed: seed of the resamples; it is stored with the figure.
+        n_resamples: number of resamples; with 1000, an end is uncertain by about 2 % of the
+            interval's width.
         level: the share of all such intervals that hold the true figure, between 0 and 1.
         is_cautious: also leave a bootstrapped interval undefined where the figure is the same in
-            every resample, or fewer than `LEAST_OF_CAUTIOUS` dialogs have data: for figures in a
-            range, such as F1, which would seem certain at its ends.
+            every resample, or fewer than `LEAST_OF_CAUTIOUS` dialogs have data. This is for
+            figures in a range, such as F1, which would seem certain at the ends of the range.
 
     Returns:
         One interval per figure, in order. Resamples in which the measure is undefined (kappa when
         only one category was drawn) are left out. The interval is undefined (NaN, NaN) when more
-        than half of them are, or when fewer than two dialogs have data.
+        than half of the resamples are left out, or when fewer than two dialogs have data.
     """
     _check(level, n_resamples)
     by_dialog = [sum_by_dialog(each.statistics, each.dialogs, n_dialogs) for each in figures]
@@ -238,13 +244,14 @@ def intervals_of_measures(
     n_resamples: int = 1000,
     level: float = 0.95,
 ) -> list[list[Interval]]:
-    """Return the interval of each of the same measures of many statistics, (n_items, S) each.
+    """Return, for each of many statistics (n_items, S), the interval of each of the measures.
 
-    They are those of `bootstrap_intervals`, but statistics are resampled once for all measures, and
-    a measure takes all of them at once: (n_resamples, n_statistics, S) to the first two.
+    The intervals equal those of `bootstrap_intervals`, but statistics are resampled once for all
+    measures, and a measure takes all statistics at once: it maps (n_resamples, n_statistics, S) to
+    (n_resamples, n_statistics).
 
     Raises:
-        ValueError: a measure is `share_from`, whose interval draws nothing.
+        ValueError: a measure is `share_from`, whose interval needs no resamples.
     """
     _check(level, n_resamples)
     if share_from in measures:
@@ -275,7 +282,7 @@ def _check(level: float, n_resamples: int) -> None:
 
 
 def _resampled(by_dialog: Sequence[Floats], n_resamples: int, seed: int) -> Floats:
-    """Return the sums of each resample, those of several figures beside each other."""
+    """Return the sums of each resample, with the columns of several figures beside each other."""
     beside = np.hstack(list(by_dialog))
     weights = resample_dialogs(len(beside), n_resamples, seed)
     return np.vstack([of_chunk @ beside for of_chunk in weights])
@@ -291,16 +298,17 @@ def share_interval(
 ) -> Interval:
     """Return the Wilson interval of a share whose items come in dialogs.
 
-    Wilson's formula (1927) with Student's t of one degree less than there are dialogs, and instead
-    of n the number of independent items that would make the share as uncertain as it is between
-    dialogs: p (1 - p) / V, V the linearised variance of a ratio of sums over dialogs (Franco,
-    Little, Louis and Slud, 2019). When the share is 0 or 1 nothing varies, and n is the number of
-    dialogs, as if all items of a dialog were one.
+    It is Wilson's formula (1927) with two changes. The quantile is that of Student's t with as many
+    degrees of freedom as there are dialogs, less one. And n is replaced by the number of
+    independent items that would make the share as uncertain as it is between dialogs:
+    p (1 - p) / V, where V is the linearised variance of a ratio of sums over dialogs (Franco,
+    Little, Louis and Slud, 2019). When the share is 0 or 1, nothing varies; n is then the number
+    of dialogs, as if all items of a dialog were one.
 
     Args:
         by_dialog: the two sums of each dialog, (n_dialogs, 2).
-        most_items: n is at most this. For items that are 0 or 1 it is their number: dialogs that
-            happen to be alike do not tell more than that.
+        most_items: the upper limit of n. For items that are 0 or 1 it is their number, because
+            dialogs that happen to be alike give no more information than that.
         level: the share of such intervals that hold the true share.
 
     Returns:
@@ -328,11 +336,12 @@ def share_interval(
 
 
 def percentile_interval(resampled: Floats, n_dialogs: int, level: float = 0.95) -> Interval:
-    """Return the expanded percentile interval of a figure from its resamples, NaN left out.
+    """Return the expanded percentile interval of a figure from its resamples; NaN is left out.
 
-    The middle of the resamples (Efron and Tibshirani, 1993, chapter 13), a little more than `level`
-    of them: percentiles as far out as Student's t is beyond the normal distribution, times
-    sqrt(n / (n - 1)), without which few dialogs give too short intervals (Hesterberg, 2015).
+    The interval is the middle part of the resamples (Efron and Tibshirani, 1993, chapter 13), a
+    little more than `level` of them. The percentile is the one at which the normal distribution has
+    Student's t quantile times sqrt(n / (n - 1)). Without this expansion, intervals from few dialogs
+    are too short (Hesterberg, 2015).
 
     Args:
         resampled: the figure in each resample.
@@ -340,7 +349,8 @@ def percentile_interval(resampled: Floats, n_dialogs: int, level: float = 0.95) 
         level: the share of such intervals that hold the true figure.
 
     Returns:
-        Undefined when more than half of the resamples are, or with fewer than two dialogs.
+        The interval; undefined when more than half of the resamples are undefined, or with fewer
+        than two dialogs.
     """
     defined = resampled[np.isfinite(resampled)]
     if n_dialogs < 2 or not defined.size or 2 * len(defined) < len(resampled):
@@ -352,7 +362,7 @@ def percentile_interval(resampled: Floats, n_dialogs: int, level: float = 0.95) 
 
 
 def _without_drawing(figure: Statistic, by_dialog: Floats, level: float) -> Interval:
-    """Return the interval of a share or of a mix of shares; undefined for any other figure."""
+    """Return the interval of a share or a mix of shares; it is undefined for any other figure."""
     measure = figure.measure
     if measure is share_from:
         return share_interval(by_dialog, _most_items(figure.statistics), level)
@@ -383,10 +393,10 @@ def _most_items(statistics: Floats) -> float:
     """Return the number of items of a share when each is 0 or 1, else infinity.
 
     Args:
-        statistics: of the share, (n_items, 2).
+        statistics: the statistics of the share, (n_items, 2).
 
     Raises:
-        ValueError: a part is negative or above its whole: this is no share.
+        ValueError: a part is negative or above its whole, so this is no share.
     """
     part, whole = statistics.T
     if (part < 0).any() or (part > whole).any():

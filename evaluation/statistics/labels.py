@@ -1,4 +1,4 @@
-"""Turns votes into yes or no, whatever the scale of their question; metrics are compared with that.
+"""Rules that turn votes on a question with any scale into yes or no, to compare metrics with them.
 
 Votes on a yes/no question are used as they are. On an ordinal question, a median above the cut is
 a yes, a median below it is a no, and a median on it is undecided. Without a cut of its own, a
@@ -16,22 +16,26 @@ from annotation.schemes import Question, Scale
 from evaluation.statistics.intervals import Floats, Indexes
 from evaluation.statistics.rater_answers import UNDECIDED, consensus, majority_category, rater_score
 
-CUTS, POSITIVE = "cuts", "positive"  # in a study's settings: question → cut, question → label
+# The keys in a study's settings of two mappings: question → cut, and question → label.
+CUTS, POSITIVE = "cuts", "positive"
 
 
 class LabelRule(NamedTuple):
-    """How votes on one question become yes and no; `why` says what is missing when they cannot."""
+    """The rule by which votes on one question become yes and no.
+
+    When there can be no such rule, `why` says what is missing.
+    """
 
     kind: Literal["yes_no", "ordinal", "nominal"]
-    values: tuple[int, ...]  # of the columns, in order
-    cut: float = math.nan  # ordinal
+    values: tuple[int, ...]  # the values of the columns, in order
+    cut: float = math.nan  # only for an ordinal question
     positive: int = 1  # nominal: the column that is a yes
-    positive_label: str = ""  # nominal: what that column is called
+    positive_label: str = ""  # nominal: the label of that column
     why: str = ""
 
     @property
     def description(self) -> str:
-        """What makes a label a yes, in words; empty without a rule."""
+        """The condition for a yes, in words; empty without a rule."""
         if self.why:
             return ""
         if self.kind == "ordinal":
@@ -43,7 +47,8 @@ class LabelRule(NamedTuple):
 
         Args:
             counts: (n_items, n_categories).
-            n_raters: N, which a majority is more than half of; a median is over the votes there.
+            n_raters: how many raters an item is meant to have. A majority is more than half of
+                them. A median uses only the votes that exist.
         """
         votes = np.asarray(counts)
         if self.why:
@@ -56,13 +61,13 @@ class LabelRule(NamedTuple):
         return np.where(majority == UNDECIDED, math.nan, is_yes)
 
     def label_of(self, counts: Floats) -> Floats:
-        """Return the label that some of an item's votes give by themselves, for the ceilings."""
+        """Return the label of each item from the given votes alone; the ceilings need this."""
         return self.labels(counts, counts.sum(axis=1))
 
     def sides(self, counts: ArrayLike) -> tuple[Indexes, Indexes]:
-        """Return how many votes on each item speak for yes, and how many for no.
+        """Return how many votes on each item are for yes, and how many for no.
 
-        Votes on the cut of an ordinal scale speak for neither.
+        Votes on the cut of an ordinal scale are for neither.
         """
         votes = np.asarray(counts)
         values = np.array(self.values)
@@ -76,7 +81,7 @@ class LabelRule(NamedTuple):
     def rater_scores(self, counts: ArrayLike) -> Floats:
         """Return each item's rater score in [0, 1]: the mean vote, or the share of the yes label.
 
-        NaN without votes or without a rule.
+        It is NaN without votes or without a rule.
         """
         votes = np.asarray(counts)
         if self.why:
@@ -89,7 +94,7 @@ class LabelRule(NamedTuple):
 
 
 def label_rule(question: Question, settings: Mapping[str, Any]) -> LabelRule:
-    """Return the rule of a question, with the cut or the label that its study names."""
+    """Return the rule of a question, with the cut or the label from its study's settings."""
     scale = question.scale
     rule = LabelRule(scale.kind, scale.values)
     if scale.kind == "ordinal":

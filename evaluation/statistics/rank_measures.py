@@ -1,8 +1,8 @@
-"""Measures that look at the order of scores: area under the ROC curve, Spearman's correlation.
+"""Measures that use the order of scores: area under the ROC curve, Spearman's correlation.
 
-They are no function of sums over items, so a resample of dialogs is a weight for each item: how
-often it was drawn. Items with equal scores are added up first, and ranks come from cumulated
-weights; that is exact, and a thousand resamples of 30,000 items take seconds.
+They are not functions of sums over items, so a resample of dialogs is a weight for each item: how
+often it was drawn. Items with equal scores are added up first, and ranks are computed from
+cumulated weights. That is exact, and a thousand resamples of 30,000 items take seconds.
 """
 
 import math
@@ -23,53 +23,54 @@ from evaluation.statistics.intervals import (
     resample_dialogs,
 )
 
-CHUNK_BYTES = 24 * 2**20  # of one array, distinct items × resamples; about six are alive at once
+# The size of one array, distinct items × resamples. About six of them are in memory at once.
+CHUNK_BYTES = 24 * 2**20
 
 
 class Draws(NamedTuple):
-    """Where items come from, and how dialogs are resampled."""
+    """The dialog of each item, and the settings for resampling dialogs."""
 
-    dialogs: Indexes  # (n_items,): 0 .. n_dialogs - 1
+    dialogs: Indexes  # (n_items,): the dialog of each item, 0 .. n_dialogs - 1
     n_dialogs: int
     seed: int
     n_resamples: int
 
 
 class _Groups(NamedTuple):
-    """Items that are equal in everything a measure looks at, added up."""
+    """Groups of items that are equal in everything that a measure uses, with their numbers."""
 
     n_items: csr_array  # (n_groups, n_dialogs): how many items of a dialog are in a group
-    measure: Callable[[Floats], Floats]  # weights of the groups (n_groups, r) to r figures
+    measure: Callable[[Floats], Floats]  # takes weights of the groups (n_groups, r), returns (r,)
 
 
 def auc(is_yes: NDArray[np.bool_], score: Floats) -> float:
-    """Return the area under the ROC curve; NaN without an item of each kind.
+    """Return the area under the ROC curve; NaN without a yes or without a no.
 
-    The chance that a random yes has a higher score than a random no, ties counted half.
+    It is the probability that a random yes has a higher score than a random no. A tie counts half.
     """
     return _of_all(_auc_groups(is_yes, score, *_one_dialog(score)))
 
 
 def auc_interval(is_yes: NDArray[np.bool_], score: Floats, draws: Draws) -> Interval:
-    """Return the bootstrap interval of `auc`, with the resamples of `bootstrap_intervals`."""
+    """Return the bootstrap interval of `auc`, from the resamples of `bootstrap_intervals`."""
     return _interval(_auc_groups(is_yes, score, draws.dialogs, draws.n_dialogs), draws)
 
 
 def spearman(x: Floats, y: Floats) -> float:
-    """Return Spearman's rank correlation, ties with their mid-rank, in [-1, 1].
+    """Return Spearman's rank correlation in [-1, 1]; ties have their mid-rank.
 
-    Items with NaN in x or y take no part. NaN when all x or all y are equal.
+    Items with NaN in x or y are left out. The result is NaN when all x or all y are equal.
     """
     return _of_all(_spearman_groups(x, y, *_one_dialog(x)))
 
 
 def spearman_interval(x: Floats, y: Floats, draws: Draws) -> Interval:
-    """Return the bootstrap interval of `spearman`, with the resamples of `bootstrap_intervals`."""
+    """Return the bootstrap interval of `spearman`, from the resamples of `bootstrap_intervals`."""
     return _interval(_spearman_groups(x, y, draws.dialogs, draws.n_dialogs), draws)
 
 
 def _one_dialog(items: Floats) -> tuple[Indexes, int]:
-    """Return dialogs for items that are not resampled: one for all."""
+    """Return dialogs for items that are not resampled: one dialog holds all of them."""
     return np.zeros(len(items), np.int64), 1
 
 
@@ -95,7 +96,7 @@ def _interval(groups: _Groups, draws: Draws) -> Interval:
 def _auc_groups(
     is_yes: NDArray[np.bool_], score: Floats, dialogs: Indexes, n_dialogs: int
 ) -> _Groups:
-    """Return groups by score, those of noes before those of yeses."""
+    """Return groups of items by score. The groups of noes come before the groups of yeses."""
     scores, place = np.unique(score, return_inverse=True)
     n = len(scores)
 
@@ -109,7 +110,7 @@ def _auc_groups(
 
 
 def _spearman_groups(x: Floats, y: Floats, dialogs: Indexes, n_dialogs: int) -> _Groups:
-    """Return groups by x and y, in the order of x."""
+    """Return groups of items by x and y, in the order of x."""
     known = ~np.isnan(x) & ~np.isnan(y)
     xs, x_place = np.unique(x[known], return_inverse=True)
     ys, y_place = np.unique(y[known], return_inverse=True)
@@ -142,7 +143,7 @@ def _n_items(place: Indexes, n_groups: int, dialogs: Indexes, n_dialogs: int) ->
 
 
 def _centred_mid_ranks(weights: Floats) -> Floats:
-    """Return the mid-rank of each group - the mean rank, from weights in the order of rank."""
+    """Return the mid-rank of each group minus the mean rank, from weights in the order of rank."""
     ranks = weights.cumsum(axis=0)
     middle = ranks[-1] / 2
     ranks -= weights / 2

@@ -1,12 +1,12 @@
-"""What raters say about each item, and means of it over items.
+"""The answers of raters for each item (majority, median, rater score), and their means over items.
 
 `counts` is everywhere an array of whole numbers (n_items, n_categories): how many raters gave each
 category to each item. Yes/no questions have the columns no, yes. `values` are the numbers that the
 columns of a scale stand for, rising: [1, 2, 3, 4, 5], or [0, 1] for no and yes.
 
-A function here gives one float per item, NaN for an item that has no such number. For an interval
-around their mean, hand `mean_statistics` of them to `bootstrap_interval`, with `share_from` where
-they are labels, with `mean_from` where they are other numbers.
+Most functions here return one number per item, and NaN for an item that has no such number. For an
+interval around their mean, pass their `mean_statistics` to `bootstrap_intervals`: with `share_from`
+if they are labels, with `mean_from` if they are other numbers.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ UNDECIDED = -1
 
 
 def majority_category(counts: ArrayLike, n_raters: ArrayLike) -> NDArray[np.int64]:
-    """Return the column that more than half of the raters chose, per item; else UNDECIDED.
+    """Return per item the column that more than half of the raters chose, or UNDECIDED.
 
     Args:
         counts: (n_items, n_categories).
@@ -29,7 +29,7 @@ def majority_category(counts: ArrayLike, n_raters: ArrayLike) -> NDArray[np.int6
             votes count for no category. For imported votes it is the item's number of votes.
 
     Raises:
-        ValueError: an item with more votes than raters (surplus votes stay outside).
+        ValueError: an item has more votes than raters (the caller must leave out surplus votes).
     """
     votes = votes_per_category(counts)
     n_votes = votes.sum(axis=1)
@@ -45,7 +45,7 @@ def majority_category(counts: ArrayLike, n_raters: ArrayLike) -> NDArray[np.int6
 def majority_label(counts: ArrayLike, n_raters: ArrayLike) -> Floats:
     """Return the majority vote on a yes/no question per item: 1 yes, 0 no, NaN undecided.
 
-    The columns are no, yes; `n_raters` as for `majority_category`.
+    The columns are no, yes; `n_raters` is that of `majority_category`.
     """
     majority = majority_category(_yes_no(counts), n_raters)
     return np.where(majority == UNDECIDED, np.nan, majority)
@@ -65,14 +65,14 @@ def consensus(counts: ArrayLike, values: Sequence[float]) -> Floats:
 
 
 def rater_score(counts: ArrayLike, values: Sequence[float]) -> Floats:
-    """Return the mean vote per item, rescaled to [0, 1] from the ends of the scale.
+    """Return the mean vote per item, rescaled so that the ends of the scale are 0 and 1.
 
     On a yes/no question (values 0, 1) it is the share of yes votes, so 2 of 5 give 0.4: the
-    'aggregated rater' of the attribution/fluency paper, 5.2. NaN without votes.
+    'aggregated rater' of the attribution/fluency paper, 5.2. It is NaN without votes.
     """
     votes = votes_per_category(counts)
     scale = _scale(values, votes)
-    # Divided last: equal means of whole numbers are then equal floats, and ties stay ties.
+    # Division comes last: equal means of whole numbers are then equal floats, so ties stay ties.
     return ratio(votes @ (scale - scale[0]), (scale[-1] - scale[0]) * votes.sum(axis=1))
 
 
@@ -82,7 +82,7 @@ def mean(item_values: Floats) -> float:
 
 
 def mean_statistics(item_values: Floats) -> Floats:
-    """Return value and 1 per item, 0 and 0 for an item without value (NaN): (n_items, 2)."""
+    """Return the value and 1 per item, or 0 and 0 for an item without a value: (n_items, 2)."""
     has_value = ~np.isnan(item_values)
     return np.column_stack([np.where(has_value, item_values, 0.0), has_value])
 
@@ -90,7 +90,8 @@ def mean_statistics(item_values: Floats) -> Floats:
 def mean_from(sums: Floats) -> Floats:
     """Return the mean from summed statistics, (..., 2) to (...).
 
-    For values in [0, 1], such as labels, `intervals.share_from` is the same with a better interval.
+    For values in [0, 1], such as labels, `intervals.share_from` gives the same mean with a better
+    interval.
     """
     return ratio(sums[..., 0], sums[..., 1])
 
@@ -102,7 +103,7 @@ def prevalence(counts: ArrayLike) -> Floats:
 
 
 def _yes_no(counts: ArrayLike) -> Floats:
-    """Return the counts of a yes/no question, which has two columns."""
+    """Return the counts of a yes/no question, after checking that they have two columns."""
     votes = votes_per_category(counts)
     if votes.shape[1] != 2:
         raise ValueError(f"{votes.shape[1]} categories, expected no and yes")
@@ -110,7 +111,7 @@ def _yes_no(counts: ArrayLike) -> Floats:
 
 
 def _scale(values: Sequence[float], votes: Floats) -> Floats:
-    """Return the values of the columns, which are two or more and rise."""
+    """Return the values of the columns, after checking that there are two or more and they rise."""
     scale = np.asarray(values, dtype=np.float64)
     if scale.shape != votes.shape[1:] or len(scale) < 2 or not (np.diff(scale) > 0).all():
         raise ValueError(
@@ -120,7 +121,10 @@ def _scale(values: Sequence[float], votes: Floats) -> Floats:
 
 
 def _value_at(ranks: Floats, votes: Floats, scale: Floats) -> Floats:
-    """Return the value of the vote at the given rank per item; any value for a rank too high."""
+    """Return the value of the vote at the given rank per item.
+
+    For a rank that is too high the result is arbitrary.
+    """
     categories = (votes.cumsum(axis=1) <= ranks[:, np.newaxis]).sum(axis=1)
     values: Floats = scale[np.minimum(categories, len(scale) - 1)]
     return values

@@ -1,14 +1,15 @@
-"""Threshold and candidate chosen on some dialogs and reported on others: nested cross-validation.
+"""Threshold choice: a candidate and a threshold chosen on some dialogs and reported on others.
 
-A *candidate* is one way to score (a flavor and a window of Auto-AIS). Who tries several, cuts each
-where it fits best and reports the best accuracy on the same items, reports chance as well: among
-fifteen equally good candidates the luckiest wins. Here every item is labelled by choices that were
-made without its dialog.
+The method is nested cross-validation. A *candidate* is one way to score (a flavor and a window of
+Auto-AIS). A researcher who tries several candidates, gives each its best threshold and reports the
+best accuracy on the same items also reports chance: among fifteen equally good candidates the
+luckiest wins. Here every item is labelled by a choice that was made without its dialog.
 
-A label is yes when score > threshold; of a metric that is yes at its threshold, when score ≥ it.
-Only thresholds on the scale are tried, so that a run can be given what was chosen: 'no to all' is
-no choice where ≥ decides and the highest score is the highest possible one, 'yes to all' none where
-> decides and the lowest is the lowest possible.
+A label is yes when score > threshold. For a metric that is yes at its threshold, it is yes when
+score ≥ threshold. Only thresholds on the scale are tried, so that a run can use the chosen one.
+Therefore 'no to all' cannot be chosen where ≥ decides and the highest score is the highest possible
+one, and 'yes to all' cannot be chosen where > decides and the lowest score is the lowest possible
+one.
 """
 
 import math
@@ -30,14 +31,15 @@ from evaluation.statistics.uncertainty import accuracy_statistics
 
 N_FOLDS, N_INNER_FOLDS = 10, 5
 FEWEST_DIALOGS = 5
-CHUNK_BYTES = 8 * 2**20  # of one array, choices × items; about ten are alive at once
+# The size of one array, choices × items. About ten of them are in memory at once.
+CHUNK_BYTES = 8 * 2**20
 UNIT = (0.0, 1.0)
 
 Scale = tuple[float, float]
 
 
 class ThresholdChoice(NamedTuple):
-    """A candidate by its number, and the threshold that its scores are cut at."""
+    """The number of a candidate, and the threshold for its scores."""
 
     candidate: int
     threshold: float
@@ -47,21 +49,22 @@ UNTUNED = ThresholdChoice(0, 0.5)
 
 
 class Nested(NamedTuple):
-    """What was chosen, and the labels that the choices give: 1, 0, NaN for items left out.
+    """The choices that were made, and the labels they give: 1, 0, or NaN for items left out.
 
-    `why` says why nothing could be chosen; the choices are then None, and all labels NaN.
+    `why` is the reason why nothing could be chosen. Then `recommended` and `flattering` are None,
+    `by_fold` and `fitted` are empty, and all labels are NaN.
     """
 
-    labels: Floats  # of each item by the choice that was made without its dialog
-    flattering_labels: Floats  # by the best choice on the same items
-    untuned_labels: Floats  # by the choice that looks at no human label
+    labels: Floats  # each item's label by the choice that was made without its dialog
+    flattering_labels: Floats  # labels by the best choice on the same items
+    untuned_labels: Floats  # labels by the choice that uses no human label
     by_fold: tuple[ThresholdChoice, ...]
-    n_chosen: tuple[int, ...]  # in how many folds each candidate was chosen
+    n_chosen: tuple[int, ...]  # number of folds in which each candidate was chosen
     recommended: ThresholdChoice | None  # what the same procedure chooses on all dialogs
     flattering: ThresholdChoice | None
     untuned: ThresholdChoice
     fitted: tuple[ThresholdChoice, ...]  # each candidate with the best threshold on all items
-    n_dialogs: int  # with an item that is compared
+    n_dialogs: int  # number of dialogs with an item that is compared
     why: str = ""
 
 
@@ -78,11 +81,11 @@ def best_threshold(
     *,
     is_yes_at_threshold: bool = False,
 ) -> float:
-    """Return the threshold with the highest accuracy; NaN without an item that has both.
+    """Return the threshold with the highest accuracy; NaN without an item with score and label.
 
-    Tried are the midpoints between distinct neighbouring scores, and one beyond each end, halfway
-    to the end of the scale. Of equals the one nearest to the middle of the scale counts, then the
-    lower one.
+    The midpoints between distinct neighbouring scores are tried, and one threshold beyond each end,
+    halfway to the end of the scale. Of equally good thresholds the one nearest to the middle of the
+    scale is returned, and of two equally near ones the lower.
     """
     both = ~np.isnan(scores) & ~np.isnan(human)
     if not both.any():
@@ -103,22 +106,23 @@ def nested(
     n_folds: int = N_FOLDS,
     n_inner_folds: int = N_INNER_FOLDS,
 ) -> Nested:
-    """Choose candidate and threshold for each fold of dialogs on all other dialogs.
+    """Choose candidate and threshold for each fold of dialogs, using all other dialogs.
 
-    On those the candidate is the one with the most right labels in an inner cross-validation (each
-    inner fold labelled by the threshold of the others; the first of equals), and its threshold the
-    best one on all of them. Only items with a human label and a score of every candidate take part.
+    The chosen candidate is the one with the most right labels in an inner cross-validation on the
+    other dialogs, where each inner fold is labelled by the threshold from the other inner folds. Of
+    equally good candidates the first is chosen. Its threshold is the best one on all the other
+    dialogs. Only items with a human label and a score of every candidate take part.
 
     Args:
-        scores: (n_candidates, n_items); NaN: none.
-        human: 1, 0 or NaN (undecided).
-        dialogs: of the items, as numbers from 0; a fold is made of whole dialogs.
-        seed: of the folds.
-        untuned: what would be used without looking at a human label.
+        scores: scores of all candidates, (n_candidates, n_items); NaN: none.
+        human: human labels: 1, 0 or NaN (undecided).
+        dialogs: the dialog of each item, as numbers from 0; a fold is made of whole dialogs.
+        seed: seed of the folds.
+        untuned: the choice that would be used without looking at a human label.
         scale: lowest and highest possible score.
-        is_yes_at_threshold: a score of just the threshold is a yes as well.
-        n_folds: at most one per dialog.
-        n_inner_folds: likewise.
+        is_yes_at_threshold: whether a score equal to the threshold is a yes as well.
+        n_folds: number of folds; at most one per dialog is made.
+        n_inner_folds: number of inner folds, with the same limit.
     """
     is_compared = ~np.isnan(human) & ~np.isnan(scores).any(axis=0)
     here, yes = scores[:, is_compared], human[is_compared] == 1
@@ -134,7 +138,7 @@ def nested(
     n_folds = min(n_folds, len(names))
     fold = _folds(random, np.arange(len(names)), n_folds)[place]
 
-    # The last row holds nothing out: what it chooses is recommended.
+    # The last row leaves no dialog out: its choice is the recommended one.
     is_training = np.vstack([fold != number for number in range(n_folds)] + [fold >= 0])
     chosen = _chosen(columns, yes, place, is_training, random, n_inner_folds)
     choices = [
@@ -176,16 +180,23 @@ def figures_of_choice(
     n_resamples: int = 1000,
     ceilings: Mapping[str, Floats] = {},
 ) -> dict[str, float]:
-    """Return the figures of what was chosen, each x with its x_low and x_high.
+    """Return the figures of a threshold choice, each x with its x_low and x_high.
 
-    `accuracy` and `balanced_accuracy` are of choices reported on other dialogs; with `flattering_`
-    chosen and reported on the same, with `untuned_` not chosen at all. `optimism` is flattering −
-    accuracy, `gain` accuracy − untuned. `baseline` is the share of the more frequent human label.
-    Their intervals say how sure they are of the dialogs, with the choices as they were made.
+    `accuracy` and `balanced_accuracy` belong to choices that are reported on other dialogs. With
+    the prefix `flattering_`, they are chosen and reported on the same dialogs; with `untuned_`,
+    nothing is chosen. `optimism` is flattering accuracy − accuracy, and `gain` is accuracy −
+    untuned accuracy. `baseline` is the share of the more frequent human label. The intervals
+    resample the dialogs but keep the choices as they were made.
 
     Args:
-        ceilings: name → statistics of the items, (n_items, 2); those compared count. Gives
-            `ceiling_<name>` and `minus_ceiling_<name>`, of the accuracy.
+        found: the choices and labels that `nested` returned.
+        human: human labels: 1, 0 or NaN (undecided).
+        dialogs: the dialog of each item, 0 .. n_dialogs - 1.
+        n_dialogs: how many dialogs there are.
+        seed: seed of the resamples.
+        n_resamples: number of resamples.
+        ceilings: name → statistics of the items, (n_items, 2). Only the items that are compared
+            count. Each adds `ceiling_<name>` and `minus_ceiling_<name>` (accuracy − ceiling).
     """
     is_compared = ~np.isnan(found.labels)
     truth, own = human[is_compared], dialogs[is_compared]
@@ -218,7 +229,7 @@ def figures_of_choice(
 
 
 class _Column:
-    """The scores of one candidate, sorted once."""
+    """The scores of one candidate. They are sorted once, for many training sets."""
 
     def __init__(self, scores: Floats, yes: Bools, scale: Scale, is_yes_at_threshold: bool) -> None:
         self._order = np.argsort(scores, kind="stable")
@@ -244,7 +255,7 @@ class _Column:
     def _some(self, is_training: Bools) -> Floats:
         inside = is_training[:, self._order]
         n_yes = (inside & self._yes).sum(axis=1)[:, np.newaxis]
-        # Right when cut just above an item: the noes up to it, and the yeses behind it.
+        # With a cut just above an item, the noes up to it and the yeses after it are right.
         gained = np.where(inside, np.where(self._yes, -1, 1), 0)
         n_right = n_yes + np.cumsum(gained, axis=1)
         there = np.where(inside, self._scores, math.inf)
@@ -252,11 +263,11 @@ class _Column:
         lowest = from_here[:, :1]
         following = np.full_like(there, math.inf)
         following[:, :-1] = from_here[:, 1:]
-        is_cut = inside & (following > self._scores)  # of equal scores none may be cut off
+        is_cut = inside & (following > self._scores)  # no cut may separate equal scores
         below, above = self._scores, np.where(np.isinf(following), self._high, following)
         cuts = (below + above) / 2
         first = (self._low + lowest) / 2
-        # Neighbours without a number in between are parted at the one that has the right label.
+        # Where no float is between two neighbours, the cut is the neighbour that separates them.
         if self._is_yes_at_threshold:
             cuts = np.where(cuts > below, cuts, above)
             is_cut &= above > below  # above the highest possible score there is no threshold
@@ -269,8 +280,8 @@ class _Column:
         return self._nearest(np.hstack([first, cuts]), right == right.max(axis=1, keepdims=True))
 
     def _nearest(self, cuts: Floats, is_best: Bools) -> Floats:
-        """Return of the best cuts in each line the one nearest to the middle, then the lower."""
-        # Rounded, so that .4 and .6 are equally far from .5.
+        """Return the best cut of each row: the one nearest to the middle, and of two the lower."""
+        # The distances are rounded, so that .4 and .6 are equally far from .5.
         from_middle = np.abs(cuts - self._middle).round(12)
         distance = np.where(is_best, from_middle, math.inf)
         is_nearest = distance == distance.min(axis=1, keepdims=True)
@@ -286,7 +297,7 @@ def _chosen(
     random: np.random.Generator,
     n_inner_folds: int,
 ) -> list[int]:
-    """Return the candidate that the dialogs of each training set choose among themselves."""
+    """Return the candidate that an inner cross-validation chooses on each training set."""
     if len(columns) == 1:
         return [0] * len(is_training)
     inner = np.full(is_training.shape, -1)  # the inner fold of each item
@@ -309,14 +320,14 @@ def _chosen(
 
 
 def _folds(random: np.random.Generator, dialogs: Indexes, n_folds: int) -> Indexes:
-    """Return the fold of each dialog, 0 .. n_folds - 1, dealt out in random order."""
+    """Return the fold of each dialog, 0 .. n_folds - 1, assigned in random order."""
     folds = np.empty(len(dialogs), np.int64)
     folds[random.permutation(len(dialogs))] = np.arange(len(dialogs)) % n_folds
     return folds
 
 
 def _why_not(yes: Bools, n_dialogs: int) -> str:
-    """Return why nothing can be chosen and tried on other dialogs; empty when it can."""
+    """Return why nothing can be chosen and tried on other dialogs; empty when it is possible."""
     if not len(yes):
         return "no response has a human label and a score of every candidate"
     if n_dialogs < FEWEST_DIALOGS:
@@ -327,14 +338,14 @@ def _why_not(yes: Bools, n_dialogs: int) -> str:
 
 
 def _parts(sets: Bools) -> Iterator[slice]:
-    """Yield parts of many sets that are worked on at once."""
+    """Yield slices of the training sets, each small enough to be computed at once."""
     size = max(1, CHUNK_BYTES // (8 * max(1, sets.shape[1])))
     for start in range(0, len(sets), size):
         yield slice(start, start + size)
 
 
 def _spread(says_yes: Bools, is_compared: Bools) -> Floats:
-    """Return labels of all items from those of the compared ones."""
+    """Return labels of all items from the labels of the compared ones; the others are NaN."""
     labels = np.full(len(is_compared), math.nan)
     labels[is_compared] = says_yes
     return labels

@@ -1,7 +1,7 @@
 """Medians over resampled dialogs, for times: long tails make means a poor summary.
 
-A median is no measure of sums, so `bootstrap_intervals` cannot have it. The resamples are the same:
-how often each dialog is drawn, by the same seed.
+A median is not a function of sums, so `bootstrap_intervals` cannot compute its interval. The
+resamples are the same: with the same seed, each dialog is drawn equally often.
 """
 
 import math
@@ -15,7 +15,7 @@ N_BINS = 256
 
 
 class Medians(NamedTuple):
-    """The median of some values, and its value in each resample; undefined is NaN."""
+    """The median of some values, and the median in each resample. Undefined is NaN."""
 
     found: float
     resampled: Floats  # (n_resamples,)
@@ -24,13 +24,13 @@ class Medians(NamedTuple):
 def medians(
     values: Floats, dialogs: Indexes, n_dialogs: int, *, seed: int, n_resamples: int = 1000
 ) -> Medians:
-    """Return the median of the values, whole and in resamples of dialogs.
+    """Return the median of all values, and the median in each resample of dialogs.
 
     Args:
-        values: one per item.
-        dialogs: of each item, 0 .. n_dialogs - 1.
+        values: one value per item.
+        dialogs: the dialog of each item, 0 .. n_dialogs - 1.
         n_dialogs: how many dialogs there are to draw from.
-        seed: of the resamples.
+        seed: seed of the resamples.
     """
     if not len(values):
         return Medians(math.nan, np.full(n_resamples, math.nan))
@@ -46,16 +46,16 @@ def medians(
 
 
 class _Items(NamedTuple):
-    """Items by rising value, in bins of neighbours.
+    """Items in the order of rising value, in bins of neighbours.
 
-    In which bin the middle of a resample lies is a matter of sums; only inside of that bin are
-    items counted one by one.
+    Sums over bins show which bin holds the middle of a resample. Only inside that bin are items
+    counted one by one.
     """
 
     values: Floats
     dialogs: Indexes
-    width: int  # of a bin
-    by_bin: Floats  # (n_dialogs, n_bins): how many items
+    width: int  # number of items in a bin
+    by_bin: Floats  # (n_dialogs, n_bins): number of items
 
     @classmethod
     def of(cls, values: Floats, dialogs: Indexes, n_dialogs: int) -> "_Items":
@@ -68,11 +68,14 @@ class _Items(NamedTuple):
     def middle_value(
         self, weights: Floats, up_to: Floats, side: Literal["lower", "upper"]
     ) -> Floats:
-        """Return the lower or upper of the values in the middle of each resample; NaN for none.
+        """Return the lower or upper of the two middle values of each resample.
+
+        It is NaN for a resample without items.
 
         Args:
             weights: how often each dialog was drawn, (m, n_dialogs).
-            up_to: items drawn in each bin and those before, (m, n_bins).
+            up_to: number of items drawn in each bin and all bins before it, (m, n_bins).
+            side: which of the two middle values; they are one value if the number is odd.
         """
         half = up_to[:, -1:] / 2
         is_before = np.less if side == "lower" else np.less_equal

@@ -1,8 +1,9 @@
 """Merged against separate rating: how often the arms agree, and whether one arm shifts answers.
 
-Two tests. McNemar's looks at majorities of one setup, pair by pair. The test of direction looks at
-rater scores (shares of yes votes) of several setups at once: does merging favour one of them? It
-swaps the two arms within whole dialogs, so it needs no model of how raters or setups depend.
+There are two tests. McNemar's test compares majorities of one setup, pair by pair. The test of
+direction uses rater scores (shares of yes votes) of several setups at once: does merging favour one
+of them? It swaps the two arms within whole dialogs, so it needs no model of how the answers of
+raters or setups depend on each other.
 """
 
 import math
@@ -15,14 +16,19 @@ from scipy.special import bdtr, ndtri
 
 from evaluation.statistics.intervals import Floats, Indexes, sum_by_dialog
 
-POWER = 0.8  # with which a visible contrast is seen
+POWER = 0.8  # the probability that the test detects a contrast of the visible size
 CHUNK = 2**21  # draws at a time
-GROUPED = 32  # a binomial draw costs as much as so many signs
-TIE = 1e-9  # of the largest contrast: equal sums of the same numbers in another order
+GROUPED = 32  # one binomial draw takes as long as drawing this many signs
+# Sums that differ by less than this share of the largest contrast are equal: the same numbers,
+# added up in another order, give slightly different floats.
+TIE = 1e-9
 
 
 class DirectionTest(NamedTuple):
-    """Whether merging favours a setup: p of the test, and the shift it sees with 80 % power."""
+    """The result of the test whether merging favours a setup.
+
+    It is the p-value, and the smallest shift that the test detects with a power of 80 %.
+    """
 
     p: float  # NaN without two setups that have data
     visible: float  # NaN where no dialog has a contrast that is not 0
@@ -31,8 +37,8 @@ class DirectionTest(NamedTuple):
 def accuracy_statistics(truth: Floats, label: Floats) -> Floats:
     """Return whether two labels agree and whether both are decided, per item: (n_items, 2).
 
-    Labels are 1, 0 or NaN (undecided). For `share_from`: the accuracy of `label` where `truth`
-    is taken as true; 1 - it is the disagreement.
+    Labels are 1, 0 or NaN (undecided). `share_from` turns the sums into the accuracy of `label`
+    where `truth` is taken as true; 1 - accuracy is the disagreement.
     """
     both = ~np.isnan(truth) & ~np.isnan(label)
     return np.column_stack([both & (truth == label), both]).astype(np.float64)
@@ -41,7 +47,7 @@ def accuracy_statistics(truth: Floats, label: Floats) -> Floats:
 def mcnemar_p(n_up: int, n_down: int) -> float:
     """Return the p-value of McNemar's exact test, two-sided; 1 without discordant pairs.
 
-    Twice the binomial tail of the smaller number at one half, 1 at most (McNemar, 1947).
+    It is twice the binomial tail of the smaller number at one half, at most 1 (McNemar, 1947).
 
     Args:
         n_up: pairs with no in the first and yes in the second.
@@ -53,14 +59,15 @@ def mcnemar_p(n_up: int, n_down: int) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted for their number by Holm's step-down method (Holm, 1979).
+    """Return p-values adjusted for the number of tests by Holm's step-down method (Holm, 1979).
 
-    NaN is no test: it stays NaN and does not count.
+    NaN means that there was no test: it stays NaN and does not count.
     """
     p = np.asarray(p_values, dtype=np.float64)
     adjusted = np.full(p.shape, math.nan)
     order = [place for place in np.argsort(p, kind="stable") if not math.isnan(p[place])]
-    factors = np.arange(len(order), 0, -1)  # the smallest p counts for all tests, the next for ...
+    # The smallest p is multiplied by the number of tests, the next by one less, and so on.
+    factors = np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * factors))
     return [float(each) for each in adjusted]
 
@@ -68,13 +75,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def visible_shift(n_pairs: int, n_discordant: int, level: float) -> float:
     """Return the smallest shift that McNemar's test could have called significant.
 
-    Given how many pairs are discordant, the shift is |up - down| / pairs. NaN when even all of them
-    in one direction have a p-value above `level`: at 5 %, five discordant pairs never suffice.
+    The number of discordant pairs is given; the shift is |up - down| / pairs. It is NaN when the
+    p-value is above `level` even with all discordant pairs in one direction: at 5 %, five
+    discordant pairs never suffice.
 
     Args:
-        n_pairs: pairs with both majorities decided.
-        n_discordant: those of them that differ.
-        level: of the test; 0.05 / 7 for the smallest of seven p-values under Holm.
+        n_pairs: number of pairs with both majorities decided.
+        n_discordant: number of those pairs that differ.
+        level: level of the test; 0.05 / 7 for the smallest of seven p-values under Holm.
     """
     for n_down in range(n_discordant // 2, -1, -1):
         if mcnemar_p(n_discordant - n_down, n_down) <= level:
@@ -85,20 +93,20 @@ def visible_shift(n_pairs: int, n_discordant: int, level: float) -> float:
 def contrast_by_dialog(
     differences: Floats, setups: Indexes, dialogs: Indexes, n_dialogs: int, setup: int
 ) -> Floats:
-    """Return what each dialog adds to: shift of one setup - mean shift of the others.
+    """Return the contrast of each dialog: its part of shift of one setup - mean shift of the rest.
 
-    The shift of a setup is the mean of its differences, so the sum over dialogs is (B - A) -
-    (D - C) when there are two setups. Dialogs without differences add 0.
+    The shift of a setup is the mean of its differences. With two setups, the sum over dialogs is
+    therefore (B - A) - (D - C). Dialogs without differences have a contrast of 0.
 
     Args:
-        differences: rater score merged - separate per response; NaN is left out.
-        setups: of each response.
-        dialogs: of each response, 0 .. n_dialogs - 1.
+        differences: rater score merged - separate of each response; NaN is left out.
+        setups: the setup of each response.
+        dialogs: the dialog of each response, 0 .. n_dialogs - 1.
         n_dialogs: how many dialogs there are.
-        setup: the one to compare with the rest.
+        setup: the setup to compare with the rest.
 
     Returns:
-        (n_dialogs,); all NaN when the setup or the rest has no difference.
+        The contrasts, (n_dialogs,); all NaN when the setup or the rest has no difference.
     """
     known = ~np.isnan(differences)
     differences, setups, dialogs = differences[known], setups[known], dialogs[known]
@@ -113,19 +121,20 @@ def contrast_by_dialog(
 def direction(
     contrasts: Floats, *, seed: int, level: float = 0.05, n_permutations: int = 10_000
 ) -> DirectionTest:
-    """Return whether the contrasts of all dialogs add up to more than chance, two-sided.
+    """Return the two-sided test whether the contrasts of all dialogs add up to more than chance.
 
-    Exchanging the two arms of a dialog turns the sign of its contrast. If merging changes nothing,
-    each of the 2^n patterns of signs is as likely as the one found; `n_permutations` of them are
-    drawn. p = (1 + patterns as far from 0) / (1 + patterns), so it is never 0. Rater scores come in
-    steps and many sums are equal: of those, one with more dialogs on its side is farther from 0.
+    Exchanging the two arms of a dialog changes the sign of its contrast. If merging changes
+    nothing, each of the 2^n patterns of signs is as likely as the observed one; `n_permutations`
+    patterns are drawn. p is (1 + patterns at least as far from 0) / (1 + patterns), so it is never
+    0. Rater scores have few distinct values, so many sums are equal. Of equal sums, the one with
+    more dialogs on its side is farther from 0.
 
     Args:
-        contrasts: from `contrast_by_dialog`.
-        seed: of the patterns.
-        level: of the test, for what it sees; 0.05 / 7 for the smallest of seven p-values under
+        contrasts: the contrasts that `contrast_by_dialog` returns.
+        seed: seed of the patterns.
+        level: level of the test, for `visible`; 0.05 / 7 for the smallest of seven p-values under
             Holm. p does not depend on it.
-        n_permutations: how many patterns.
+        n_permutations: number of patterns.
     """
     if np.isnan(contrasts).any() or not contrasts.size:
         return DirectionTest(math.nan, math.nan)
@@ -140,13 +149,13 @@ def direction(
         is_tied = np.abs(drawn - found) <= TIE
         is_as_far = np.where(is_tied, drawn_dialogs >= found_dialogs, drawn > found)
         n_as_far += int(np.count_nonzero(is_as_far))
-    deviation = float(np.sqrt((contrasts**2).sum()))  # of the sums of sign patterns
+    deviation = float(np.sqrt((contrasts**2).sum()))  # standard deviation of the patterns' sums
     visible = float(ndtri(1 - level / 2) + ndtri(POWER)) * deviation
     return DirectionTest((1 + n_as_far) / (1 + n_permutations), visible)
 
 
 def _far(sums: Floats, dialogs: ArrayLike) -> tuple[Floats, Floats]:
-    """Return how far sums are from 0, and how many more dialogs are on their side than not."""
+    """Return how far sums are from 0, and how many more dialogs have their sign than the other."""
     side = np.where(np.abs(sums) <= TIE, 0.0, np.sign(sums))
     return np.abs(sums), np.asarray(dialogs) * side
 
@@ -154,11 +163,11 @@ def _far(sums: Floats, dialogs: ArrayLike) -> tuple[Floats, Floats]:
 def _sign_patterns(
     sizes: Floats, seed: int, n_permutations: int
 ) -> Iterator[tuple[Floats, Indexes]]:
-    """Yield sums of sizes with random signs, and how many more are positive than negative."""
+    """Yield sums of sizes with random signs, and how many more signs are positive than negative."""
     random = np.random.default_rng(seed)
     distinct, place, n_equal = np.unique(sizes.round(10), return_inverse=True, return_counts=True)
     is_grouped = GROUPED * len(distinct) <= len(sizes)
-    # The signs of sizes that are equal are one binomial draw.
+    # The signs of all equal sizes are drawn as one binomial number.
     sizes = np.bincount(place, weights=sizes) / n_equal if is_grouped else np.sort(sizes)
     chunk = max(1, CHUNK // len(sizes))
     for start in range(0, n_permutations, chunk):

@@ -1,7 +1,8 @@
 """The interval of a sum of estimates, made of their own intervals (Zou and Donner, 2008).
 
-Each estimate's distance to an end of its interval stands for its standard error there, so that a
-sum of shares has a width where all of them are 0 or 1, and no end outside of what they can be.
+Each estimate's distance to an end of its interval takes the place of its standard error on that
+side. So a sum of shares has an interval with a width even where all shares are 0 or 1, and no end
+is outside the range that the shares allow.
 """
 
 from collections.abc import Sequence
@@ -18,15 +19,15 @@ def ends_of_sum(
     """Return both ends of the interval of a weighted sum of estimates.
 
     Args:
-        estimates: (n,)
-        ends: lower and upper end of each one's interval, (n, 2).
-        weights: of each, positive or negative.
-        residuals: what each dialog adds to each estimate beyond the others, (n, n_dialogs): they
-            say which estimates go together. One that does not vary goes with none.
+        estimates: the estimates, (n,).
+        ends: lower and upper end of the interval of each estimate, (n, 2).
+        weights: the weight of each estimate, positive or negative.
+        residuals: the residual of each dialog for each estimate, (n, n_dialogs). They give the
+            correlations of the estimates. An estimate that does not vary has a correlation of 0.
     """
     signs = np.array(weights)
     distances = np.abs(ends - estimates[:, np.newaxis]) * np.abs(signs)[:, np.newaxis]
-    # The sum is lowest where those with a negative weight are highest.
+    # The sum is lowest where the estimates with a negative weight are highest.
     lower, upper = np.where((signs < 0)[:, np.newaxis], distances[:, ::-1], distances).T
     together = correlations(residuals) * np.outer(np.sign(signs), np.sign(signs))
     middle = float(signs @ estimates)
@@ -37,7 +38,7 @@ def ends_of_sum(
 
 
 def correlations(residuals: Floats) -> Floats:
-    """Return how estimates go together: (n, n_dialogs) to (n, n), 1 on the diagonal."""
+    """Return the correlations of estimates: (n, n_dialogs) to (n, n), with 1 on the diagonal."""
     products = residuals @ residuals.T
     spread = np.sqrt(np.outer(products.diagonal(), products.diagonal()))
     found = np.divide(products, spread, out=np.zeros_like(products), where=spread > 0)
