@@ -1,1 +1,1 @@
-"""The formulas of the two papers, pure: entailment, citation, trade-off. One is one file."""
+"""The pure formulas of the two papers: entailment, citation, trade-off. Each has its own file."""

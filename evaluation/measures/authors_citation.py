@@ -1,12 +1,14 @@
 """Citation quality as the published code of KaLMA computes it: the mode `authors_code`.
 
-Reading and counting differ from the paper's definitions (`citation`); `differences` says where. The
-two agree when every answer cites, no citation repeats, all are complete and correct, no graph is
-empty and one minimum set is used, and when both read the brackets alike: the code cuts a value at
-': ' and a bracket at the first ']', and compares letter by letter.
+Reading and counting differ from the paper's definitions (`citation`); `differences` returns where.
+The two modes agree under these conditions: every answer has a citation, no citation is repeated,
+all are complete and correct, no graph is empty, one minimum set is used, and both modes read the
+brackets in the same way. The published code cuts a value at ': ' and a bracket at the first ']',
+and it compares letter by letter.
 
-What is left open here: an answer with an empty minimum set would stop the code; it has no recall.
-A graph of the code has one value for each relation; here any of several is right.
+Two things are not copied from the published code. An answer with an empty minimum set would stop
+the code; here it has no recall. A graph of the code has one value for each relation; here a
+relation may have several values, and each of them is right.
 """
 
 from collections import Counter
@@ -22,23 +24,27 @@ from generation.text.flat_graph import Triple
 
 
 class AuthorsAnswer(NamedTuple):
-    """What the published code reads in an answer."""
+    """The citations and [NA] marks that the published code reads in an answer."""
 
-    citations: tuple[Triple, ...]  # in order, repeated ones too
-    n_na: int  # exactly '[NA]'
+    citations: tuple[Triple, ...]  # in order, including repeated ones
+    n_na: int  # number of brackets that are exactly '[NA]'
 
 
 class Difference(StrEnum):
-    """Why the two modes count one answer differently; its value is what pages call it."""
+    """The reasons why the two modes count one answer differently. Pages show the values.
 
-    EMPTY_GRAPH = "empty graph"  # skipped there
-    NO_CITATION = "no citation"  # precision 0 here, none there
-    REPEATED = "repeated citation"  # precise again here, a miss there
-    INCOMPLETE = "incomplete citation"  # not correct here, not counted there
-    NOT_IN_GRAPH = "cited but not in the graph"  # wrong here, a hit there
-    NAMED = "name or qid cited"  # beside claims or of a minimum set: here none, there a citation
-    COLON = "value with ': '"  # whole here, cut there
-    SPELLING = "spelling"  # the same here after normalisation, another there
+    In the comments, 'paper' is the mode of the paper's definitions, and 'code' is `authors_code`.
+    """
+
+    EMPTY_GRAPH = "empty graph"  # code: the answer is skipped
+    NO_CITATION = "no citation"  # paper: precision is 0; code: there is no precision
+    REPEATED = "repeated citation"  # paper: it is precise again; code: it is a miss
+    INCOMPLETE = "incomplete citation"  # paper: it is not correct; code: it is not counted
+    NOT_IN_GRAPH = "cited but not in the graph"  # paper: it is wrong; code: it is a hit
+    # The name is cited beside claims, or is in a minimum set. Paper: no citation; code: a citation.
+    NAMED = "name or qid cited"
+    COLON = "value with ': '"  # paper: the value is read whole; code: it is cut
+    SPELLING = "spelling"  # paper: triples are equal after normalisation; code: they differ
     READING = "bracket read differently"
     TWO_SETS = "two minimum sets"
 
@@ -46,10 +52,9 @@ class Difference(StrEnum):
 def authors_citations(text: str) -> AuthorsAnswer:
     """Return the citations of an answer as the published code reads them.
 
-    A bracket ends at the first ']'. Its qid is what stands before the first comma. Each ': ' ends
-    the name of a relation, which begins behind the last ', ' before it; what is left between two
-    names is a value. A name without ', ' before it is none, and its value is lost. Nothing is
-    trimmed.
+    A bracket ends at the first ']'. Its qid is the text before the first comma. Each ': ' ends the
+    name of a relation, which begins after the last ', ' before it. The text between two names is a
+    value. A name without ', ' before it does not count, and its value is lost. Nothing is trimmed.
     """
     citations: list[Triple] = []
     n_na = 0
@@ -59,7 +64,7 @@ def authors_citations(text: str) -> AuthorsAnswer:
             continue
         qid = inside.partition(",")[0]
         *before, last = inside.split(": ")
-        # Each piece holds a value and, behind its last comma, the next name.
+        # Each piece holds a value and, after its last comma, the next name.
         pieces = [_value_and_name(piece) for piece in before] + [(last, "")]
         citations += [
             (qid, relation, value) for (_, relation), (value, _) in pairwise(pieces) if relation
@@ -68,7 +73,7 @@ def authors_citations(text: str) -> AuthorsAnswer:
 
 
 def _brackets(text: str) -> Iterator[str]:
-    """Return what stands between a '[' and the next ']' of the same line."""
+    """Yield the text between each '[' and the next ']' of the same line."""
     for line in text.split("\n"):
         for piece in line.split("]")[:-1]:
             _, bracket, inside = piece.partition("[")
@@ -87,17 +92,18 @@ def count_as_authors(
     minimum: Collection[Triple] | None,
     minimum_of_precision: Collection[Triple] | None = None,
 ) -> CitationCounts | None:
-    """Return what one answer adds to the figures of mode `authors_code`; None: it is skipped.
+    """Return the counts of one answer in mode `authors_code`; None if the answer is skipped.
 
-    `n_precise` and `n_hit` are the different members of a minimum set that are cited, correct or
-    not. An answer whose graph is empty is skipped.
+    `n_precise` and `n_hit` are the numbers of different members of a minimum set that are cited,
+    correct or not. An answer whose graph is empty is skipped.
 
     Args:
         text: the answer.
         shown: triples of the graph; those that name an entity count as well.
         minimum: the minimum set; None: not known.
-        minimum_of_precision: another one for precision alone. The authors took recall from the set
-            without what round 1 of the construction gave, precision from the whole set.
+        minimum_of_precision: another minimum set, used for precision alone. The authors computed
+            recall from the set without the triples of round 1 of the construction, and precision
+            from the whole set.
     """
     if not shown:
         return None
@@ -125,13 +131,13 @@ def differences(
 
     Args:
         text: the answer.
-        answer: what `parse_citations` read in it.
+        answer: the same answer as `parse_citations` read it.
         shown: triples of the graph.
         minimum: the minimum set of the paper's mode, and of the code's recall; None: not known.
-        minimum_of_precision: as for `count_as_authors`.
+        minimum_of_precision: that of `count_as_authors`.
 
     Returns:
-        Nothing only when both count the same.
+        The reasons. The list is empty only when both modes count the same.
     """
     if not shown:
         return [Difference.EMPTY_GRAPH]
@@ -162,7 +168,7 @@ def differences(
 
 
 def _without_names(claims: Iterable[Triple]) -> tuple[list[Triple], list[Triple]]:
-    """Return what claims something of an entity, and what only says which one is meant."""
+    """Return the claims about an entity, and separately the triples that only name an entity."""
     both: tuple[list[Triple], list[Triple]] = ([], [])
     for claim in claims:
         both[relation_name(claim[1]) in IDENTIFYING].append(claim)
@@ -170,9 +176,11 @@ def _without_names(claims: Iterable[Triple]) -> tuple[list[Triple], list[Triple]
 
 
 def _differences_of_reading(here: Sequence[Triple], there: list[Triple]) -> dict[Difference, bool]:
-    """Return which reasons there are for other claims, from the complete ones of both.
+    """Return for each reason whether it makes the two modes read different claims.
 
-    Names are none of them.
+    Args:
+        here: complete claims, without names, in the paper's mode.
+        there: complete claims, without names, in mode `authors_code`.
     """
     reread = [authors_citations(f"[{qid}, {name}: {value}]").citations for qid, name, value in here]
     cut = [claim for claim, again in zip(here, reread, strict=True) if again != (claim,)]
@@ -187,6 +195,9 @@ def _differences_of_reading(here: Sequence[Triple], there: list[Triple]) -> dict
 
 
 def _are_known_by_spelling(claims: Iterable[Triple], known: Collection[Triple]) -> bool:
-    """Return whether a claim meets one of some triples only as `citation` compares them."""
+    """Return whether a claim is in `known` under only one of the two ways to compare triples.
+
+    `citation` compares normalised triples; the published code compares letter by letter.
+    """
     facts, stated = knowledge(known), set(known)
     return any((claim in stated) != (compared(claim) in facts) for claim in claims)

@@ -1,8 +1,8 @@
-"""What a graph says of people's lives: years and centuries of its dates (KaLMA, 2.3).
+"""Facts about people's lives in a graph, and the years and centuries of its dates (KaLMA, 2.3).
 
-Which relations say where somebody is from, what they did, and when they were born and died is in
-`biography_relations.json`. Dates are written as ISO 8601 and XSD 1.1 have it, with a year 0: 0000
-is 1 BC, -0039 is 40 BC. Here years are counted as history does, without one: 40 BC is -40.
+`biography_relations.json` lists the relations for a person's origin, occupation, birth and death.
+A graph's dates follow ISO 8601 and XSD 1.1, which have a year 0: 0000 is 1 BC, -0039 is 40 BC.
+Here years are counted as historians count them, without a year 0: 40 BC is -40.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from generation.text.citations import relation_name
 
 LISTS = Path(__file__).with_name("biography_relations.json")
 BIRTH, DEATH = "birth", "death"
-FARTHEST_YEAR = 9999  # that is written, before and after year 0; what is farther is no life
+FARTHEST_YEAR = 9999  # a written year farther from year 0 cannot be part of a person's life
 
 _DATE = re.compile(r"(?P<year>[+-]?\d{1,6})(-(0\d|1[0-2])(-([0-2]\d|3[01])(T.*)?)?)?", re.ASCII)
 _QID = re.compile(r"Q[1-9]\d*", re.ASCII)
@@ -25,9 +25,9 @@ _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
 class BiographyRelations(NamedTuple):
-    """Who is a person, and what relations say of one; all in lower case."""
+    """The types of entities that are people, and the relations about them, all in lower case."""
 
-    people: frozenset[str]  # types of entities
+    people: frozenset[str]  # types of entities that are people
     meaning: Mapping[str, str]  # relation → country, city, occupation, birth or death
     signature: str
 
@@ -48,7 +48,7 @@ def biography_relations() -> BiographyRelations:
 
 
 def year_of(date: str) -> int | None:
-    """Return the year of a date in ISO 8601, negative before Christ; None where it is no date.
+    """Return the year of a date in ISO 8601, negative before Christ; None if it is no date.
 
     '1593-07-08' → 1593, '1593' → 1593, '0000' → -1, '-0039-12-25' → -40: 40 BC.
     """
@@ -59,7 +59,7 @@ def year_of(date: str) -> int | None:
 
 
 def is_untranslated(value: str) -> bool:
-    """Return whether a value is nothing but a qid: its entity has no name in the graph."""
+    """Return whether a value is only a qid, because its entity has no name in the graph."""
     return _QID.fullmatch(value.strip()) is not None
 
 
@@ -82,5 +82,5 @@ def century_in_words(century: int) -> str:
 
 
 def following(century: int) -> int:
-    """Return the century behind one; there is no century 0."""
+    """Return the next century; there is no century 0."""
     return 1 if century == -1 else century + 1

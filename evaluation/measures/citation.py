@@ -1,10 +1,12 @@
 """Citation quality: correctness, precision, recall, F1 (KaLMA, 4.2).
 
-Triples match as `text.compared_triples` says. What the authors' code computes instead is in
-`authors_citation`; both modes count into the same shape, and share what follows from counts.
+`text.compared_triples` defines which triples are equal. `authors_citation` computes what the
+authors' code computes instead. Both modes return the same kind of counts, and the figures are
+computed from counts in the same way.
 
-*Statistics* are one row per answer, a part and a whole for each of the six `SHARES`, zeros where an
-answer is left out of one. `figure_of` makes of them what `intervals.bootstrap_intervals` takes.
+*Statistics* are one row per answer: a part and a whole for each of the six `SHARES`, with zeros
+where an answer is left out of a share. `figure_of` turns them into the figures that
+`intervals.bootstrap_intervals` takes.
 """
 
 from collections.abc import Collection, Sequence
@@ -20,18 +22,18 @@ from generation.text.flat_graph import Triple
 
 
 class Mode(StrEnum):
-    """Whose definitions figures follow."""
+    """The definitions that figures follow: the paper's, or those of the authors' code."""
 
     PAPER = "paper"
     AUTHORS_CODE = "authors_code"
 
 
 class CitationVerdict(StrEnum):
-    """What became of one citation; its value is what pages call it."""
+    """The verdict on one citation. Pages show the values."""
 
-    IN_MINIMUM = "in minimum set"  # correct as well
-    CORRECT = "correct"  # as the shown text has it; not needed, or the set is not known
-    WRONG = "wrong"  # complete, and not in the shown text
+    IN_MINIMUM = "in minimum set"  # the citation is also correct
+    CORRECT = "correct"  # it is in the shown text, but not needed, or the set is not known
+    WRONG = "wrong"  # it is complete, but not in the shown text
     INCOMPLETE = "incomplete"
 
 
@@ -41,13 +43,13 @@ class JudgedCitation(NamedTuple):
 
 
 class CitationCounts(NamedTuple):
-    """What one answer adds to the figures."""
+    """The counts of one answer, from which figures are computed."""
 
-    n_citations: int  # incomplete ones included
+    n_citations: int  # including incomplete ones
     n_correct: int
-    n_precise: int  # correct, and in the minimum set; a repeated one counts again
+    n_precise: int  # citations that are correct and in the minimum set; repeated ones count again
     n_hit: int  # members of the minimum set that some correct citation hits
-    n_minimum: int | None  # different members; None: the set is not known
+    n_minimum: int | None  # different members of the minimum set; None: the set is not known
     n_incomplete: int = 0
 
 
@@ -57,9 +59,9 @@ class CitationCounts(NamedTuple):
 def judged(
     answer: ParsedAnswer, shown: Collection[Triple], minimum: Collection[Triple] | None
 ) -> list[JudgedCitation]:
-    """Return each citation with its verdict, by number; `minimum` None: it is not known.
+    """Return each citation with its verdict, by number; `minimum` is None if it is not known.
 
-    A name beside other claims is a citation where it is another than the shown text has.
+    A name beside other claims is a citation only if it differs from the name in the shown text.
     """
     stated, needed = _stated(shown), knowledge(minimum or ())
     cited = citations_of(answer, shown)
@@ -69,7 +71,7 @@ def judged(
 def count_citations(
     answer: ParsedAnswer, shown: Collection[Triple], minimum: Collection[Triple] | None
 ) -> CitationCounts:
-    """Return what one answer adds to the figures, as `judged` has its citations."""
+    """Return the counts of one answer, with the same citations and verdicts as `judged`."""
     stated, needed = _stated(shown), knowledge(minimum or ())
     cited = citations_of(answer, shown)
     complete = [_fact(each) for each in cited if each.is_complete]
@@ -86,7 +88,7 @@ def count_citations(
 
 
 def _stated(shown: Collection[Triple]) -> frozenset[Triple]:
-    """Return what a correct citation says: knowledge of the shown graph, or a name in its text."""
+    """Return what a correct citation may say: knowledge of the shown graph, or a name in it."""
     return knowledge(shown) | labels(shown)
 
 
@@ -125,8 +127,8 @@ _COLUMNS = {
 class CitationFigures(NamedTuple):
     """The figures of a set of answers, shares in [0, 1]; NaN where undefined.
 
-    Answers whose minimum set is not known are in correctness only; those with an empty one are
-    not in recall.
+    Answers whose minimum set is not known count for correctness only. Answers with an empty
+    minimum set do not count for recall.
     """
 
     correctness: float  # micro
@@ -134,7 +136,7 @@ class CitationFigures(NamedTuple):
     precision: float
     recall: float
     f1: float
-    macro_precision: float  # an answer without citations has 0; none in the authors' code
+    macro_precision: float  # an answer without citations has 0; the authors' code leaves it out
     macro_recall: float
     macro_f1: float
 
@@ -142,8 +144,9 @@ class CitationFigures(NamedTuple):
 def citation_figures(counts: Sequence[CitationCounts], mode: Mode = Mode.PAPER) -> CitationFigures:
     """Return the micro and macro figures of some answers.
 
-    Micro is over all citations (correctness, precision) or all knowledge (recall); macro is the
-    mean of the answers' own shares. F1 is that of the two figures, no mean of answers' F1.
+    A micro figure is over all citations (correctness, precision) or all needed knowledge (recall).
+    A macro figure is the mean of the answers' own shares. F1 is computed from precision and recall;
+    it is not a mean of the answers' F1.
     """
     sums = citation_statistics(counts, mode).sum(axis=0)
     return CitationFigures(
@@ -158,7 +161,8 @@ def citation_statistics(
 
     Args:
         counts: one entry per answer, or one row of (n_answers, 6), NaN for None.
-        mode: in the authors' code an answer without citations has no precision, here it has 0.
+        mode: in mode `authors_code` an answer without citations has no macro precision, in mode
+            `paper` it has 0.
     """
     table = np.array(counts, dtype=np.float64).reshape(-1, len(CitationCounts._fields))
     citations, correct, precise, hit, minimum, _ = table.T
@@ -183,9 +187,9 @@ def figure_of(name: str, statistics: Floats, dialogs: Indexes) -> Statistic:
     """Return a figure, ready for an interval.
 
     Args:
-        name: a field of `CitationFigures`; the six `SHARES` are shares, the F1 are not.
-        statistics: of `citation_statistics`, one row per answer.
-        dialogs: the dialog of each answer, as `intervals.Figure` wants them.
+        name: a field of `CitationFigures`; the six `SHARES` are shares, the two F1 are not.
+        statistics: the result of `citation_statistics`, one row per answer.
+        dialogs: the dialog of each answer, as in `intervals.Statistic`.
     """
     return Statistic(statistics[:, _COLUMNS[name]], dialogs, _measure(name))
 
@@ -197,7 +201,7 @@ def f1(precision: Floats, recall: Floats) -> Floats:
 
 
 def f1_from(sums: Floats) -> Floats:
-    """Return F1 from summed part and whole of precision, then of recall: (..., 4) to (...)."""
+    """Return F1 from sums: part and whole of precision, then of recall; (..., 4) to (...)."""
     return f1(share_from(sums[..., :2]), share_from(sums[..., 2:]))
 
 

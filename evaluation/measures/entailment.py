@@ -1,4 +1,4 @@
-"""Auto-AIS: the pairs that an entailment model is asked about, and the score that its answers make.
+"""Auto-AIS: the pairs that an entailment model is asked about, and the score from its answers.
 
 Attribution/fluency paper, 5.1. E is the evidence, Q the last user question, A the response:
 
@@ -26,11 +26,11 @@ _HAS_WORDS = re.compile(r"\w")
 
 
 class EntailmentError(ValueError):
-    """A response about which nothing can be asked."""
+    """A response about which no model can be asked."""
 
 
 class Pair(NamedTuple):
-    """What a model is asked: does the premise entail the hypothesis?"""
+    """One question to a model: does the premise entail the hypothesis?"""
 
     premise: str
     hypothesis: str
@@ -46,8 +46,8 @@ class EvidencePassage(NamedTuple):
 class Window(NamedTuple):
     """A stretch of evidence: sentences `first` to `last` of a passage, both included, from 0.
 
-    `start` and `end` are its characters in the passage. Without a passage it is the whole
-    evidence, and they are those of the joined text.
+    `start` and `end` are character offsets in the passage. If `passage` is None, the window is the
+    whole evidence, and they are offsets in the joined text.
     """
 
     passage: int | None
@@ -63,7 +63,7 @@ class AutoAis(NamedTuple):
 
     flavor: Flavor = "v3"
     window: int = 2  # sentences; 0: the whole evidence at once
-    hypothesis: Split = "whole"  # or sentence by sentence, then the mean or the lowest
+    hypothesis: Split = "whole"  # others go sentence by sentence and take the mean or the lowest
 
     def __str__(self) -> str:
         evidence = f"localized:{self.window}" if self.window else "whole"
@@ -72,7 +72,7 @@ class AutoAis(NamedTuple):
 
 
 class EntailmentQuestion(NamedTuple):
-    """What is asked about one response: hypothesis by hypothesis, each with every window."""
+    """The pairs to ask about one response: hypothesis by hypothesis, each with every window."""
 
     pairs: list[Pair]
     windows: list[Window]
@@ -89,9 +89,9 @@ class EntailmentVerdict(NamedTuple):
 def windows(passages: Sequence[EvidencePassage], k: int) -> list[Window]:
     """Return each passage's runs of `k` consecutive sentences, in order of passages and sentences.
 
-    A passage of `k` sentences or fewer is one window; a text is the passage's own characters, from
-    the first sentence's start to the last one's end. For 0 it is one window, all passages joined
-    by line breaks. A passage of white space gives none.
+    A passage of `k` sentences or fewer is one window. The text of a window is the part of the
+    passage from the start of its first sentence to the end of its last. If `k` is 0, there is one
+    window: all passages, joined by line breaks. A passage of white space gives no window.
 
     Raises:
         ValueError: `k` is negative.
@@ -120,15 +120,16 @@ def ask(
 ) -> EntailmentQuestion:
     """Return the pairs that decide whether the passages entail an answer.
 
-    Texts lose the white space around them, and are joined by one space.
+    White space around texts is removed, and texts are joined by one space.
 
     Args:
+        choices: the choices of Auto-AIS.
         passages: the evidence, in the order shown.
-        user_question: the last user turn; left out where it is empty.
+        user_question: the last user turn; it is left out if it is empty.
         answer: the response.
 
     Raises:
-        EntailmentError: the response is empty, or the evidence is.
+        EntailmentError: the response is empty or has no words, or the evidence is empty.
     """
     if not answer.strip():
         raise EntailmentError("the response is empty")
@@ -137,7 +138,7 @@ def ask(
         raise EntailmentError("there is no evidence text")
     is_whole = choices.hypothesis == "whole"
     sentences = [each.text for each in split_sentences(answer)]
-    # A rule, a bullet or a smiley claims nothing.
+    # A sentence without words, such as a rule, a bullet or a smiley, claims nothing.
     claims = [answer] if is_whole else [each for each in sentences if _HAS_WORDS.search(each)]
     if not claims:
         raise EntailmentError("the response has no words")
@@ -159,14 +160,17 @@ def verdict(
     """Return the mean (or minimum) over hypotheses of the highest probability over windows.
 
     Args:
-        probabilities: of the question's pairs, in their order. Of equal ones the first window wins.
+        choices: the choices of Auto-AIS.
+        question: the question that was asked.
+        probabilities: the probabilities of the question's pairs, in their order. Of windows with
+            equal probabilities the first is the best.
 
     Returns:
         A score in [0, 1], and one window per hypothesis.
 
     Raises:
-        ValueError: not one probability in [0, 1] per pair. A pair that failed (NaN) is the
-            caller's matter: a score without it would be another score.
+        ValueError: there is not one probability in [0, 1] per pair. The caller must handle a pair
+            that failed (NaN), because a score without it would be a different score.
     """
     if len(probabilities) != len(question.pairs):
         raise ValueError(f"{len(probabilities)} probabilities for {len(question.pairs)} pairs")

@@ -1,8 +1,8 @@
-"""[NA]: whether an answer says that it does not know what its graph lacks (KaLMA, 4.4, figure 3).
+"""[NA]: whether an answer admits that its graph lacks knowledge (KaLMA, 4.4, figure 3).
 
-Triples are removed from the graph that a model is shown. A sentence with [NA] should be about one
-of them, and each of them should be what some sentence with [NA] is about. Pairs are those of
-alignment: premise = the sentence without citations, hypothesis = `relation: value`.
+Triples are removed from the graph that a model is shown. Each sentence with [NA] should be about
+one of them, and each of them should have a sentence with [NA] about it. Pairs are those of
+alignment: the premise is the sentence without citations, the hypothesis is `relation: value`.
 
 Where something was removed and no sentence has [NA], recall and F1 are 0 and precision is undefined
 (our reading): a model that never admits a gap is the worst, and there is no sentence to judge.
@@ -22,14 +22,14 @@ from generation.text.flat_graph import Triple
 
 
 class Best(NamedTuple):
-    """The highest probabilities of one answer, of all sentences with [NA] × removed triples."""
+    """The highest probabilities of one answer, among its sentences with [NA] × removed triples."""
 
-    of_sentences: Floats  # (n_sentences,)
-    of_removed: Floats  # (n_removed,)
+    of_sentences: Floats  # (n_sentences,): the highest of each sentence
+    of_removed: Floats  # (n_removed,): the highest of each removed triple
 
 
 def absent_knowledge(removed: Sequence[Triple]) -> list[Triple]:
-    """Return the removed triples that are knowledge, each once, in order."""
+    """Return the removed triples that are knowledge, each only once, in order."""
     known = knowledge(removed)
     first: dict[Triple, Triple] = {}
     for triple in removed:
@@ -38,7 +38,7 @@ def absent_knowledge(removed: Sequence[Triple]) -> list[Triple]:
 
 
 def pairs_of(na_sentences: Sequence[str], absent: Sequence[Triple]) -> list[Pair]:
-    """Return every sentence with every triple, sentence by sentence."""
+    """Return a pair for every sentence with every triple, sentence by sentence."""
     return [
         pair_of(sentence, relation, value)
         for sentence in na_sentences
@@ -49,13 +49,15 @@ def pairs_of(na_sentences: Sequence[str], absent: Sequence[Triple]) -> list[Pair
 def best_of(probabilities: Sequence[float] | Floats, n_sentences: int, n_removed: int) -> Best:
     """Return the highest probability of each sentence and of each triple.
 
-    Without the one or the other there are no pairs, and what is left has 0.
+    Without sentences or without triples there are no pairs, and the highest probability is 0.
 
     Args:
-        probabilities: of `pairs_of`, in order: n_sentences × n_removed.
+        probabilities: the probabilities of the pairs of `pairs_of`, in order.
+        n_sentences: number of sentences.
+        n_removed: number of removed triples.
 
     Raises:
-        ValueError: they are another number.
+        ValueError: there are not n_sentences × n_removed probabilities.
     """
     table = np.asarray(probabilities, dtype=float).reshape(n_sentences, n_removed)
     return Best(table.max(axis=1, initial=0.0), table.max(axis=0, initial=0.0))
@@ -69,18 +71,20 @@ def incompetence_statistics(
     n_answers: int,
     cut: float = 0.5,
 ) -> Floats:
-    """Return what each answer adds to the figures: (n_answers, 4).
+    """Return four counts for each answer: (n_answers, 4).
 
-    Its sentences with [NA] that entail a removed triple, its sentences with [NA]; its removed
-    triples that such a sentence entails, its removed triples. An answer from whose graph nothing
-    was removed has zeros: what its [NA] should be about is not known.
+    They are the numbers of its sentences with [NA] that entail a removed triple, of its sentences
+    with [NA], of its removed triples that such a sentence entails, and of its removed triples. An
+    answer from whose graph nothing was removed has zeros, because it is not known what its [NA]
+    should be about.
 
     Args:
         of_sentences: (n_sentences,) the highest probability of each sentence.
-        sentence_answers: (n_sentences,) the answer of each, 0 .. n_answers - 1.
+        sentence_answers: (n_sentences,) the answer of each sentence, 0 .. n_answers - 1.
         of_removed: (n_removed,) the highest probability of each removed triple.
-        removed_answers: (n_removed,) the answer of each.
-        cut: a higher probability is a yes.
+        removed_answers: (n_removed,) the answer of each removed triple.
+        n_answers: number of answers.
+        cut: a probability above this is a yes.
     """
     n_removed = np.bincount(removed_answers, minlength=n_answers)
     n_found = np.bincount(removed_answers, weights=of_removed > cut, minlength=n_answers)
@@ -91,10 +95,10 @@ def incompetence_statistics(
 
 
 def incompetence_figures(statistics: Floats, dialogs: Indexes) -> dict[str, Statistic]:
-    """Return precision and recall (shares) and F1, micro in [0, 1], for intervals.
+    """Return micro precision and recall (shares) and F1, each in [0, 1], for intervals.
 
-    All three are undefined where nothing was removed. Where something was and no sentence has
-    [NA], precision is undefined, recall and F1 are 0; so in each resample.
+    All three are undefined where nothing was removed. Where something was removed and no sentence
+    has [NA], precision is undefined, and recall and F1 are 0. The same holds in each resample.
 
     Args:
         statistics: (n_answers, 4), from `incompetence_statistics`.
@@ -108,9 +112,10 @@ def incompetence_figures(statistics: Floats, dialogs: Indexes) -> dict[str, Stat
 
 
 def na_f1(precision: Floats, recall: Floats) -> Floats:
-    """Return 2PR / (P + R): 0 where only precision is undefined, NaN where recall is.
+    """Return 2PR / (P + R): 0 where only precision is undefined, NaN where recall is undefined.
 
-    Undefined precision says that no sentence has [NA], defined recall that something was removed.
+    Undefined precision means that no sentence has [NA]. Defined recall means that something was
+    removed.
     """
     return f1(np.where(np.isnan(precision), 0.0, precision), recall)
 

@@ -1,9 +1,10 @@
-"""Linear search for the demonstrations of a few-shot prompt. Attribution/fluency paper, 5.2.
+"""Linear search for the demonstrations of a few-shot prompt (attribution/fluency paper, 5.2).
 
-Examples are gone through once, in an order that is given. One is kept as the next demonstration
-when the prompt with it has a lower mean squared error to the rater scores than the prompt without,
-both over the same examples: all that are not shown in either. What a prompt shows is never scored
-with it. Asking a model is somebody else's business: here are only the rules.
+The search goes once through the examples, in a given order. An example is kept as the next
+demonstration when the prompt with it has a lower mean squared error to the rater scores than the
+prompt without it. Both errors are over the same examples: all that neither prompt shows. An example
+that a prompt shows is never scored with it. This module holds only the rules; the caller asks the
+model.
 """
 
 import math
@@ -16,31 +17,32 @@ Scores = Mapping[str, float | None]  # example → score; None: no reply that co
 
 
 class Tried(NamedTuple):
-    """One prompt that was tried: what it shows, and what it gave each of the other examples."""
+    """One prompt that was tried: the examples it shows, and its scores for the other examples."""
 
     demonstrations: tuple[str, ...]  # examples, in the order of the prompt
     scores: Scores
-    is_kept: bool  # the prompt without demonstrations always is
+    is_kept: bool  # always true for the prompt without demonstrations
 
 
 class Comparison(NamedTuple):
-    """A prompt against the one that it would take the place of, over the same examples."""
+    """A prompt compared with the prompt that it would replace, over the same examples."""
 
     mse: float  # NaN when nothing could be compared
-    mse_before: float  # of the prompt without the new demonstration
+    mse_before: float  # the error of the prompt without the new demonstration
     n_compared: int  # examples that have a score under both
-    n_failed: int  # of the rest, without a reply that could be read
+    n_failed: int  # examples whose reply under the new prompt could not be read
     n_failed_before: int
     is_kept: bool
 
 
 def next_demonstrations(order: Sequence[str], tried: Sequence[Tried]) -> tuple[str, ...] | None:
-    """Return what the next prompt to try shows; None when the search has come to its end.
+    """Return the examples that the next prompt to try shows; None when the search has ended.
 
-    First nothing, then what was kept so far and one more example each, in order.
+    The first prompt shows none. Each further prompt shows the examples kept so far and one more,
+    in the order given.
 
     Args:
-        order: the examples, each once.
+        order: the examples, each only once.
         tried: all prompts so far, in order.
     """
     if not tried:
@@ -50,7 +52,7 @@ def next_demonstrations(order: Sequence[str], tried: Sequence[Tried]) -> tuple[s
     if len(kept) >= MOST_DEMONSTRATIONS or n_seen >= len(order):
         return None
     if len(order) - len(kept) < 2:
-        return None  # nothing would be left to score
+        return None  # no example would be left to score
     return (*kept, order[n_seen])
 
 
@@ -60,16 +62,16 @@ def current(tried: Sequence[Tried]) -> Tried:
 
 
 def compared(rater_scores: Mapping[str, float], before: Tried, scores: Scores) -> Comparison:
-    """Return whether a prompt is better than the one before it.
+    """Return the comparison of a prompt with the one before it, which decides whether it is kept.
 
     It is kept when its mean squared error is lower over the examples that have a score under both,
-    and no more of its replies than of the other's could not be read. Where the prompt before gave
-    no score that could be compared, any score is better.
+    and its number of replies that could not be read is not higher. If none of these replies to the
+    prompt before could be read, any score is better.
 
     Args:
-        rater_scores: of every example, in [0, 1].
+        rater_scores: the rater score of every example, in [0, 1].
         before: the prompt without the new demonstration; it scored at least these examples.
-        scores: of the new prompt, over every example that it does not show.
+        scores: the scores of the new prompt, over every example that it does not show.
     """
     both = [
         (score, earlier, rater_scores[example])
@@ -95,7 +97,7 @@ def compared(rater_scores: Mapping[str, float], before: Tried, scores: Scores) -
 
 
 def error_of(rater_scores: Mapping[str, float], scores: Scores) -> float:
-    """Return the mean squared error of a prompt over whatever it could score; NaN: nothing."""
+    """Return the mean squared error of a prompt over the examples with a score; NaN without any."""
     return mean_squared_error(
         [(score, rater_scores[example]) for example, score in scores.items() if score is not None]
     )
@@ -109,11 +111,11 @@ def mean_squared_error(pairs: Sequence[tuple[float, float]]) -> float:
 
 
 def most_calls(n_examples: int) -> int:
-    """Return how many replies a search scores at most: when no demonstration is kept.
+    """Return the highest number of replies that a search scores.
 
-    Each may be asked for up to three times, where it cannot be read.
-
-    The prompt without demonstrations is asked about all n, each further one about all but the
-    example that it shows: n + n (n − 1) = n².
+    It is reached when no demonstration is kept: the prompt without demonstrations is asked about
+    all n examples, and each of the n further prompts about all but the example that it shows, so
+    the number is n + n (n − 1) = n². A reply that cannot be read may be asked for up to three
+    times.
     """
     return n_examples**2

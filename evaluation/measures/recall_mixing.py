@@ -1,26 +1,27 @@
-"""Restricted context: what a retriever with some recall would reach ([A] 7.4, figures 4 and 5).
+"""Restricted context: the figures that a retriever with a known recall would reach.
 
-Setups that keep the share s of the dialog's tokens and 1 - s of the evidence's are measured twice:
-with golden evidence, and with evidence that is not golden. A retriever with recall@1 X, the mean
-share of an example's golden passages that it finds first, is taken to show golden evidence for the
-share X of the examples; it stands between the two, at
+See [A] 7.4, figures 4 and 5. Setups that keep the share s of the dialog's tokens and 1 - s of the
+evidence's tokens are measured twice: with golden evidence, and with evidence that is not golden. A
+retriever's recall@1, X, is the mean share of an example's golden passages that it finds first. The
+retriever is assumed to show golden evidence for the share X of the examples. Its point is then
+between the two:
 
     X · golden(s) + (1 - X) · non-evidence(s)
 
-in both shares, attribution and sensibleness. A retriever that shows k passages finds the share
-recall@k of them, and spends k times the evidence: with s' given by 1 - s' = min(1, k (1 - s)), it
-stands at
+This holds for both shares, attribution and sensibleness. A retriever that shows k passages finds
+the share recall@k of the golden passages and needs k times as many tokens for evidence. With s'
+given by 1 - s' = min(1, k (1 - s)), its point is
 
     recall@k · golden(s') + (1 - recall@k) · non-evidence(s)
 
-(our reading of the red lines). F1 is that of the mixed shares. Where s' lies between two shares
-that were measured, golden(s') is on the straight line between their points; outside the measured
-shares it is undefined.
+(our reading of the red lines). F1 is computed from the mixed shares. If s' is between two measured
+shares, golden(s') is on the straight line between their points. Outside the measured shares it is
+undefined.
 
-The statistics of one example stand side by side, each as `evaluation.measures.tradeoff` has them:
-golden(s), non-evidence(s), golden at the measured shares below and above s', zeros for examples
-that are not known of all four (`in_all`). All figures are made from their sums, so that one
-resample of dialogs goes through all of them.
+The statistics of one example are side by side, each in the form of `evaluation.measures.tradeoff`:
+golden(s), non-evidence(s), golden at the measured share below s', golden at the measured share
+above s'. An example that is not known in all four has zeros (`in_all`). All figures are computed
+from the sums of these rows, so that one resample of dialogs serves all figures.
 """
 
 import math
@@ -33,13 +34,13 @@ import numpy as np
 from evaluation.measures.tradeoff import WIDTH, attribution_from, f1, sensibleness_from
 from evaluation.statistics.intervals import Floats, Measure
 
-SAME = 1e-9  # shares that differ by less are one
-# Where each setup stands in the statistics of an example.
+SAME = 1e-9  # shares that differ by less are taken as equal
+# The columns of each setup in the statistics of an example.
 GOLDEN, NON_EVIDENCE, BELOW, ABOVE = (slice(WIDTH * n, WIDTH * (n + 1)) for n in range(4))
 
 
 class Between(NamedTuple):
-    """Where a share lies among those that were measured: (1 - weight) · below + weight · above."""
+    """A share between two measured shares: (1 - weight) · below + weight · above."""
 
     below: float
     above: float
@@ -47,14 +48,14 @@ class Between(NamedTuple):
 
 
 class PointMixing(NamedTuple):
-    """How points are mixed at one dialog share."""
+    """The recalls and the weight by which points are mixed at one dialog share."""
 
     at_1: float  # recall@1, in [0, 1]
     at_k: float  # recall@k, in [0, 1]
-    weight: float  # of golden `ABOVE`; NaN: golden(s') is not known
+    weight: float  # the weight of golden `ABOVE`; NaN: golden(s') is not known
 
 
-PointFrom = Callable[[Floats, PointMixing], Floats]  # sums (..., 12) to (..., 2)
+PointFrom = Callable[[Floats, PointMixing], Floats]  # takes sums (..., 12), returns (..., 2)
 
 
 def share_of_top_k(share: float, k: int) -> float:
@@ -62,18 +63,18 @@ def share_of_top_k(share: float, k: int) -> float:
 
     Args:
         share: s, in [0, 1].
-        k: passages, 1 or more.
+        k: number of passages, 1 or more.
 
     Raises:
-        ValueError: one of them is out of its range.
+        ValueError: `share` or `k` is out of its range.
     """
     if not 0 <= share <= 1 or k < 1:
         raise ValueError(f"share {share} and k {k}, expected a share in [0, 1] and k of 1 or more")
-    return round(1 - min(1.0, k * (1 - share)), 9)  # 0.4, not 0.39999999999999997
+    return round(1 - min(1.0, k * (1 - share)), 9)  # gives 0.4, not 0.39999999999999997
 
 
 def between(share: float, measured: Collection[float]) -> Between | None:
-    """Return the measured shares around a share; None where it is outside of them."""
+    """Return the measured shares around a share; None if it is outside of them."""
     for each in measured:
         if abs(each - share) < SAME:
             return Between(each, each, 0.0)
@@ -85,13 +86,13 @@ def between(share: float, measured: Collection[float]) -> Between | None:
 
 
 def in_all(setups: Sequence[Floats]) -> Floats:
-    """Return the statistics of setups side by side, over the examples known of all of them.
+    """Return the statistics of setups side by side, over the examples known in all of them.
 
     Args:
-        setups: of each setup, (n_examples, 3).
+        setups: the statistics of each setup, (n_examples, 3).
 
     Returns:
-        (n_examples, 3 · setups), zeros for the other examples.
+        The statistics, (n_examples, 3 · setups), with zeros for the other examples.
     """
     is_known = np.all([statistics[:, -1] > 0 for statistics in setups], axis=0)
     return np.where(is_known[:, np.newaxis], np.hstack(list(setups)), 0.0)
@@ -103,24 +104,24 @@ def point_from(sums: Floats) -> Floats:
 
 
 def mixed(golden: Floats, other: Floats, recall: float) -> Floats:
-    """Return recall · golden + (1 - recall) · other of points (..., 2)."""
+    """Return recall · golden + (1 - recall) · other, for points (..., 2)."""
     return recall * golden + (1 - recall) * other
 
 
 def top_1_from(sums: Floats, mixing: PointMixing) -> Floats:
-    """Return the point of top 1 from sums side by side: (..., 12) to (..., 2)."""
+    """Return the point of a retriever that shows one passage, from sums (..., 12) to (..., 2)."""
     return mixed(point_from(sums[..., GOLDEN]), point_from(sums[..., NON_EVIDENCE]), mixing.at_1)
 
 
 def golden_of_top_k_from(sums: Floats, mixing: PointMixing) -> Floats:
-    """Return the point of golden(s'), where the line of top k ends: (..., 12) to (..., 2)."""
+    """Return the point golden(s'), at which the line of top k ends: (..., 12) to (..., 2)."""
     if math.isnan(mixing.weight):
         return np.full((*sums.shape[:-1], 2), math.nan)
     return mixed(point_from(sums[..., ABOVE]), point_from(sums[..., BELOW]), mixing.weight)
 
 
 def top_k_from(sums: Floats, mixing: PointMixing) -> Floats:
-    """Return the point of top k from sums side by side: (..., 12) to (..., 2)."""
+    """Return the point of a retriever that shows k passages, from sums (..., 12) to (..., 2)."""
     golden = golden_of_top_k_from(sums, mixing)
     return mixed(golden, point_from(sums[..., NON_EVIDENCE]), mixing.at_k)
 
@@ -128,7 +129,8 @@ def top_k_from(sums: Floats, mixing: PointMixing) -> Floats:
 def figures_of(mixing: PointMixing) -> Mapping[str, Measure]:
     """Return the figures of top 1, of top k, and of top k minus top 1, by name.
 
-    Each takes sums (..., 12) to (...). Those of F1 are made of mixed shares, not mixed themselves.
+    Each takes sums (..., 12) and returns (...). F1 is computed from mixed shares; it is not mixed
+    itself.
     """
 
     figures: dict[str, Measure] = {}
@@ -140,10 +142,11 @@ def figures_of(mixing: PointMixing) -> Mapping[str, Measure]:
 
 
 def weights_of(mixing: PointMixing) -> Mapping[str, tuple[float, ...]]:
-    """Return how the shares of the four setups are added up, by the beginning of a figure's name.
+    """Return the weights by which the shares of the four setups are added up.
 
-    As they stand side by side: golden(s), non-evidence(s), golden below and above s'. NaN where a
-    recall or golden(s') is not known.
+    The keys are the beginnings of figures' names. The weights are in the order of the statistics:
+    golden(s), non-evidence(s), golden below s', golden above s'. A weight is NaN where a recall or
+    golden(s') is not known.
     """
     at_1, at_k, above = mixing
     top_1 = (at_1, 1 - at_1, 0.0, 0.0)
@@ -180,24 +183,26 @@ _SHARES: Mapping[str, Measure] = {
 
 
 class Course(NamedTuple):
-    """How a curve of setups runs against the curves of equal F1 (takeaway 4 of [A])."""
+    """The course of a curve of setups against the curves of equal F1 (takeaway 4 of [A])."""
 
-    n_points: int  # that have an F1
+    n_points: int  # number of points that have an F1
     lowest_f1: float
     highest_f1: float
     attribution_range: float  # highest minus lowest
     sensibleness_range: float
-    n_steps: int  # between neighbours, both known
-    n_opposed: int  # of these, one share rises and the other falls
+    n_steps: int  # number of steps between neighbours that are both known
+    n_opposed: int  # number of steps in which one share rises and the other falls
 
     @property
     def f1_range(self) -> float:
-        """Highest minus lowest F1; 0 on a curve of equal F1, NaN without points."""
+        """The highest minus the lowest F1: 0 on a curve of equal F1, NaN without points."""
         return self.highest_f1 - self.lowest_f1
 
 
 def course_of(points: Floats) -> Course:
-    """Return how a curve runs: small changes of F1 beside large ones of the shares are a trade-off.
+    """Return the course of a curve.
+
+    Small changes of F1 together with large changes of the shares are a trade-off.
 
     Args:
         points: attribution and sensibleness in the order of the curve, (n, 2); NaN unknown.

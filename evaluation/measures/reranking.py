@@ -1,7 +1,7 @@
-"""Re-ranking: for each example, the response of a pool that its scores speak for ([A] 7.5).
+"""Re-ranking: for each example, the response of a pool with the best scores ([A] 7.5).
 
-Choosing by a metric inflates that metric: of several noisy scores the highest is more likely one
-that errs upwards. What was chosen is to be judged by something else.
+Choosing by a metric inflates that metric: the highest of several noisy scores is more likely to be
+too high than too low. The chosen responses should therefore be judged by something else.
 """
 
 import math
@@ -22,17 +22,16 @@ FUNCTIONS: Mapping[str, str] = {
     WEIGHTED: "Weighted sum, a · sensibleness + b · attribution",
 }
 SENSIBLE_FROM = 0.5  # the score from which a response counts as sensible ([A] 7.5)
-NOTHING = -1  # the place in the pool where nothing can be chosen
-_SAME_SUM = 12  # decimals; weighted sums that agree in so many are a tie
+NOTHING = -1  # used instead of a place in the pool if no response can be chosen
+_SAME_SUM = 12  # weighted sums that agree in this many decimals are a tie
 
 
 class RerankedChoice(NamedTuple):
-    """What is chosen for each example."""
+    """The responses that are chosen for the examples."""
 
     places: Ints  # (n_examples,): 0 .. n_pool - 1, or `NOTHING`
-    is_tie: NDArray[
-        np.bool_
-    ]  # (n_examples,): equals by the function, told apart by the other score
+    # (n_examples,): whether the other score decided between responses equal by the function.
+    is_tie: NDArray[np.bool_]
 
 
 def choose(
@@ -54,28 +53,29 @@ def choose_with_ties(
     sensibleness: Floats,
     weights: Sequence[float] | None = None,
 ) -> RerankedChoice:
-    """Return what is chosen for each example, and where the other score decided between equals.
+    """Return the chosen responses, and where the other score decided between equal ones.
 
-    `max-attribution` takes the highest attribution; `sensible-first` the highest among those with
-    a sensibleness of 0.5 and more, or among all where none has that; `weighted` the highest
-    a · sensibleness + b · attribution. Of equals, the one that the other metric speaks for is
-    chosen (for the weighted sum: attribution; where the other is not known, it is the lowest), and
-    of those still equal the first in the pool.
+    `max-attribution` chooses the highest attribution. `sensible-first` chooses the highest
+    attribution among the responses with a sensibleness of at least 0.5, or among all if there is
+    none. `weighted` chooses the highest a · sensibleness + b · attribution. Of equal responses, the
+    one with the higher other score is chosen: sensibleness, or attribution for `weighted`. An
+    unknown score counts as the lowest. Of responses that are still equal, the first in the pool is
+    chosen.
 
     Args:
         function: one of `FUNCTIONS`.
         attribution: scores in [0, 1], (n_pool, n_examples); NaN where not known.
-        sensibleness: the same.
-        weights: (a, b) of `weighted`, 0 and more, not both 0.
+        sensibleness: scores in the same form.
+        weights: (a, b) of `weighted`, at least 0 and not both 0.
 
     Returns:
-        Places, `NOTHING` where no response has what the function needs: attribution, and but for
-        `max-attribution` sensibleness as well; and where a tie was not left to the order of the
-        pool.
+        Places, and whether each was decided by the other score and not by the order of the pool. A
+        place is `NOTHING` where no response has the scores that the function needs: attribution,
+        and, except for `max-attribution`, also sensibleness.
 
     Raises:
-        ValueError: an unknown function, shapes that differ, an empty pool, or weights that are
-            missing, negative, or not asked for.
+        ValueError: the function is unknown, shapes differ, the pool is empty, or weights are
+            missing, negative or not used by the function.
     """
     check_function(function, weights)
     if attribution.shape != sensibleness.shape or attribution.ndim != 2 or not len(attribution):
@@ -98,10 +98,10 @@ def choose_with_ties(
 
 
 def check_function(function: str, weights: Sequence[float] | None) -> None:
-    """Make sure that there is such a function, with the weights that it needs.
+    """Check that a function exists and that the weights are those that it needs.
 
     Raises:
-        ValueError: there is not; the message says what was expected.
+        ValueError: the check failed; the message says what was expected.
     """
     if function not in FUNCTIONS:
         raise ValueError(f"function {function!r}; expected one of {', '.join(FUNCTIONS)}")
@@ -122,7 +122,7 @@ def check_function(function: str, weights: Sequence[float] | None) -> None:
 
 
 def _best(is_open: NDArray[np.bool_], score: Floats, other: Floats) -> RerankedChoice:
-    """Return the first in the pool of those open that are highest in a score, then in the other."""
+    """Return the open response that is highest in a score, then in the other, then the first."""
     equals = _highest(is_open, score)
     left = _highest(equals, other)
     places: Ints = np.where(left.any(axis=0), left.argmax(axis=0), NOTHING)
@@ -131,7 +131,7 @@ def _best(is_open: NDArray[np.bool_], score: Floats, other: Floats) -> RerankedC
 
 
 def _highest(is_open: NDArray[np.bool_], score: Floats) -> NDArray[np.bool_]:
-    """Return which of those open are highest in a score; one not known is the lowest."""
+    """Return which of the open responses are highest in a score; an unknown score is the lowest."""
     value = np.where(is_open & ~np.isnan(score), score, -math.inf)
     found: NDArray[np.bool_] = is_open & (value == value.max(axis=0))
     return found

@@ -1,12 +1,12 @@
-"""Figures over runs that differ in nothing but their seed: mean, deviation, F1 (KaLMA, table 3).
+"""Figures over runs that differ only in their seed: mean, deviation, F1 (KaLMA, table 3).
 
-A figure of some runs is the mean of the runs' own figures, of those where it is defined, and its
-deviation that of the sample (n - 1). F1 is the harmonic mean of the mean precision and the mean
-recall, never a mean of F1: so the paper's printed F1 follow from its printed means.
+A figure over several runs is the mean of the runs' own figures, where they are defined. Its
+deviation is that of the sample (n - 1). F1 is the harmonic mean of the mean precision and the mean
+recall, never a mean of F1: this is how the paper's printed F1 follow from its printed means.
 
-Intervals resample dialogs, once for all runs: an answer's run does not make its dialog another one.
-A resample in which a run of the mean is undefined is left out; but for the F1 of [NA], where a run
-that admits nothing has its recall of 0 in the resample, and no precision.
+Intervals resample dialogs, once for all runs, because answers of different runs to the same dialog
+belong to one dialog. A resample in which a run of the mean is undefined is left out. The F1 of [NA]
+is an exception: in such a resample, a run that admits nothing has recall 0 and no precision.
 """
 
 from collections.abc import Sequence
@@ -26,18 +26,18 @@ from evaluation.statistics.intervals import (
     sum_by_dialog,
 )
 
-N_COLUMNS = 2  # of a share: part and whole
+N_COLUMNS = 2  # a share has two columns: part and whole
 
 
 class MeanAndDeviation(NamedTuple):
-    """NaN where undefined: a mean of nothing, a deviation of fewer than two."""
+    """A mean and a deviation. NaN is a mean of no values, or a deviation of fewer than two."""
 
     mean: float
     deviation: float
 
 
 def mean_and_deviation(values: Sequence[float]) -> MeanAndDeviation:
-    """Return mean and sample deviation (n - 1) of runs' figures; NaN among them have no part."""
+    """Return mean and sample deviation (n - 1) of runs' figures; NaN among them is left out."""
     given = np.array(values, dtype=np.float64)
     defined = given[~np.isnan(given)]
     return MeanAndDeviation(
@@ -47,18 +47,19 @@ def mean_and_deviation(values: Sequence[float]) -> MeanAndDeviation:
 
 
 def value_of(figure: Statistic) -> float:
-    """Return a figure's value, NaN where undefined."""
+    """Return a figure's value; NaN if it is undefined."""
     return float(figure.measure(figure.statistics.sum(axis=0)))
 
 
 def mean_share(runs: Sequence[Statistic], n_dialogs: int) -> Statistic:
     """Return the mean of a share over runs as one figure, over the runs where it is defined.
 
-    The share of one run is that run's own figure; so is the first one's where none is defined.
+    If it is defined for one run only, the result is that run's own figure. If it is defined for
+    none, the result is the figure of the first run.
 
     Args:
-        runs: the same share (its measure is `share_from`) of each run, one at least.
-        n_dialogs: all number the dialogs 0 .. n_dialogs - 1.
+        runs: the same share (its measure is `share_from`) of each run, at least one.
+        n_dialogs: how many dialogs there are; all runs number them 0 .. n_dialogs - 1.
     """
     defined = _defined(runs) or runs[:1]
     return defined[0] if len(defined) == 1 else _beside(defined, n_dialogs, _mean_share)
@@ -70,7 +71,7 @@ def f1_of_means(
     """Return the F1 of the mean precision and the mean recall over runs, as one figure.
 
     Args:
-        precision, recall: of each run, as for `mean_share`.
+        precision, recall: the shares of each run, as in `mean_share`.
     """
     found, hit = (_defined(runs) or runs[:1] for runs in (precision, recall))
     return _beside([*found, *hit], n_dialogs, partial(_f1_of_means, n_precision=len(found)))
@@ -81,11 +82,11 @@ def na_f1_of_means(
 ) -> Statistic:
     """Return the F1 of the mean precision and the mean recall of [NA] over runs, as one figure.
 
-    A run that admits nothing of what was removed has recall 0 and no precision: it has a part in
-    the mean recall alone. Where no run admits anything, F1 is 0. So in each resample.
+    A run that admits nothing of what was removed has recall 0 and no precision: it counts for the
+    mean recall alone. Where no run admits anything, F1 is 0. The same holds in each resample.
 
     Args:
-        precision, recall: of each run, as for `mean_share`.
+        precision, recall: the shares of each run, as in `mean_share`.
     """
     measure = partial(_na_f1_of_means, n_precision=len(precision))
     return _beside([*precision, *recall], n_dialogs, measure)
@@ -96,7 +97,7 @@ def _defined(runs: Sequence[Statistic]) -> list[Statistic]:
 
 
 def _beside(runs: Sequence[Statistic], n_dialogs: int, measure: Measure) -> Statistic:
-    """Return a figure whose items are the dialogs, with what each run has of them side by side."""
+    """Return a figure whose items are the dialogs, with the sums of all runs side by side."""
     sums = [sum_by_dialog(run.statistics, run.dialogs, n_dialogs) for run in runs]
     return Statistic(np.hstack(sums), np.arange(n_dialogs), measure)
 
@@ -114,7 +115,7 @@ def _f1_of_means(sums: Floats, *, n_precision: int) -> Floats:
 
 
 def _na_f1_of_means(sums: Floats, *, n_precision: int) -> Floats:
-    """Return the F1 of [NA] from the sums of shares, as `_f1_of_means`."""
+    """Return the F1 of [NA] from the sums of shares, in the order of `_f1_of_means`."""
     end = N_COLUMNS * n_precision
     precision, recall = _shares(sums[..., :end]), _shares(sums[..., end:])
     return na_f1(_mean_of_defined(precision), _mean_of_defined(recall))
@@ -126,6 +127,6 @@ def _shares(sums: Floats) -> Floats:
 
 
 def _mean_of_defined(shares: Floats) -> Floats:
-    """Return the mean of the shares that are defined, NaN where none is: (..., n_runs) to (...)."""
+    """Return the mean of the defined shares; NaN if none is: (..., n_runs) to (...)."""
     n_defined = np.count_nonzero(~np.isnan(shares), axis=-1)
     return ratio(np.nansum(shares, axis=-1), np.asarray(n_defined, dtype=np.float64))

@@ -1,7 +1,7 @@
 """Sensibleness and specificity: prompts for a language model, and a baseline without one.
 
-Attribution/fluency paper, 5.2 and 9.4. A prompt is a *preamble* (instructions and demonstrations)
-and the dialog with the reply that is asked about; all of it is one line.
+The source is the attribution/fluency paper, 5.2 and 9.4. A prompt is a *preamble* (instructions and
+demonstrations) and the dialog with the reply to judge; all of it is one line.
 """
 
 import math
@@ -19,12 +19,12 @@ from generation.text.sentences import split_sentences
 from generation.text.tokens import tokens
 
 SEPARATOR = "###"
-LAST_TURNS = 2  # that the heuristic looks for words in: the question, and what it follows on
+LAST_TURNS = 2  # turns whose words the heuristic compares: the question and the turn before it
 YES = 0.5  # a score, or rater score, of this or more is a yes
 
 Turns = Sequence[tuple[str, str]]  # speaker, text
 
-_ASKED = "Dialog: {context} Final reply: {input}"  # how a prompt's last line begins
+_ASKED = "Dialog: {context} Final reply: {input}"  # the beginning of a prompt's last line
 _SEPARATORS = re.compile(r"#{3,}")
 _NUMBER = re.compile(r"(?:Answer:)?\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\.?")
 _IS_WHOLE = re.compile(r"[.!?…。][\"'”’»)\]}]*$")
@@ -43,32 +43,32 @@ def preamble_of(name: str) -> str:
 
 
 def instructions_of(name: str) -> str:
-    """Return what stands before the demonstrations of a prompt file, its separator included."""
+    """Return the text before the demonstrations of a prompt file, including its separator."""
     return f"{preamble_of(name).partition(SEPARATOR)[0]}{SEPARATOR}"
 
 
 def demonstration(turns: Turns, text: str, score: float) -> str:
-    """Return a dialog and its reply with the score that raters gave, as a preamble has them."""
+    """Return a dialog and its reply with the raters' score, in the form used in a preamble."""
     return f"{_asked_about(turns, text)} Answer: {round(float(score), 2)} {SEPARATOR}"
 
 
 def prompt(preamble: str, turns: Turns, text: str) -> str:
     """Return the prompt that asks about a reply in its dialog.
 
-    It ends in '###', as the paper's does: a model goes on with 'Answer: 0.8 ###'.
+    It ends in '###', as in the paper: a model continues with 'Answer: 0.8 ###'.
 
     Args:
-        preamble: instructions and demonstrations, '###' at the end.
-        turns: of the dialog, the last user question included.
+        preamble: instructions and demonstrations, with '###' at the end.
+        turns: the turns of the dialog, including the last user question.
         text: the reply.
     """
     return f"{_one_line(preamble)} {_asked_about(turns, text)}"
 
 
 def parse_reply(reply: str) -> float | None:
-    """Return the number in [0, 1] that a model's reply is; None when it is anything else.
+    """Return the number in [0, 1] in a model's reply; None if the reply is anything else.
 
-    What follows '###' is cut off; 'Answer:' may stand before the number and a full stop after it.
+    The text from '###' on is cut off. 'Answer:' may be before the number, a full stop after it.
     """
     found = _NUMBER.fullmatch(reply.partition(SEPARATOR)[0].strip())
     score = float(found[1]) if found else math.nan
@@ -78,7 +78,8 @@ def parse_reply(reply: str) -> float | None:
 def _asked_about(turns: Turns, text: str) -> str:
     """Return a dialog and its final reply: 'Dialog: A: … Final reply: B: … ###'.
 
-    A is the user (without a turn of one: who spoke last), B everybody else: the reply is B's.
+    A is the user, or the last speaker if no turn is by a user. B is every other speaker, and the
+    reply is by B.
     """
     speakers = [speaker.lower() for speaker, _ in turns]
     user = "user" if "user" in speakers else speakers[-1] if speakers else ""
@@ -90,7 +91,7 @@ def _asked_about(turns: Turns, text: str) -> str:
 
 
 def _inside(text: str) -> str:
-    """Return a text as one line that holds no separator: a Markdown heading keeps one '#'."""
+    """Return a text as one line without a separator: a Markdown heading keeps only one '#'."""
     return _SEPARATORS.sub("#", _one_line(text))
 
 
@@ -102,19 +103,19 @@ def _one_line(text: str) -> str:
 
 
 def heuristic(turns: Turns, text: str) -> float:
-    """Return a guess in [0, 1] at how sensible a reply is: a baseline that understands nothing.
+    """Return a guess in [0, 1] at how sensible a reply is: a baseline without understanding.
 
-    fresh * (1 + overlap + whole) / 3, with
+    The guess is fresh * (1 + overlap + whole) / 3, with
 
-    - fresh: the share of runs of three words that are different ones (a shorter reply is one
-      run); 0 for a reply that says a turn of the dialog again, word by word, of three or more;
-    - overlap: the content words that reply and last two turns share, over the smaller number of
-      either; 0 where one has none;
-    - whole: 1 when the last sentence ends in a full stop or the like, 0 when it breaks off (at a
-      comma, a dash, a function word), else one half.
+    - fresh: the number of different runs of three words, divided by the number of runs (a shorter
+      reply is one run); 0 for a reply of three words or more that repeats a turn word by word;
+    - overlap: the number of content words that the reply and the last two turns share, divided by
+      the smaller of their numbers of content words; 0 where one has none;
+    - whole: 1 when the last sentence ends in a full stop or a similar mark, 0 when it breaks off
+      (at a comma, a dash, a function word), else one half.
 
     Returns:
-        NaN for a reply without words.
+        The guess; NaN for a reply without words.
     """
     words = tokens(text)
     if not words:
@@ -153,16 +154,17 @@ def table_1(
 ) -> dict[str, Statistic]:
     """Return the measures of the attribution/fluency paper's table 1 over a slice, as figures.
 
-    mse: mean squared difference of score and rater score. missed: raters say yes and the metric
-    no (the paper's 1 → 0); false_alarm: the reverse (0 → 1); error_rate: either (its column
-    'Acc'). All three are shares of the whole slice, so the first two add up to the third. Yes is
-    a rater score of one half or more, and a score of the threshold or more.
+    mse is the mean squared difference of score and rater score. missed means that raters say yes
+    and the metric says no (1 → 0 in the paper), false_alarm is the reverse (0 → 1), and error_rate
+    counts both (the paper's column 'Acc'). These three are shares of the whole slice, so missed and
+    false_alarm add up to error_rate. A rater score of one half or more is a yes, and so is a score
+    of the threshold or more.
 
     Args:
-        scores: of the metric, in [0, 1]; NaN: none.
+        scores: the metric's scores, in [0, 1]; NaN: none.
         rater_scores: shares of yes votes; NaN: none. Items that lack either are left out.
-        dialogs: of each item, from 0.
-        threshold: of the metric.
+        dialogs: the dialog of each item, from 0.
+        threshold: the metric's threshold.
     """
     score, rater = np.asarray(scores, np.float64), np.asarray(rater_scores, np.float64)
     counts = ~(np.isnan(score) | np.isnan(rater))

@@ -1,6 +1,7 @@
-"""Text quality by a language model, G-Eval: prompts, and the score in a reply.
+"""Text quality by a language model (G-Eval): prompts, and the score in a reply.
 
-KaLMA, 4.1 and tables 11 to 14; Liu et al., 2023, for the mean that is weighted by probabilities.
+The sources are KaLMA, 4.1 and tables 11 to 14, and Liu et al., 2023, for the mean that is weighted
+by probabilities.
 """
 
 import math
@@ -17,9 +18,9 @@ NO_PROBABILITIES = "the model gave no log-probabilities at its score"
 SHARED_TOKEN = "its score shares a token with other text"
 
 _FIELD = re.compile(r"\{(question|knowledge|answer)\}")
-_NAMES = ("score", "rating", "answer")  # what a reply may call its score, beside the metric's name
+_NAMES = ("score", "rating", "answer")  # a reply may name its score so, or by the metric's name
 _MARKUP = r"[\s*_#`]{0,9}"
-# What may stand in parentheses before a colon: the scale, and nothing else.
+# Before a colon, only the scale may be in parentheses.
 _SCALE = r"""\(\s*(?:
     (?:(?:on\s+)?a\s+scale\s+(?:of|from)\s+|from\s+)? 1 \s*(?:-|–|—|to)\s* 5
     | (?:out\s+)?of\s+5
@@ -33,31 +34,34 @@ _REPLY = rf"""
     (?: {_MARKUP}(?:/\s*|out\s+of\s+)5 )?
     {_MARKUP}\.?{_MARKUP}
 """
-# A label in a token of its own, or with marks around it: ' 4', '4.', ':4'.
+# A label that is a token of its own, or that has marks around it: ' 4', '4.', ':4'.
 _LABEL = re.compile(r"([^\w\s]*)([1-5])([^\w\s]*)")
 
 
 class TokenOdds(NamedTuple):
-    """A token of a reply, and the probabilities of what might have stood in its place."""
+    """A token of a reply, and the probabilities of the tokens that were possible in its place."""
 
     text: str
-    odds: tuple[tuple[str, float], ...]  # token, probability; itself included
+    odds: tuple[tuple[str, float], ...]  # token, probability; including the token itself
 
 
 class Weighed(NamedTuple):
-    """How probable each legal label was where a reply has its score."""
+    """The probabilities of the legal labels at the place where a reply has its score."""
 
-    mean: float  # of the labels, weighted by their probabilities
-    probabilities: dict[int, float]  # by label, as the model gave them; those it did not are 0
+    mean: float  # the mean of the labels, weighted by their probabilities
+    probabilities: dict[int, float]  # label → the model's probability, 0 where it gave none
     discarded_mass: float  # probability of everything that is no legal label
 
 
 def prompt(metric: str, question: str, answer: str, knowledge: str = "") -> str:
-    """Return what a judge is asked.
+    """Return the prompt for a judge.
 
     Args:
         metric: 'coherence', 'consistency', 'fluency' or 'relevance'.
-        knowledge: that the answer shall agree with; only consistency's prompt has a place for it.
+        question: the question.
+        answer: the answer to judge.
+        knowledge: the knowledge that the answer should agree with; only the prompt of consistency
+            has a place for it.
     """
     fields = {"question": question, "knowledge": knowledge, "answer": answer}
     template = prompt_text(f"geval_{metric}")
@@ -65,23 +69,29 @@ def prompt(metric: str, question: str, answer: str, knowledge: str = "") -> str:
 
 
 def parse_score(reply: str, metric: str) -> int | None:
-    """Return the score that a reply is; None when it is anything else.
+    """Return the score in a reply; None if the reply is not just a score.
 
-    One digit from 1 to 5; before it a label ('Score', 'Rating', 'Answer', the metric's name), after
-    it '/5' or 'out of 5' and a full stop: '4', 'Score: 4', '**Fluency** (1-5): 4/5.'. Whatever says
-    more may mean another number by its first or last one, and is nothing.
+    A score is one digit from 1 to 5. A name may be before it ('Score', 'Rating', 'Answer', the
+    metric's name), and '/5' or 'out of 5' and a full stop may be after it: '4', 'Score: 4',
+    '**Fluency** (1-5): 4/5.'. In a longer reply the first or last number may not be the score, so
+    it has none.
     """
     place = _place(reply, metric)
     return int(reply[place]) if place is not None else None
 
 
 def weigh(tokens: Sequence[TokenOdds], reply: str, metric: str) -> Weighed | str:
-    """Return how probable each label was at the token that holds a reply's score, or why not.
+    """Return the probability of each label at the token that holds a reply's score.
 
-    Marks around the digit in its token count with it: beside '4.' that is '5.', and not '5'.
+    Marks around the digit in its token must be the same: an alternative to '4.' is '5.', not '5'.
 
     Args:
-        tokens: of the reply, which has a score.
+        tokens: the tokens of the reply.
+        reply: a reply that has a score.
+        metric: the name of the metric.
+
+    Returns:
+        The probabilities, or the reason why there are none.
     """
     at = _token_of_score(tokens, reply, metric)
     if at is None:
@@ -100,7 +110,7 @@ def weigh(tokens: Sequence[TokenOdds], reply: str, metric: str) -> Weighed | str
 
 
 def _place(reply: str, metric: str) -> int | None:
-    """Return where in a reply its score stands; None when the reply is no score."""
+    """Return the place of the score in a reply; None if the reply is no score."""
     start, end = len(reply) - len(reply.lstrip()), len(reply.rstrip())
     found = _grammar(metric).fullmatch(reply, start, max(start, end))
     return found.start("score") if found else None
@@ -113,16 +123,20 @@ def _grammar(metric: str) -> re.Pattern[str]:
 
 
 def _label(text: str) -> tuple[str, int, str] | None:
-    """Return the label that a token is, between its marks; white space does not count."""
-    # '▁' and 'Ġ' are a space in the pieces of some tokenizers.
+    """Return the marks before a token's label, the label, and the marks after it; None without one.
+
+    White space does not count.
+    """
+    # '▁' and 'Ġ' are a space in the tokens of some tokenizers.
     found = _LABEL.fullmatch(text.strip(" \t\r\n▁Ġ"))
     return (found[1], int(found[2]), found[3]) if found else None
 
 
 def _token_of_score(tokens: Sequence[TokenOdds], reply: str, metric: str) -> TokenOdds | None:
-    """Return the token that holds the score's digit; None where the tokens have no such digit.
+    """Return the token that holds the score's digit; None if the tokens have no such digit.
 
-    It is found by the digits before it: tokens may have other white space, and more at their end.
+    It is found by counting the digits before it, because the tokens may have different white space
+    and more text at their end than the reply.
     """
     place = _place(reply, metric)
     if place is None:

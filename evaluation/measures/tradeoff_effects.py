@@ -1,13 +1,14 @@
-"""What a change of setup does to the trade-off: differences of pairs, and how a pair moves ([A] 7).
+"""The effect of a change of setup on the trade-off: differences and movements of pairs ([A] 7).
 
-A pair's statistics are one row per example, those of both its setups beside each other
-`(attributable, sensible, 1, attributable, sensible, 1)`, zeros where one of the two is not known on
-either side: both setups are judged on the same examples. Those of several pairs stand beside each
-other again, (n_examples, 6 · P), and each of the figures is a measure of their sums, so that an
+A pair's statistics are one row per example: those of its two setups beside each other,
+`(attributable, sensible, 1, attributable, sensible, 1)`. The row has zeros if one of the shares is
+not known on either side, so both setups are judged on the same examples. The rows of several pairs
+are again beside each other, (n_examples, 6 · P). Each figure is a measure of their sums, so that an
 interval resamples all setups together.
 
-A movement is decomposed at the middle of its two ends: *across* the curves of equal F1, along the
-gradient of F1, which is proportional to (S², A²), and *along* them, at a right angle to it.
+A movement is split into two parts, at the middle between its ends. The part *across* the curves of
+equal F1 is along the gradient of F1, which is proportional to (S², A²). The part *along* the curves
+is at a right angle to the gradient.
 """
 
 import math
@@ -19,56 +20,56 @@ import numpy as np
 from evaluation.measures.tradeoff import WIDTH, attribution_from, f1_from, sensibleness_from
 from evaluation.statistics.intervals import Floats, Interval, Measure, ratio
 
-PAIR_WIDTH = 2 * WIDTH  # of a pair's statistics
+PAIR_WIDTH = 2 * WIDTH  # number of columns in a pair's statistics
 
 MoveClass = Literal["along", "across", "both", "no clear move"]
-NAMED_FROM = 0.5  # how large a component is that names a move, at least, beside the other
+NAMED_FROM = 0.5  # a component that names a move has at least this share of the other's size
 
 
 def pair_statistics(of_first: Floats, of_second: Floats) -> Floats:
     """Return the statistics of a pair from those of its setups: (n_examples, 3) twice to (…, 6).
 
-    An example that one of the two does not know has zeros.
+    An example that is not known in one of the two setups has zeros.
     """
     is_known = (of_first[:, -1] > 0) & (of_second[:, -1] > 0)
     return np.where(is_known[:, np.newaxis], np.hstack([of_first, of_second]), 0.0)
 
 
 def beside(pairs: Sequence[Floats]) -> Floats:
-    """Return the statistics of several pairs as those of one figure: (n_examples, 6 · P)."""
+    """Return the statistics of several pairs beside each other: (n_examples, 6 · P)."""
     return np.hstack(list(pairs))
 
 
 def f1_difference(sums: Floats) -> Floats:
     """Return the mean over pairs of F1(first) - F1(second): (..., 6 · P) to (...), in [-1, 1].
 
-    Pairs whose difference is undefined are left out; NaN where that is all of them.
+    Pairs whose difference is undefined are left out; the mean is NaN if all are.
     """
     return _mean_over_pairs(f1_differences(sums))
 
 
 def attribution_difference(sums: Floats) -> Floats:
-    """Return the same of the shares attributable."""
+    """Return the same mean for the shares of attributable responses."""
     first, second = _sides(sums)
     return _mean_over_pairs(attribution_from(first) - attribution_from(second))
 
 
 def sensibleness_difference(sums: Floats) -> Floats:
-    """Return the same of the shares sensible."""
+    """Return the same mean for the shares of sensible responses."""
     first, second = _sides(sums)
     return _mean_over_pairs(sensibleness_from(first) - sensibleness_from(second))
 
 
 def f1_differences(sums: Floats) -> Floats:
-    """Return F1(first) - F1(second) of each pair: (..., 6 · P) to (..., P); NaN undefined."""
+    """Return F1(first) - F1(second) of each pair: (..., 6 · P) to (..., P); undefined is NaN."""
     first, second = _sides(sums)
     return f1_from(first) - f1_from(second)
 
 
 def mean_of(measures: Sequence[Measure], width: int) -> Measure:
-    """Return the mean of several measures, of statistics beside each other: (..., width · M).
+    """Return a measure that is the mean of several measures, of sums (..., width · M).
 
-    Those that are undefined are left out; NaN where that is all of them.
+    Undefined measures are left out; the mean is NaN if all are.
     """
 
     def mean(sums: Floats) -> Floats:
@@ -78,14 +79,14 @@ def mean_of(measures: Sequence[Measure], width: int) -> Measure:
 
 
 def each_of(measures: Sequence[Measure], width: int, sums: Floats) -> Floats:
-    """Return several measures of sums beside each other: (..., width · M) to (..., M)."""
+    """Return each measure of its own part of the sums: (..., width · M) to (..., M)."""
     parts = sums.reshape(*sums.shape[:-1], len(measures), width)
     values = [measure(parts[..., place, :]) for place, measure in enumerate(measures)]
     return np.stack(values, axis=-1)
 
 
 def share_favourable(differences: Floats) -> float:
-    """Return the share of differences above 0 among those that are defined: (P,) to [0, 1]."""
+    """Return the share of differences above 0, in [0, 1], among the defined ones of (P,)."""
     defined = differences[~np.isnan(differences)]
     return float((defined > 0).mean()) if defined.size else math.nan
 
@@ -93,8 +94,9 @@ def share_favourable(differences: Floats) -> float:
 def across(sums: Floats) -> Floats:
     """Return how far one pair moves across the curves of equal F1: (..., 6) to (...).
 
-    From the second setup to the first, in [-√2, √2]; above 0 towards a higher F1. NaN where a
-    share is undefined, or where both setups have neither attribution nor sensibleness.
+    The movement goes from the second setup to the first and is in [-√2, √2]; above 0 it is towards
+    a higher F1. It is NaN if a share is undefined, or if attribution and sensibleness of both
+    setups are 0.
     """
     by_attribution, by_sensibleness, normal = _movement(sums)
     return by_attribution * normal[..., 0] + by_sensibleness * normal[..., 1]
@@ -103,7 +105,8 @@ def across(sums: Floats) -> Floats:
 def along(sums: Floats) -> Floats:
     """Return how far one pair moves along the curves of equal F1: (..., 6) to (...).
 
-    From the second setup to the first, in [-√2, √2]; above 0 towards attribution. NaN as `across`.
+    The movement goes from the second setup to the first and is in [-√2, √2]; above 0 it is towards
+    attribution. It is NaN in the same cases as `across`.
     """
     by_attribution, by_sensibleness, normal = _movement(sums)
     return by_attribution * normal[..., 1] - by_sensibleness * normal[..., 0]
@@ -112,10 +115,10 @@ def along(sums: Floats) -> Floats:
 def move_class(
     move_across: float, move_along: float, interval_across: Interval, interval_along: Interval
 ) -> MoveClass | None:
-    """Return how a pair moves: by each component that is clear and no less than half of the other.
+    """Return how a pair moves, named by each component that is clear and large enough.
 
-    A component is clear where its interval leaves out 0. None where a component or an interval is
-    undefined.
+    A component is clear if its interval does not contain 0, and large enough if it is at least half
+    of the other. The result is None if a component or an interval is undefined.
     """
     if any(map(math.isnan, (move_across, move_along, *interval_across, *interval_along))):
         return None
@@ -135,21 +138,22 @@ def _sides(sums: Floats) -> tuple[Floats, Floats]:
 
 
 def _mean_over_pairs(differences: Floats) -> Floats:
-    """Return the mean of what is defined: (..., P) to (...)."""
+    """Return the mean of the defined differences: (..., P) to (...)."""
     is_defined = ~np.isnan(differences)
     total = np.where(is_defined, differences, 0.0).sum(axis=-1)
     return ratio(total, is_defined.sum(axis=-1))
 
 
 def _movement(sums: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return both steps, and the direction in which F1 rises in their middle: (..., 2), length 1.
+    """Return the steps in attribution and in sensibleness, and the direction in which F1 rises.
 
-    The direction has attribution, then sensibleness.
+    The direction is that at the middle of the movement: a vector (..., 2) of length 1, first
+    attribution, then sensibleness.
     """
     first, second = sums[..., :WIDTH], sums[..., WIDTH:]
     attributions = attribution_from(first), attribution_from(second)
     sensiblenesses = sensibleness_from(first), sensibleness_from(second)
-    # (S², A²) of the middle; the factor that both share has no part in a direction.
+    # (S², A²) at the middle; a factor that both have in common does not change a direction.
     rising = np.stack([sum(sensiblenesses) ** 2, sum(attributions) ** 2], axis=-1)
     length = np.sqrt((rising**2).sum(axis=-1))[..., np.newaxis]
     return (
