@@ -1,4 +1,4 @@
-"""The reports on a study, as its page shows them, with their figures."""
+"""The registration of the reports on a study, with the chart of each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

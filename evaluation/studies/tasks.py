@@ -11,6 +11,10 @@ from work.worker_health import at_work
 
 @shared_task(name="evaluation.tasks.compute_figures", acks_late=True)
 def compute_figures(study_id: int, choices: dict[str, Any]) -> None:
-    """Make the figures of a study, with the reader's choices by name."""
+    """Compute and store the figures of a study.
+
+    Args:
+        choices: the reader's choices, by name.
+    """
     with at_work():
         compute_and_store(study_id, Choices(**choices))

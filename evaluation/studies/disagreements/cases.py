@@ -1,4 +1,4 @@
-"""What pages and files show of a disagreement: response, winning window, adjudications."""
+"""The details of a disagreement for pages and files: response, winning window, adjudications."""
 
 import csv
 from collections import defaultdict
@@ -50,36 +50,39 @@ COLUMNS = (
 class Winner(NamedTuple):
     """The evidence that gave the score of a response, or of one of its sentences."""
 
-    sentence: int | None  # of the response, from 1; None: the response as a whole
+    sentence: int | None  # number of the response's sentence, from 1; None: the whole response
     passage: Passage | None  # None: the whole evidence was one premise
-    start: int  # characters of the passage
+    start: int  # offset in the passage, in characters
     end: int
     place: str  # "sentences 6–7 of 11"
     probability: float | None
 
 
 class Case(NamedTuple):
-    """What is shown of one target, apart from the form."""
+    """One target with everything that is shown about it, apart from the form."""
 
-    target: Target  # with its response, setup, dataset and citation
+    target: Target  # response, setup, dataset and citation are loaded with it
     user_question: str  # the last user turn; empty where the dialog is not known
     disagreement: Disagreement | None  # None: majority and score agree, or one is missing
     score: AutoScore | None
-    winner: Winner | None  # of a response judged by sentences: that of the least supported one
+    winner: Winner | None  # if sentences were scored, the winner of the least supported sentence
     n_winners: int
-    evidence: list[Passage]  # under the run's evidence choice, where no window of it won
-    graph: str  # likewise, as flat text
+    evidence: list[Passage]  # only if no window won: the passages of the run's evidence choice
+    graph: str  # only if no window won: the graph of the run's evidence choice, as flat text
     decisions: list[Decision]  # newest first
 
 
 def run_name(run: MetricRun) -> str:
-    """Return what a run is called, with the model that it asked."""
+    """Return the name of a run, with the model or backend that it asked."""
     asked = run.model_name or run.backend
     return f"{title_of(run)}, {asked}" if asked else title_of(run)
 
 
 def evidence_choice(run: MetricRun | None, study: Study | None = None) -> str:
-    """Return which evidence a run judged against; where it does not say, the study's choice."""
+    """Return the evidence choice of a run.
+
+    If the run does not store one, return the study's choice; without a study, `shown`.
+    """
     said = run.parameters.get("evidence") if run else None
     if said in EvidenceChoice:
         return str(said)
@@ -92,10 +95,10 @@ def cases(
     question: Question,
     targets: Mapping[int, Disagreement | None],
 ) -> list[Case]:
-    """Return what is shown of some targets, in their order, in a fixed number of statements.
+    """Return the cases of some targets, in their order, in a fixed number of statements.
 
     Args:
-        targets: id → its disagreement, or None where there is none. One page of them.
+        targets: the targets of one page: id → its disagreement, or None where there is none.
     """
     rows = Target.objects.filter(pk__in=targets).select_related(
         "response__setup", "response__dataset", "response__example", "citation"
@@ -178,7 +181,7 @@ def evidence_passages(responses: Collection[int], choice: str) -> dict[int, list
 
 
 def evidence_graphs(responses: Collection[int], choice: str) -> dict[int, str]:
-    """Return the graphs of some responses under an evidence choice as flat text, by response id."""
+    """Return the graphs of some responses under an evidence choice, as flat text by response id."""
     if not responses:
         return {}
     graphs = graphs_of(Response.objects.filter(pk__in=responses), choice)
@@ -192,7 +195,7 @@ def worklist_csv(
     choices: Choices,
     items: Sequence[Disagreement],
 ) -> Iterator[str]:
-    """Yield the lines of a worklist as CSV; who adjudicated is named by code."""
+    """Yield the lines of a worklist as CSV. A researcher who adjudicated is named by a code."""
     rows = csv.writer(LineFile())
     yield rows.writerow(COLUMNS)
     remaining = iter(items)

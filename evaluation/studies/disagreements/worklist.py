@@ -1,7 +1,8 @@
-"""Where raters and an auto-metric disagree, as a worklist.
+"""The worklist: the targets on which raters and an auto-metric disagree.
 
-Only the votes on one question in one arm are read, as counts, so that the list is quick however
-many votes a study has. What a page shows of each: `evaluation.studies.disagreements.cases`.
+Only the votes on one question in one arm are read, and only as counts, so that the list is quick
+even when a study has many votes. `evaluation.studies.disagreements.cases` has the details that a
+page shows.
 """
 
 import math
@@ -32,40 +33,44 @@ class Disagreement(NamedTuple):
     n_no: int
     score: float
     margin: float  # score − threshold
-    n_between: int = 0  # votes on the cut of an ordinal scale: neither
+    n_between: int = 0  # votes on the cut of an ordinal scale: they are neither yes nor no
 
 
 class Worklist(NamedTuple):
-    """The disagreements, closest votes first, and what they were found among."""
+    """The disagreements, closest votes first, and the numbers of targets compared and left out."""
 
     items: list[Disagreement]
     n_compared: int  # targets with a majority and a score
-    left_out: Mapping[str, int]  # rated targets that were not compared: why, how many
-    why: str = ""  # why nothing can be compared
+    left_out: Mapping[str, int]  # number of rated targets that were not compared, by reason
+    why: str = ""  # the reason why nothing can be compared; empty: it can
 
 
 class _Scored(NamedTuple):
-    """What a run says about a target."""
+    """A run's score of a target, with the keys of the target."""
 
-    score: float  # NaN without one that counts
-    problem: str  # why there is none: failed, assumed
+    score: float  # NaN when scoring failed
+    problem: str  # why the score does not count: failed, assumed; empty: it counts
     response: int
-    key: str  # of the response
-    citation: int
+    key: str  # the response's key
+    citation: int  # the citation's number; 0: the target is a response
 
 
 def disagreements(
     study: Study, run: MetricRun, question: Question, choices: Choices
 ) -> list[Disagreement]:
-    """Return where majority and score disagree: closest votes first, then the widest margin."""
+    """Return the targets on which majority and score disagree.
+
+    Those with the closest votes come first, and among these those with the widest margin.
+    """
     return worklist(study, run, question, choices).items
 
 
 def worklist(study: Study, run: MetricRun, question: Question, choices: Choices) -> Worklist:
     """Return the disagreements of a run with the majorities of the chosen arm on a question.
 
-    Undecided targets and those without a score of their own (failed, assumed, not scored) take no
-    part and are counted; flagged responses and gold items are in no figure anyway.
+    Undecided targets and targets without a score of their own (failed, assumed, not scored) are
+    not compared, but they are counted. Flagged responses and gold items are left out of every
+    figure and are not counted.
     """
     arm = study.arms.filter(kind=choices.truth).select_related("study").first()
     rule = label_rule(question, study.settings)
@@ -102,13 +107,16 @@ def worklist(study: Study, run: MetricRun, question: Question, choices: Choices)
 
 
 def adjudicated(study: Study, question: Question) -> frozenset[int]:
-    """Return the ids of the targets that somebody has adjudicated on a question."""
+    """Return the ids of the targets that researchers have adjudicated on a question."""
     rows = Adjudication.objects.filter(study=study, question=question.key)
     return frozenset(rows.order_by().values_list("target", flat=True).distinct())
 
 
 def _votes(arm: Arm, question: Question, choices: Choices) -> tuple[list[int], Ints]:
-    """Return the rated targets, and how many raters gave each answer: (n_targets, n_answers)."""
+    """Return the rated targets, and how many raters gave each answer to each target.
+
+    The counts have the shape (n_targets, n_answers).
+    """
     votes = counted_votes(arm, with_excluded=choices.with_excluded).filter(question=question.key)
     if flagged := flagged_responses(arm, with_excluded=choices.with_excluded):
         votes = votes.exclude(target__response__in=flagged)
@@ -124,7 +132,7 @@ def _votes(arm: Arm, question: Question, choices: Choices) -> tuple[list[int], I
 
 
 def _sides(rule: LabelRule, votes: Ints) -> tuple[Ints, Ints]:
-    """Return how many votes on each target speak for yes, and how many for no."""
+    """Return the numbers of votes on each target that count as yes, and that count as no."""
     if rule.kind == "ordinal":
         values = np.array(rule.values)
         yes, no = values > rule.cut, values < rule.cut
@@ -135,7 +143,7 @@ def _sides(rule: LabelRule, votes: Ints) -> tuple[Ints, Ints]:
 
 
 def _scores(run: MetricRun) -> dict[int, _Scored]:
-    """Return what a run says about each target."""
+    """Return a run's score of each target, by target id."""
     rows = AutoScore.objects.filter(run=run).values_list(
         "target",
         "score",

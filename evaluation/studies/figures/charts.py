@@ -1,4 +1,4 @@
-"""The charts of a study: scenarios, shifts, accuracies, ROC curve, calibration."""
+"""The charts of a study: scenarios, shifts, accuracies, ROC curve, calibration curve."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -21,24 +21,28 @@ from evaluation.studies.reports.run_columns import RunColumns
 from evaluation.studies.reports.scenarios import ScenarioRow
 from evaluation.studies.reports.uncertainty import ShiftOfSetup, UncertaintyRow
 
-ROW_HEIGHT, HEAD_HEIGHT = 36, 46  # px, shared with the table beside the chart of accuracies
-WIDTH, SQUARE = 284, 190  # px, of the plots themselves
-LABEL_HEIGHT, PADDING_RIGHT = 16, 16  # px, of the words above baseline and ceiling
-MAJORITY = "majority"  # the label of a question whose yes is simply that of the most raters
-MOST_COLOURS = 5  # of a theme: more setups have a panel each
-PANELS_BESIDE = 3
-MOST_LINES = 120  # of the chart of scenarios: beyond that only the table can be read
+ROW_HEIGHT, HEAD_HEIGHT = 36, 46  # px; the table beside the chart of accuracies has the same
+WIDTH, SQUARE = 284, 190  # size of the plots themselves, in px
+LABEL_HEIGHT, PADDING_RIGHT = 16, 16  # px, for the labels above baseline and ceiling
+MAJORITY = "majority"  # the label rule of a question whose human label is the majority vote
+MOST_COLOURS = 5  # colours of a theme; with more setups, each setup has a panel of its own
+PANELS_BESIDE = 3  # panels in one line
+MOST_LINES = 120  # rows in the chart of scenarios, at most; with more, only the table is readable
 
 
 def accuracy_chart(
     rows: Sequence[AgreementRow], chosen: AgreementRow, *, beside_table: bool = False
 ) -> Spec:
-    """Draw how often each metric says what people say: dot and whisker, baseline and ceilings.
+    """Draw the accuracy of each metric against people as dot and whisker, with references.
+
+    The references are the baseline and the ceilings.
 
     Args:
-        rows: those of the report on agreement about one question, in the order of the table.
-        chosen: one of them, drawn in the accent; baseline and ceilings are as it meets them.
-        beside_table: without names, and each row as high as the table's: they stand there.
+        rows: the rows of the report on agreement for one question, in the order of the table.
+        chosen: one of the rows. It is drawn in the accent colour, and its baseline and ceilings
+            are drawn.
+        beside_table: whether the chart is beside the table. If so, it has no names, and its rows
+            are as high as the table's.
     """
     import altair as alt
 
@@ -91,17 +95,22 @@ def accuracy_chart(
 
 
 def people_said(label: str | None) -> str:
-    """Return what metrics are held against, in words: by default the human majority.
+    """Return in words what metrics are compared with: by default the human majority.
 
     Args:
-        label: what makes a human yes, as a row says it.
+        label: the rule for a human yes, as a row of the report names it.
     """
     is_plain = not label or label == MAJORITY
     return "the human majority" if is_plain else f"the human label ({label})"
 
 
 def roc_chart(points: Sequence[Point], chosen: AgreementRow) -> Spec:
-    """Draw the ROC curve of a run; `chosen` is its row, for the point of its threshold."""
+    """Draw the ROC curve of a run, and the point of its threshold.
+
+    Args:
+        points: the points of the curve.
+        chosen: the run's row of the report on agreement.
+    """
     import altair as alt
 
     ends = [{"false_alarm": 0.0, "hit": 0.0}, {"false_alarm": 1.0, "hit": 1.0}]
@@ -131,7 +140,10 @@ def roc_chart(points: Sequence[Point], chosen: AgreementRow) -> Spec:
 
 
 def threshold_point(of: Confusion, threshold: float) -> Point | None:
-    """Return where a run's threshold lies on its ROC curve; None without human yeses or noes."""
+    """Return the point of a run's threshold on its ROC curve.
+
+    Return None when there is no human yes or no human no.
+    """
     n_yes, n_no = of.tp + of.fn, of.fp + of.tn
     if not n_yes or not n_no:
         return None
@@ -141,7 +153,7 @@ def threshold_point(of: Confusion, threshold: float) -> Point | None:
 
 
 def calibration_chart(bins: Sequence[Point]) -> Spec:
-    """Draw which share of responses people said yes to, by the score that a run gave."""
+    """Draw the calibration curve: the share of responses with a human yes, by a run's score."""
     import altair as alt
 
     values = [
@@ -168,11 +180,11 @@ def calibration_chart(bins: Sequence[Point]) -> Spec:
 
 
 def scenarios_chart(rows: Sequence[ScenarioRow]) -> Spec | None:
-    """Draw the mean of each question in each scenario: colour is the setup, shape the arm.
+    """Draw the mean of each question in each scenario. Colour shows the setup, shape the arm.
 
-    Of the report's rows those that have a mean, of the scale that most of them have. With more
-    setups than colours each has a panel of its own. None where no mean is defined, or so many are
-    that only the table can be read.
+    Only rows with a mean are drawn, and of these only the rows of the most frequent scale. When
+    there are more setups than colours, each setup has a panel of its own. Return None when no mean
+    is defined, or when there are so many that only the table is readable.
     """
     import altair as alt
 
@@ -215,7 +227,7 @@ def scenarios_chart(rows: Sequence[ScenarioRow]) -> Spec | None:
 
 
 def _panels(chart: Any, setups: Sequence[str]) -> Any:
-    """Return a chart once for each setup, a few beside each other."""
+    """Return a chart with a panel for each setup, a few in one line."""
     import altair as alt
 
     facet = alt.Facet("setup:N", sort=list(setups), title=None)
@@ -223,9 +235,9 @@ def _panels(chart: Any, setups: Sequence[str]) -> Any:
 
 
 def shifts_chart(rows: Sequence[UncertaintyRow]) -> Spec | None:
-    """Draw how far each question shifts from separate to merged, a panel for each setup.
+    """Draw the shift of each question from separate to merged, with a panel for each setup.
 
-    None where no shift is defined.
+    Return None when no shift is defined.
     """
     import altair as alt
 
@@ -260,7 +272,7 @@ def shifts_chart(rows: Sequence[UncertaintyRow]) -> Spec | None:
 
 
 def run_names(runs: Sequence[RunColumns]) -> list[str]:
-    """Return what each run is called: its title and model, with what tells it apart."""
+    """Return the name of each run: its title and model, and a difference where names are equal."""
     return distinct_names(
         [(", ".join(filter(None, (run.title, run.model))), run.run_signature) for run in runs]
     )
@@ -273,9 +285,9 @@ def _words(key: str) -> str:
 def _reference_labels(
     references: Sequence[tuple[str, float | None, str]], start: float, accuracy: FigureAxis
 ) -> list[Any]:
-    """Return the words above the lines of references, each in a row of its own.
+    """Return the labels above the lines of references, each in a row of its own.
 
-    They lie on their line, or beside it where an edge of the plot is near.
+    A label is centred on its line, or beside it when the line is near an edge of the plot.
     """
     import altair as alt
 

@@ -1,4 +1,7 @@
-"""The chart of a threshold choice: accuracy by window, a line for each flavor, ceilings across."""
+"""The chart of a threshold choice: accuracy by window, with a series for each flavor.
+
+Lines across the plot show the ceilings and the baseline.
+"""
 
 import json
 import math
@@ -21,18 +24,20 @@ from evaluation.studies.reports.agreement import Point
 from evaluation.studies.reports.ceilings import CEILINGS
 from evaluation.studies.reports.threshold_choice_rows import CandidateRow, ChosenRow
 
-HEIGHT = 250  # px, of the plot itself
-STEP = 84  # px, from one window to the next
-BESIDE = 0.16  # of a step, from one flavor to the next
+HEIGHT = 250  # height of the plot itself, in px
+STEP = 84  # distance from one window to the next, in px
+BESIDE = 0.16  # distance from one flavor to the next, as a share of STEP
 HYPOTHESES = {"whole": "Whole response", "mean": "Sentences, mean", "min": "Sentences, lowest"}
 
 
 def grid_chart(candidates: Sequence[CandidateRow], chosen: ChosenRow | None) -> Spec | None:
-    """Draw the accuracy of each candidate at its usual threshold; None without any.
+    """Draw the accuracy of each candidate at its usual threshold.
+
+    Return None when no candidate has an accuracy, or nothing was chosen.
 
     Args:
         candidates: rows of the report on threshold choice, of one family and question.
-        chosen: the row of what was chosen among them, for ceilings and baseline.
+        chosen: the row of the choice among them. Its ceilings and baseline are drawn.
     """
     import altair as alt
 
@@ -62,7 +67,7 @@ def _window(row: CandidateRow) -> int:
 
 
 def _values(rows: Sequence[CandidateRow], windows: Sequence[int]) -> list[Point]:
-    """Return what is drawn of each candidate; flavors stand side by side at their window."""
+    """Return the values to draw for each candidate. Flavors are side by side at their window."""
     flavors = sorted({row.flavor or "" for row in rows})
     values = []
     for row in rows:
@@ -100,12 +105,12 @@ def _panel(
 
 
 def window_name(window: int) -> str:
-    """Return what a window is called on an axis."""
+    """Return the name of a window on an axis."""
     return str(window) if window else "whole"
 
 
 def _references(chosen: ChosenRow) -> list[Point]:
-    """Return what people reach, and what always saying the same reaches: lines across the plot."""
+    """Return the lines across the plot: the ceilings, and the accuracy of the majority label."""
     lines: list[Point] = []
     for key in chosen.ceilings.defined:
         name, line = CEILINGS[key].name, whisker(chosen.ceilings.of(key))
@@ -120,7 +125,7 @@ def _references(chosen: ChosenRow) -> list[Point]:
 
 
 def _start(values: Sequence[Mapping[str, Any]]) -> float:
-    """Return where the axis begins: at 50 or, where something lies lower, at a ten below it."""
+    """Return where the axis begins: at 50, or at a multiple of ten below the lowest value."""
     ends = [value.get(name) for value in values for name in ("low", "value")]
     lowest = min((end for end in ends if end is not None), default=50.0)
     return min(50.0, max(0.0, 10 * ((lowest - 2) // 10)))
@@ -129,7 +134,7 @@ def _start(values: Sequence[Mapping[str, Any]]) -> float:
 def _across(
     references: Sequence[Point], start: float, accuracy: FigureAxis, width: int
 ) -> list[Any]:
-    """Return the lines across the plot, with their words to the right of it."""
+    """Return the lines across the plot. Their labels are to the right of the plot."""
     import altair as alt
 
     layers: list[Any] = []
@@ -148,9 +153,9 @@ def _across(
 
 
 def _tops(references: Sequence[Point], start: float) -> list[float]:
-    """Return where the words of each line stand, in px from the top: beside it, if there is room.
+    """Return the position of each line's label, in px from the top: beside its line, if possible.
 
-    From above to below each is moved down as far as the one before it needs.
+    From top to bottom, a label is moved down when it would overlap the label above it.
     """
     heights = [HEIGHT * (100 - line["value"]) / (100 - start) for line in references]
     tops = [0.0] * len(heights)

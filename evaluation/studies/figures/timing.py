@@ -1,4 +1,4 @@
-"""The charts of time and of position: seconds in each arm, and what the first place is worth."""
+"""The charts of time and of position: seconds in each arm, and the effect of the first place."""
 
 from collections.abc import Sequence
 
@@ -14,12 +14,15 @@ from evaluation.reports.figures.builders import (
 from evaluation.reports.figures.themes import Spec
 from evaluation.studies.reports.timing import PositionEffect, PositionRow, SavedTime, TimeOfArm
 
-WIDTH, ROW_HEIGHT = 420, 44  # px, of the plot itself and of a row of it
+WIDTH, ROW_HEIGHT = 420, 44  # width of the plot itself and height of one of its rows, in px
 MEASURES = ("Median", "Mean")
 
 
 def time_chart(rows: Sequence[TimeOfArm | SavedTime]) -> Spec | None:
-    """Draw the median and the mean of the seconds per response in each arm; None without any."""
+    """Draw the median and the mean of the seconds per response in each arm.
+
+    Return None when no arm has such a figure.
+    """
     import altair as alt
 
     of_arms = [row for row in rows if isinstance(row, TimeOfArm)]
@@ -44,7 +47,10 @@ def time_chart(rows: Sequence[TimeOfArm | SavedTime]) -> Spec | None:
 
 
 def position_chart(rows: Sequence[PositionRow]) -> Spec | None:
-    """Draw what the first place does to the mean vote on each question; None without any effect."""
+    """Draw the effect of the first place on the mean vote on each question.
+
+    Return None when no effect is defined.
+    """
     import altair as alt
 
     effects = [row for row in rows if isinstance(row, PositionEffect)]

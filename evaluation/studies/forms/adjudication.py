@@ -1,4 +1,4 @@
-"""Forms of the worklist: which disagreements to show, and what is decided about one."""
+"""Forms of the worklist: the choice of disagreements to show, and the decision about one."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -18,13 +18,15 @@ from evaluation.votes.judgements import UNDECIDABLE
 KINDS = {"": "All", MISSED: "Missed", FALSE_ALARM: "False alarm"}
 OPEN, ADJUDICATED = "open", "adjudicated"
 STATUSES = {"": "open and adjudicated", OPEN: "open", ADJUDICATED: "adjudicated"}
-USUAL_QUESTION = "attributable"  # what the auto-metrics here are about
+USUAL_QUESTION = "attributable"  # the question that the auto-metrics here answer
 LONGEST_NOTE = 2000
 
 
 class WorklistForm(forms.Form):
-    """Which disagreements of a study to show. What the address does not say, or says wrongly, is
-    as usual: the newest run, the question that metrics are about, the separate arm, all of them.
+    """The choice of disagreements to show.
+
+    A choice that is missing or invalid in the address has its usual value: the newest run, the
+    question that metrics answer, the study's first arm, and for the others: all.
     """
 
     run = forms.ChoiceField(label="Auto-metric")
@@ -66,7 +68,7 @@ class WorklistForm(forms.Form):
 
     @property
     def query(self) -> str:
-        """What was chosen, as an address has it, with a ? before."""
+        """The choices as the query of an address, with a ? before."""
         return query_string({name: value for name, value in self.said.items() if value})
 
     @property
@@ -90,19 +92,24 @@ class WorklistForm(forms.Form):
     def with_status(
         self, items: Sequence[Disagreement], done: Collection[int]
     ) -> list[Disagreement]:
-        """Return the disagreements of the chosen status; `done` are the targets adjudicated."""
+        """Return the disagreements that have the chosen status.
+
+        Args:
+            items: all disagreements.
+            done: the ids of the targets that have been adjudicated.
+        """
         status = self.said["status"]
         return [item for item in items if not status or (item.target in done) == (status != OPEN)]
 
 
 def _run_names(runs: Mapping[str, MetricRun]) -> list[tuple[str, str]]:
-    """Return what each run is called, with what tells those apart that share a name."""
+    """Return the id and the name of each run. Runs that share a name have a distinction added."""
     named = [(run_name(run), run.full_signature) for run in runs.values()]
     return list(zip(runs, distinct_names(named), strict=True))
 
 
 def _usual_run(runs: Mapping[str, MetricRun]) -> str:
-    """Return the newest run made here, else the first imported one; empty without any."""
+    """Return the newest run made in Attest, else the first imported run; empty without any."""
     made_here = [int(pk) for pk, run in runs.items() if not run.is_imported]
     return str(max(made_here)) if made_here else next(iter(runs), "")
 
@@ -112,7 +119,7 @@ def _usual_question(scheme: Scheme) -> str:
 
 
 class AdjudicationForm(forms.Form):
-    """An answer to one question about one target, or that there is none, with the reason."""
+    """A decision about one question and one target: an answer or 'cannot be decided', and why."""
 
     NONE = "none"
 

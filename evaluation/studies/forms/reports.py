@@ -1,4 +1,4 @@
-"""What a reader may choose about the reports of a study."""
+"""The form of the choices that a reader may make about the reports of a study."""
 
 from collections.abc import Mapping
 
@@ -13,10 +13,10 @@ from generation.choices.forms import ChoicesForm
 
 
 class ReportChoicesForm(ChoicesForm[Choices]):
-    """What the reports of a study count, and what its page shows of them.
+    """The choice of the votes that reports count, and of the question and run that a page shows.
 
-    What the address does not say, or says wrongly, is as usual: all setups, the first arm as the
-    truth, given votes of raters who are not excluded.
+    A choice that is missing or invalid in the address has its usual value: all setups, the first
+    arm as the truth, only given votes, no excluded raters.
     """
 
     question = forms.CharField(required=False)
@@ -25,7 +25,8 @@ class ReportChoicesForm(ChoicesForm[Choices]):
     def __init__(self, asked: Mapping[str, str], *, study: Study) -> None:
         self.setups = sorted(study.setups.values_list("name", flat=True))
         self.arms = [arm.kind for arm in study.arms.all()]
-        # Who rates here cannot answer behind a gate that they closed.
+        # A rater in Attest cannot answer a question behind a gate that they closed. Only imported
+        # votes can have such answers.
         has_gates = any(question.after for question in load_scheme(study.scheme).questions)
         self.offers_gates = study.is_imported and has_gates
         self._usual = usual_choices(study)
@@ -34,7 +35,7 @@ class ReportChoicesForm(ChoicesForm[Choices]):
 
     @property
     def choices(self) -> Choices:
-        """What the reports count."""
+        """The choices that the reports are made with."""
         return self._usual._replace(**self.given)
 
     @property
@@ -44,12 +45,12 @@ class ReportChoicesForm(ChoicesForm[Choices]):
 
     @property
     def chosen_run(self) -> int | None:
-        """The run that is looked at more closely; None: the usual one."""
+        """The id of the run that the page shows in detail; None: the usual run."""
         run: int | None = self.cleaned_data.get("run")
         return run
 
     def query_of(self, run: int, question: str) -> str:
-        """Return these choices about one run and question, as an address has them."""
+        """Return these choices, for one run and question, as the query of an address."""
         choices = self.choices
         asked = {
             "run": run,

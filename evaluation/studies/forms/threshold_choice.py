@@ -1,4 +1,4 @@
-"""What a researcher chooses on the page of a threshold choice."""
+"""The form of the choices that a researcher makes on the page of a threshold choice."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,10 +16,11 @@ USUAL_QUESTION = "attributable"
 
 
 class ThresholdChoiceForm(forms.Form):
-    """Which scores are held against which votes, and which hypothesis the grid is scored with.
+    """The choice of the scores and votes to compare, and of the hypothesis to score the grid with.
 
-    What the address does not say, or says wrongly, is as usual: the question on attribution, else
-    the first one; the family with the most candidates; the first arm.
+    A choice that is missing or invalid in the address has its usual value: the question on
+    attribution, else the first question; the family with the most candidates; the first arm; the
+    first hypothesis.
     """
 
     question = forms.ChoiceField(required=False)
@@ -49,24 +50,24 @@ class ThresholdChoiceForm(forms.Form):
 
     @property
     def chosen_family(self) -> Family:
-        """The family that is chosen from; there is always the one that needs no model."""
+        """The family to choose from. There is always one, because one family needs no model."""
         key = self.cleaned_data.get("family")
         return next((each for each in self.families if each.key == key), self.families[0])
 
     @property
     def chosen_hypothesis(self) -> str:
-        """The hypothesis that is scored where something is missing."""
+        """The hypothesis that the missing runs of the grid are scored with."""
         return str(self.cleaned_data.get("hypothesis") or self.hypotheses[0][0])
 
     @property
     def choices(self) -> Choices:
-        """What the report counts."""
+        """The choices that the report is made with."""
         first = next(iter(self.arms), Arm.Kind.SEPARATE)
         return Choices(truth=self.cleaned_data.get("truth") or first)
 
     @property
     def address(self) -> str:
-        """These choices as an address has them, with a ? before."""
+        """The choices as the query of an address, with a ? before."""
         asked = {
             "question": self.chosen_question,
             "family": self.chosen_family.key,

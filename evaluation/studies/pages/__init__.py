@@ -1,1 +1,1 @@
-"""What the page of a study shows, laid out from its figures."""
+"""The contents of a study's page, laid out from its figures."""

@@ -1,6 +1,6 @@
-"""Auto-metrics against people, as the page of a study shows them: one question, one chosen run.
+"""Auto-metrics against people for the page of a study: one question, and one chosen run.
 
-Nothing is computed here: a table holds the rows of the reports themselves.
+Nothing is computed here. A table holds the rows of the reports themselves.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from evaluation.studies.pages.tables import in_order, n_said
 from evaluation.studies.reports.agreement import AgreementRow, Curves, Point
 from evaluation.studies.reports.ceilings import CEILINGS, CeilingColumns
 
-# The figures of a run, in the order of their table.
+# The figures of a run, in the order of their table on the page.
 MEASURES = (
     "accuracy",
     "baseline",
@@ -31,32 +31,32 @@ COLUMNS = columns_of(AgreementRow)
 
 
 class Ceiling(NamedTuple):
-    """How often people say what people say, one way of three."""
+    """One of the three ceilings: the accuracy that people reach against each other."""
 
-    key: str  # of `CEILINGS`
+    key: str  # a key of `CEILINGS`
     name: str
     how: str
     estimate: Estimate
-    n: int | None  # items of the chosen run that it is over
+    n: int | None  # number of items of the chosen run that have this ceiling
 
 
 def ceilings_in(columns: CeilingColumns) -> list[Ceiling]:
-    """Return the ceilings that a row has; the first is the one to hold metrics against."""
+    """Return the ceilings that a row has. Metrics are compared with the first."""
     return [
         Ceiling(key, *CEILINGS[key], columns.of(key), columns.n(key)) for key in columns.defined
     ]
 
 
 class ConfusionCell(NamedTuple):
-    """A cell of a confusion matrix; `share` is that of its line."""
+    """A cell of a confusion matrix. `share` is its share of the line."""
 
     n: int
     share: float | None
-    is_same: bool  # metric and people say the same
+    is_same: bool  # the metric's label equals the human label
 
 
 class Measure(NamedTuple):
-    """A figure of the chosen run, as its column writes it."""
+    """A figure of the chosen run, written in the format of its column."""
 
     name: str
     figure: str
@@ -64,7 +64,7 @@ class Measure(NamedTuple):
 
 
 class RunLine(NamedTuple):
-    """A run by name, its row, and how far it is from the first ceiling."""
+    """A run with its name, its row, and its accuracy minus the first ceiling."""
 
     name: str
     row: AgreementRow
@@ -76,26 +76,26 @@ class AutoTable(NamedTuple):
 
     questions: list[str]
     question: str
-    rows: list[RunLine]  # those with an accuracy
-    undefined: list[tuple[str, AgreementRow]]  # by name, those without, and why
+    rows: list[RunLine]  # runs with an accuracy
+    undefined: list[tuple[str, AgreementRow]]  # names and rows of runs without an accuracy
     chosen: AgreementRow | None
-    title: str  # of the chosen run
+    title: str  # the chosen run's name
     ceilings: list[Ceiling]
-    curve: Mapping[str, list[Point]]  # of the chosen run: roc, calibration
+    curve: Mapping[str, list[Point]]  # the chosen run's curves: roc, calibration
 
     @property
     def truth(self) -> str:
-        """The arm whose majorities were compared with."""
+        """The arm whose majorities are the truth."""
         return self.chosen.truth if self.chosen else ""
 
     @property
     def people(self) -> str:
-        """What metrics are held against, in words."""
+        """The human labels that metrics are compared with, in words."""
         return people_said(self.chosen.label if self.chosen else None)
 
     @property
     def cut(self) -> str:
-        """What makes a human yes, where that is not simply the majority."""
+        """The rule for a human yes; empty when it is simply the majority."""
         label = self.chosen.label if self.chosen else None
         return "" if not label or label == MAJORITY else label
 
@@ -105,7 +105,7 @@ class AutoTable(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What the chart of accuracies shows, in words."""
+        """The contents of the chart of accuracies, in words."""
         said = ", ".join(
             f"{each.name} {percent(each.row.accuracy.value)}" for each in self.rows[:6]
         )
@@ -126,7 +126,7 @@ class AutoTable(NamedTuple):
 
     @property
     def measures(self) -> list[Measure]:
-        """The figures of the chosen run, with their distance from each ceiling."""
+        """The figures of the chosen run, then its accuracy minus each ceiling."""
         row = self.chosen
         if row is None:
             return []
@@ -159,8 +159,9 @@ def auto_table(
     """Lay out the report on agreement for one question, and choose a run.
 
     Args:
-        question: the asked one; without it attributable, else the first with a figure.
-        run: the asked one; without it the newest with a figure.
+        question: the question to show. If it is not in the report: `attributable`, else the first
+            question with an accuracy, else the first one.
+        run: the id of the run to choose. If it has no accuracy: the newest run with one.
     """
     questions = in_order(row.question for row in rows)
     if question not in questions:

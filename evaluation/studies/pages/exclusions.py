@@ -1,11 +1,11 @@
-"""What the figures on the page of a study are without, and why, in words."""
+"""The votes, items and scores that figures on the page of a study leave out, and why, in words."""
 
 from typing import NamedTuple
 
 from evaluation.reports.exclusions import REASONS
 from evaluation.studies.reports.study import Figures
 
-# The sections of the page and the report that each is made from.
+# Report → the section of the page that is made from it.
 SECTIONS = {
     "raters": "Rater agreement",
     "scenarios": "Questions by scenario",
@@ -15,11 +15,11 @@ SECTIONS = {
     "agreement": "Human–auto agreement",
     "sensibleness": "Sensibleness by slice",
 }
-NOT_LEFT_OUT = {"paired"}  # said for the record
+NOT_LEFT_OUT = {"paired"}  # counts among those left out that leave nothing out of a figure
 
 
 class SectionLeftOut(NamedTuple):
-    """What the figures of some sections are without."""
+    """A number of things that the figures of some sections leave out, and the reason."""
 
     n: int
     what: str
@@ -28,7 +28,7 @@ class SectionLeftOut(NamedTuple):
 
 
 def left_out_lines(figures: Figures) -> list[SectionLeftOut]:
-    """Return what is left out: how many, of what, why, and in which sections; most first."""
+    """Return a line for each reason and number, with its sections; the largest number first."""
     found: dict[tuple[str, int], list[str]] = {}
     for report, section in SECTIONS.items():
         for name, n in figures.reports[report].left_out.items():
@@ -43,5 +43,8 @@ def left_out_lines(figures: Figures) -> list[SectionLeftOut]:
 
 
 def _is_somewhere(name: str, figures: Figures) -> bool:
-    """Return whether any report leaves out some of these: then none says that it has none."""
+    """Return whether any report leaves out something for this reason.
+
+    If one does, the lines of reports that leave out 0 are not shown.
+    """
     return any(figures.reports[report].left_out.get(name) for report in SECTIONS)

@@ -1,4 +1,4 @@
-"""The charts of a study's page: which there are, from its figures, as the page carries them."""
+"""The charts of a study's page: their specifications, made from the figures of the study."""
 
 import hashlib
 from typing import Any
@@ -22,9 +22,9 @@ KEPT_SECONDS = 24 * 3600
 
 
 def page_plots(figures: Figures, auto: AutoTable) -> dict[str, Any]:
-    """Return the specifications of all charts that there are, and the themes to draw them in.
+    """Return the specifications of all charts that have something to draw, and their themes.
 
-    They are kept for the next visit: to build them takes longer than all the rest of the page.
+    They are cached, because building them takes longer than the rest of the page.
     """
     run = auto.chosen.of_run.run if auto.chosen else None
     signatures = [figures.scenarios.signature, figures.agreement.signature]
@@ -45,7 +45,7 @@ def _page_plots(figures: Figures, auto: AutoTable) -> dict[str, Any]:
 
 
 def chart(name: str, figures: Figures, auto: AutoTable, *, on_page: bool = False) -> Spec | None:
-    """Return one of `CHARTS`; None where there is nothing to draw."""
+    """Return the specification of one of `CHARTS`, or None when there is nothing to draw."""
     if name == "scenarios":
         return scenarios_chart(figures.scenarios.rows)
     if name == "shifts":

@@ -1,6 +1,6 @@
-"""What the page of a study shows, from its figures: rows of reports laid out as tables.
+"""The tables of a study's page, laid out from rows of reports.
 
-Nothing is computed here: a table holds the rows of the reports themselves.
+Nothing is computed here. A table holds the rows of the reports themselves.
 """
 
 import math
@@ -24,16 +24,16 @@ from evaluation.studies.reports.timing import (
 )
 from evaluation.studies.reports.uncertainty import OverAllSetups, ShiftOfSetup, UncertaintyRow
 
-MOST_COLUMNS = 4  # scenarios beside each other; more of them lie under each other
-MOST_SETUPS_BESIDE = 2  # whose shifts stand in the line of their question
+MOST_COLUMNS = 4  # scenarios beside each other; if there are more, setups are under each other
+MOST_SETUPS_BESIDE = 2  # setups whose shifts are shown in the line of their question, at most
 
 
 class Scenario(NamedTuple):
-    """A setup in an arm, with the letter that the paper gives it."""
+    """A setup in an arm. It is named by a letter, as in the paper."""
 
     letter: str
-    setup: str  # its name
-    short: str
+    setup: str  # the setup's name
+    short: str  # the setup's short name
     arm: str
 
 
@@ -42,7 +42,7 @@ W = TypeVar("W", bound=ReportRow)
 
 
 class TableLine(NamedTuple, Generic[C, W]):
-    """A line of a table: a question, a cell per column, and the row about it as a whole."""
+    """A line of a table: a question, a cell per column, and the row about the whole question."""
 
     question: str
     cells: list[C | None]
@@ -50,7 +50,7 @@ class TableLine(NamedTuple, Generic[C, W]):
 
 
 class ScenarioCell(NamedTuple):
-    """A row of the report on scenarios; of a question without a mean how its answers spread."""
+    """A row of the report on scenarios, with the row on raters that has the shares of answers."""
 
     row: ScenarioRow
     spread: RatersRow | None
@@ -61,27 +61,30 @@ class ScenarioCell(NamedTuple):
 
 
 class ScenarioLine(NamedTuple):
-    """A question, or one of its setups, with a cell per scenario."""
+    """A question with a cell per scenario, or one setup of a question with a cell per arm."""
 
     question: str
     cells: list[ScenarioCell | None]
-    setup: str = ""  # its short name, where a line is a setup of a question
+    setup: str = ""  # the setup's short name; empty when the line is about the whole question
 
     @property
     def undecided(self) -> int | None:
-        """How many majorities are undecided; None where that leaves nothing out of a mean."""
+        """The number of undecided majorities; None on an ordinal scale, whose mean misses none."""
         rows = [cell.row for cell in self.cells if cell]
         counts = [row.undecided for row in rows if row.scale != "ordinal"]
         return sum(counts) if counts else None
 
 
 class ScenarioTable(NamedTuple):
-    """Question means by scenario: a column each, or a line per setup and a column per arm."""
+    """Question means by scenario.
+
+    The wide layout has a column per scenario; the long one a line per setup and a column per arm.
+    """
 
     scenarios: list[Scenario]
     arms: list[str]
     lines: list[ScenarioLine]
-    groups: list[tuple[str, list[ScenarioLine]]]  # question → a line per setup
+    groups: list[tuple[str, list[ScenarioLine]]]  # each question with a line per setup
     scales: set[str]
     n_said: str
 
@@ -91,18 +94,18 @@ class ScenarioTable(NamedTuple):
 
     @property
     def n_columns(self) -> int:
-        """How many columns the long layout has: mean and n of each arm between two others."""
+        """The number of columns of the long layout: mean and n of each arm, and two others."""
         return 2 + 2 * len(self.arms)
 
 
 class ShiftTable(NamedTuple):
     """Merged against separate: a line per question, with a cell per setup."""
 
-    short: Mapping[str, str]  # of setups
-    scenarios: list[str]  # what is subtracted from what: 'B − A'
+    short: Mapping[str, str]  # name of a setup → its short name
+    scenarios: list[str]  # for each setup, the scenarios of the subtraction: 'B − A'
     lines: list[TableLine[ShiftOfSetup, OverAllSetups]]
-    accuracy_from: float  # where the rail of accuracies begins
-    most: float  # how far the rail of shifts goes to both sides
+    accuracy_from: float  # the beginning of the rail of accuracies
+    most: float  # the end of the rail of shifts; it begins at minus this
     n_said: str
 
     @property
@@ -111,7 +114,7 @@ class ShiftTable(NamedTuple):
 
     @property
     def is_of_majorities(self) -> bool:
-        """Whether every question's label is simply the majority."""
+        """Whether the label of every question is simply the majority."""
         labels = {line.row.label for line in self.lines if line.row}
         return labels <= {None, "", MAJORITY}
 
@@ -125,7 +128,10 @@ class ShiftTable(NamedTuple):
 
     @property
     def tested(self) -> str:
-        """Which questions Holm's correction is over: those with responses decided in both arms."""
+        """The questions of Holm's correction, in words.
+
+        These are the questions with responses that are decided in both arms.
+        """
         columns = zip(*(line.cells for line in self.lines), strict=True)
         n_tested = {sum(bool(cell and cell.n) for cell in column) for column in columns}
         n = len(self.lines)
@@ -143,7 +149,7 @@ class ShiftTable(NamedTuple):
 
 
 class Saving(NamedTuple):
-    """How much less, or more, merged judgements take, with the ends of its interval."""
+    """The share of time that merged judgements take less or more, with the ends of its interval."""
 
     share: float
     low: float | None
@@ -152,7 +158,7 @@ class Saving(NamedTuple):
 
 
 class TimeTable(NamedTuple):
-    """Seconds by arm, what merging saves, and the effect of the position."""
+    """Seconds by arm, the share that merging saves, and the effect of the position."""
 
     arms: list[TimeOfArm]
     saved: Estimate
@@ -179,7 +185,7 @@ class TimeTable(NamedTuple):
 
     @property
     def saving(self) -> Saving | None:
-        """What merging saves of the median; of a loss, how much more it takes."""
+        """The share of the median time that merging saves, or the share that it takes more."""
         share, low, high = self.saved
         if share is None:
             return None
@@ -193,7 +199,9 @@ def scenario_table(rows: Sequence[ScenarioRow], of_setups: Iterable[RatersRow]) 
     """Lay out the report on scenarios.
 
     Args:
-        of_setups: the report on raters by setup, for the spread of answers without a mean.
+        rows: the rows of the report.
+        of_setups: the rows of the report on raters by setup. They have the shares of answers, which
+            are shown for questions without a mean.
     """
     short = short_names(rows)
     spreads = {(row.question, row.setup, row.arm): row for row in of_setups}
@@ -233,7 +241,8 @@ def shift_table(rows: Sequence[UncertaintyRow], scenarios: Sequence[Scenario]) -
     """Lay out the report on uncertainty.
 
     Args:
-        scenarios: those of the scenario table, for their letters.
+        rows: the rows of the report.
+        scenarios: the scenarios of the scenario table, which have the letters.
     """
     shifts = [row for row in rows if isinstance(row, ShiftOfSetup)]
     wholes = [row for row in rows if isinstance(row, OverAllSetups)]
@@ -276,25 +285,25 @@ def time_table(
 
 
 def in_order(values: Iterable[str]) -> list[str]:
-    """Return each value once, in the order of its first place."""
+    """Return each value once, in the order of first occurrence."""
     return list(dict.fromkeys(values))
 
 
 def _rail(ends: Iterable[float | None], least: float) -> float:
-    """Return how far a rail around 0 has to go for all intervals, in steps of 0.05."""
+    """Return the end of a rail around 0 that has room for all intervals, in steps of 0.05."""
     furthest = max((abs(end) for end in ends if end is not None), default=least)
     return max(least, math.ceil(20 * furthest) / 20)
 
 
 def n_said(counts: Sequence[int], what: str, per: str) -> str:
-    """Return the number behind each figure in words: one, or from the fewest to the most."""
+    """Return the n of some figures in words: one number, or the smallest and the largest."""
     fewest, most = min(counts, default=0), max(counts, default=0)
     number = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
     return f"n = {number} {what}{'' if most == 1 else 's'} {per}"
 
 
 class SensibleTable(NamedTuple):
-    """Table 1 of the paper for one run: its slices, and the mean over those it was not built on."""
+    """Table 1 of [A] for one run: its slices, and the mean over those it was not built on."""
 
     title: str
     rows: list[SensibleRow]
@@ -302,12 +311,12 @@ class SensibleTable(NamedTuple):
 
     @property
     def is_built_here(self) -> bool:
-        """Whether one of the slices is what the prompt was built on."""
+        """Whether the run's prompt was built on one of the slices."""
         return any(row.built_on for row in self.rows)
 
 
 def sensible_tables(rows: Sequence[SensibleRow]) -> list[SensibleTable]:
-    """Return the rows run by run; runs without a single compared response are left out."""
+    """Return a table for each run. Runs without any compared response are left out."""
     tables = []
     for run, group in groupby(rows, lambda row: row.of_run):
         of_run = list(group)

@@ -1,4 +1,4 @@
-"""What the page of a threshold choice shows, from the rows of its report."""
+"""The contents of the page of a threshold choice, made from the rows of its report."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,39 +15,39 @@ from evaluation.studies.reports.threshold_choice_rows import (
 
 
 class ThresholdChoiceTable(NamedTuple):
-    """One question and one family: what was chosen, among what."""
+    """The choice for one question and one family, and the candidates for it."""
 
-    chosen: ChosenRow | None  # None: nothing takes part
-    candidates: list[CandidateRow]  # those with figures
-    aside: list[CandidateRow]  # those that take no part, and why
+    chosen: ChosenRow | None  # None: no candidate takes part
+    candidates: list[CandidateRow]  # candidates with an accuracy
+    aside: list[CandidateRow]  # candidates without an accuracy, with the reason
     ceilings: list[Ceiling]
 
     @property
     def why(self) -> str:
-        """Why nothing could be chosen."""
+        """The reason why nothing could be chosen; empty without one."""
         return self.chosen.why or "" if self.chosen else ""
 
     @property
     def shown_choice(self) -> tuple[str, str]:
-        """The run and the threshold that were chosen, to the last digit, as a form posts them."""
+        """The chosen run and threshold as a form posts them. The threshold has all its digits."""
         chosen = self.chosen
         return str(chosen and chosen.run), repr(chosen and chosen.threshold)
 
     @property
     def among(self) -> str:
-        """How many candidates the choice was among, in words."""
+        """The number of candidates for the choice, in words."""
         n = self.chosen.n_candidates if self.chosen else 0
         return f"{n:,} candidates compared" if n > 1 else "1 candidate, its threshold alone chosen"
 
     @property
     def lacking(self) -> list[tuple[str, int]]:
-        """The candidates without a score that another has, by name, with how many; most first."""
+        """The candidates that lack scores which others have, and how many; most first."""
         found = [(row.title, row.n_lacking) for row in self.candidates if row.n_lacking]
         return sorted(found, key=lambda pair: -pair[1])
 
     @property
     def has_choice(self) -> bool:
-        """Whether there is more to choose than a threshold."""
+        """Whether there is more to choose than the threshold, that is, several candidates."""
         return len(self.candidates) > 1
 
     @property
@@ -56,7 +56,7 @@ class ThresholdChoiceTable(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """What the two figures say of each other, in words."""
+        """A comparison, in words, of the flattering accuracy with that on other dialogs."""
         optimism = self.chosen.optimism.value if self.chosen else None
         if optimism is None:
             return ""
@@ -78,7 +78,7 @@ class ThresholdChoiceTable(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What the chart shows, in words."""
+        """The contents of the chart, in words."""
         said = ", ".join(
             f"{row.title} {percent(row.accuracy.value)}" for row in self.candidates[:12]
         )

@@ -1,4 +1,4 @@
-"""The report on human–auto agreement: each run's scores against people, question by question."""
+"""The report on human–auto agreement: each run's scores compared with people, by question."""
 
 import hashlib
 import math
@@ -39,15 +39,15 @@ from evaluation.studies.reports.run_columns import (
 from evaluation.votes.counts import ArmCounts, n_outside_full_share
 from evaluation.votes.people import People, people_of
 
-MOST_DISAGREEMENTS = 5  # that a page shows before somebody asks for all
+MOST_DISAGREEMENTS = 5  # disagreements on the page of a study; the worklist has all
 
-Point = dict[str, Any]  # of a curve, as charts draw it
+Point = dict[str, Any]  # a point of a curve, as charts draw it
 Curves = dict[str, dict[str, list[Point]]]  # "run/question" → "roc", "calibration"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Confusion(ReportRow):
-    """How many items a metric and people say yes or no to."""
+    """The confusion matrix: the numbers of items by the metric's label and the human label."""
 
     tp: int
     fn: int
@@ -57,20 +57,21 @@ class Confusion(ReportRow):
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementRow(ReportRow):
-    """How well one run repeats what people said to one question.
+    """The agreement of one run with people on one question.
 
-    Of the rated targets `n` are compared; each of the others is unscored, failed, assumed or, with
-    a score, undecided.
+    Of the rated targets, `n` are compared. Each of the others is unscored, failed, assumed or, if
+    it has a score, undecided.
     """
 
     of_run: RunColumns
     question: Annotated[str, Column("Question")]
-    label: str | None  # what makes a human yes
-    truth: Annotated[str, Column("Truth")]  # the arm
+    label: str | None  # the rule for a human yes; None: there is no rule
+    truth: Annotated[str, Column("Truth")]  # the arm whose labels are the truth
     threshold: float
     n: Annotated[int, Column("n", Format.COUNT)]
     n_human_yes: Annotated[int, Column("Human yes", Format.COUNT)]
-    # What mean squared error and Spearman are over: fewer where a study stops when decided.
+    # The number of items for mean squared error and Spearman. It is less than `n` when the study
+    # stops asking as soon as a vote is decided.
     n_rater_score: int
     accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)] = UNKNOWN
     balanced_accuracy: Annotated[Estimate, Column("Balanced accuracy", Format.PERCENT)] = UNKNOWN
@@ -88,20 +89,20 @@ class AgreementRow(ReportRow):
     without_score: WithoutScore
     truncated: int
     metric_scale: str | None  # '1–5'; None: 0 to 1
-    flattered: bool  # its threshold was chosen on these votes
-    why: Annotated[str | None, Column("Why")]  # nothing can be said
+    flattered: bool  # the run's threshold was chosen on these votes
+    why: Annotated[str | None, Column("Why")]  # the reason why nothing can be compared
 
 
 class Disagreements(NamedTuple):
-    """Where a run and people differ on a question."""
+    """The disagreements of a run with people on a question."""
 
     n: int
     n_compared: int
-    first: list[Disagreement]  # as `evaluation.studies.disagreements.worklist` orders them
+    first: list[Disagreement]  # the first ones of `evaluation.studies.disagreements.worklist`
 
 
 class Details(NamedTuple):
-    """What a page shows beside the rows, each by "run/question"."""
+    """The curves and disagreements that a page shows beside the rows, each by "run/question"."""
 
     curves: Curves
     disagreements: dict[str, Disagreements]
@@ -113,9 +114,9 @@ def agreement_report(
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
 ) -> Report[AgreementRow]:
-    """Return how well each run repeats what people said: a row per run × question.
+    """Return the agreement of each run with people: a row per run × question.
 
-    `counts` and `left_out` as for `raters_report`.
+    `raters_report` explains `counts` and `left_out`.
     """
     return agreement_with_details(study, choices, counts, left_out, with_details=False)[0]
 
@@ -125,7 +126,7 @@ def curves(
     choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
 ) -> Curves:
-    """Return the ROC and calibration curve of each run and question that can be compared."""
+    """Return the ROC and the calibration curve of each run and question with compared items."""
     of_arm, people = people_of(study, choices.truth, counts or study_counts(study, choices))
     if of_arm is None:
         return {}
@@ -180,17 +181,17 @@ def agreement_with_details(
                 details.disagreements[key] = _disagreements_of(of_arm, each, outcomes)
     n_undecided = sum(int((each.is_rated & np.isnan(each.labels)).sum()) for each in people)
     said += f" | scores {digest.hexdigest()[:16]}"
-    # They have labels; only mean squared error and Spearman are without them.
+    # These items have labels. Only mean squared error and Spearman leave them out.
     missing["items_outside_full_share"] = n_outside_full_share(of_arm)
     left_out = {"undecided": n_undecided} | missing | left_out
     return Report(study.name, "agreement", rows, left_out, said), details
 
 
-# --- both -----------------------------------------------------------------------------------
+# --- a run and people -----------------------------------------------------------------------
 
 
 def _outcomes(run: MetricRun, scores: ItemScores, of_arm: ArmCounts, people: People) -> Outcomes:
-    """Return a run beside people on one question; assumed scores take no part."""
+    """Return a run's scores beside people's labels on one question. Assumed scores are left out."""
     return Outcomes(
         human=people.labels,
         score=scores.given,
@@ -251,7 +252,7 @@ def _row(
 
 
 def _scale_said(run: MetricRun) -> str | None:
-    """Return the scale of a run's scores where it is not 0 to 1: '1–5'."""
+    """Return the scale of a run's scores, such as '1–5'; None when it is 0 to 1."""
     low, high = scale_of(run)
     return None if (low, high) == (0, 1) else f"{low:g}–{high:g}"
 
@@ -261,14 +262,17 @@ def _curves_of(outcomes: Outcomes) -> dict[str, list[Point]]:
 
 
 def _disagreements_of(of_arm: ArmCounts, people: People, outcomes: Outcomes) -> Disagreements:
-    """Return how many labels differ, and those with the closest votes, then the widest margin."""
+    """Return the number of labels that differ, and the first of these disagreements.
+
+    Those with the closest votes come first, and among these those with the widest margin.
+    """
     said_yes = outcomes.score > outcomes.threshold
     is_compared = ~np.isnan(outcomes.score) & ~np.isnan(outcomes.human)
     differing = np.flatnonzero(is_compared & ((outcomes.human == 1) != said_yes))
     votes = of_arm.votes[people.question.key][differing]
     n_yes, n_no = people.rule.sides(votes)
     margins = outcomes.score[differing] - outcomes.threshold
-    # Items are in the order of their names, which decides between equals.
+    # Items are in the order of their names. This order decides between equal disagreements.
     order = np.lexsort([differing, -np.abs(margins), np.abs(n_yes - n_no)])
     first = [
         Disagreement(
@@ -287,7 +291,10 @@ def _disagreements_of(of_arm: ArmCounts, people: People, outcomes: Outcomes) -> 
 
 
 def _plain(points: Sequence[Mapping[str, Any]]) -> list[Point]:
-    """Return points as JSON knows them: undefined is None, and four digits are enough to draw."""
+    """Return points in a form that JSON can hold.
+
+    An undefined number becomes None. Numbers are rounded to four digits, enough for a drawing.
+    """
     return [
         {
             name: (None if not math.isfinite(value) else round(float(value), 4) + 0.0)  # no −0.0

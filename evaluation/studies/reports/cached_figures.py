@@ -1,8 +1,9 @@
 """Figures of a study, cached until something changes them.
 
-They lie in the cache under the study and its reader's choices, beside the version of the data that
-they were made from. A small study is computed when somebody looks; a large one by a worker, while
-the last figures are shown with their time.
+The cache stores them by study and by the reader's choices, together with the version of the data
+that they were computed from. The figures of a small study are computed when a reader asks for
+them. Those of a large study are computed by a worker; until it has finished, the last figures are
+shown with their time.
 """
 
 import hashlib
@@ -26,25 +27,25 @@ from generation.models import Response
 
 logger = logging.getLogger(__name__)
 
-KEPT_SECONDS = 30 * 24 * 3600  # of a study that nobody looks at
-MOST_VOTES_AT_ONCE = 150_000  # computed while somebody waits
-LOCK_SECONDS = 300  # longer than any study takes; who died at it is waited for no longer
+KEPT_SECONDS = 30 * 24 * 3600  # how long the cache keeps figures after they were computed
+MOST_VOTES_AT_ONCE = 150_000  # votes that are computed during a request, at most
+LOCK_SECONDS = 300  # longer than any study takes; then the lock of a dead process ends
 
 T = TypeVar("T")
 
 
 class LastFigures(NamedTuple):
-    """The last figures of a study; None when there never were any."""
+    """The last figures of a study, and whether they are current."""
 
-    figures: Figures | None
-    is_current: bool  # nothing has changed since they were made
-    is_large: bool  # a worker computes them
+    figures: Figures | None  # None: the cache has none yet
+    is_current: bool  # nothing has changed since they were computed
+    is_large: bool  # the study is large, so a worker computes its figures
 
 
 def stored_figures(study: Study, choices: Choices) -> LastFigures:
-    """Return the last figures; those of a small study are made now when they are not current.
+    """Return the last figures. Those of a small study are computed now if they are not current.
 
-    Where somebody else is making them already, the last ones are returned as they are.
+    If another process is already computing them, return the last figures, if there are any.
     """
     key, current = _key(study, choices), _version(study)
     version, figures = _read(key)
@@ -63,7 +64,7 @@ def stored_figures(study: Study, choices: Choices) -> LastFigures:
 
 
 def as_on_page(kind: ReportKind[Study, Choices], study: Study, choices: Choices) -> Report[Any]:
-    """Return a report as its page shows it, or made now where the page waits for a worker."""
+    """Return a report from the figures of the page, or compute it if they are not current."""
     stored = stored_figures(study, choices)
     if stored.figures is None or not stored.is_current:
         return kind.make(study, choices)
@@ -76,7 +77,10 @@ def report_in(figures: Figures, key: str, choices: Choices) -> Report[Any]:
 
 
 def compute_and_store(study_id: int, choices: Choices) -> None:
-    """Make the figures of a study unless they are current, or somebody is making them."""
+    """Compute and store the figures of a study.
+
+    Do nothing if they are current, or if another process is computing them.
+    """
     study = Study.objects.filter(pk=study_id).first()
     if study is None:
         logger.info("study %s is gone", study_id)
@@ -94,21 +98,25 @@ def compute_and_store(study_id: int, choices: Choices) -> None:
 
 
 def is_large(study: Study) -> bool:
-    """Return whether a study has more votes than are counted while somebody waits."""
+    """Return whether a study has more votes than are computed during a request."""
     return _n_votes(study) > MOST_VOTES_AT_ONCE
 
 
 def cached_of_study(study: Study, what: str, make: Callable[[], T]) -> T:
-    """Return what is made from a study's votes and scores, cached until any of them changes.
+    """Return a result made from a study's votes and scores, cached until any of them changes.
 
     Args:
-        what: it is, with every choice in it.
+        what: the cache key of the result. It must contain every choice that changes the result.
+        make: the function that makes the result.
     """
     return cached(study, what, make, version=_version(study))
 
 
 def _compute(study: Study, choices: Choices, version: str) -> Figures:
-    """Make and store figures under the version from before: what comes meanwhile makes it old."""
+    """Compute figures and store them under the version that was read before.
+
+    If data changes during the computation, the version does too, and the figures are not current.
+    """
     figures = study_figures(study, choices)
     cache.set(_key(study, choices), (version, figures), KEPT_SECONDS)
     logger.info("figures of study %s made in %s s", study.pk, figures.seconds)
@@ -137,11 +145,12 @@ def _unlock(key: str) -> None:
 
 
 def _version(study: Study) -> str:
-    """Return a digest of what changes whenever figures can, in a dozen small statements.
+    """Return a digest that changes whenever the figures can change, in a dozen small statements.
 
-    None of them goes through the votes. Those of imported studies come by imports alone, each of
-    which is in the audit trail; those given here come with a submitted assignment, or (late ones,
-    and answers to what had been flagged) are the newest of their study. A change leaves a row.
+    No statement reads all votes. Votes of imported studies come only from imports, and each import
+    is in the audit trail. Votes given in Attest come with a submitted assignment, or else they are
+    the newest votes of their study: late votes, and answers about responses that had been flagged.
+    A changed vote leaves a row that records the change.
     """
     setups = list(study.setups.order_by("pk").values_list("pk", "name", "temperature"))
     runs = MetricRun.objects.filter(dataset=study.dataset_id).order_by("pk")
@@ -158,6 +167,6 @@ def _version(study: Study) -> str:
 
 
 def _n_votes(study: Study) -> int:
-    """Return the number of votes, as far as it matters whether they are many."""
+    """Return the number of votes. Counting stops as soon as there are too many for a request."""
     votes = Vote.objects.filter(arm__in=list(study.arms.values_list("pk", flat=True)))
     return votes.order_by()[: MOST_VOTES_AT_ONCE + 1].count()

@@ -1,4 +1,4 @@
-"""How often people say what people say: what a metric is held against."""
+"""The ceilings: the accuracy that people reach against each other. Metrics are compared with it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from evaluation.statistics.intervals import Floats
 
 
 class Way(NamedTuple):
-    """One way to hold people against people, in words."""
+    """One way to compare people with people, in words."""
 
     name: str
     how: str
 
 
-# The first that a study has is the one to hold metrics against.
+# Metrics are compared with the first of these that a study has.
 CEILINGS = {
     "merged": Way("Ceiling: merged arm", "merged arm against separate arm"),
     "halves": Way("Ceiling: half against half", "half of the raters against the other half"),
@@ -29,9 +29,9 @@ CEILINGS = {
 
 @dataclass(frozen=True, kw_only=True)
 class CeilingColumns(ReportRow):
-    """Each ceiling, the accuracy of the row − that, and over how many items; None: there is none.
+    """Each ceiling, the accuracy of the row − this ceiling, and the number of items; None: none.
 
-    Over the compared items alone, so that a metric and its ceiling are about the same.
+    Only items that the row compares count, so that a metric and its ceiling have the same items.
     """
 
     ceiling_merged: Annotated[Estimate, Column("Merged arm", Format.PERCENT, "Ceiling")] = UNKNOWN
@@ -47,23 +47,23 @@ class CeilingColumns(ReportRow):
     ceiling_rest_n: int | None = None
 
     def of(self, name: str) -> Estimate:
-        """Return one of `CEILINGS`."""
+        """Return the ceiling with a name of `CEILINGS`."""
         found: Estimate = getattr(self, f"ceiling_{name}")
         return found
 
     def minus(self, name: str) -> Estimate:
-        """Return the accuracy of the row − one of `CEILINGS`."""
+        """Return the accuracy of the row − the ceiling with a name of `CEILINGS`."""
         found: Estimate = getattr(self, f"minus_ceiling_{name}")
         return found
 
     def n(self, name: str) -> int | None:
-        """Return how many items one of `CEILINGS` is over."""
+        """Return the number of items of the ceiling with a name of `CEILINGS`."""
         found: int | None = getattr(self, f"ceiling_{name}_n")
         return found
 
     @property
     def defined(self) -> list[str]:
-        """The ones that there are, in the order of `CEILINGS`."""
+        """The names of the ceilings that have a value, in the order of `CEILINGS`."""
         return [name for name in CEILINGS if self.of(name).value is not None]
 
 
@@ -73,9 +73,11 @@ def ceiling_columns(
     """Return the columns of the ceilings.
 
     Args:
-        estimates: of a row, with 'ceiling_<name>' and 'minus_ceiling_<name>'; some may be missing.
-        statistics: by name, of all items (n_items, 2); the second is whether it has a ceiling.
-        is_compared: which items the row is over.
+        estimates: the estimates of a row by name. Those of the ceilings are called
+            'ceiling_<name>' and 'minus_ceiling_<name>'; some may be missing.
+        statistics: ceiling → statistics of all items, (n_items, 2). The second number is above 0
+            for an item that has this ceiling.
+        is_compared: whether the row compares each item.
     """
     names = [f"{kind}_{name}" for name in CEILINGS for kind in ("ceiling", "minus_ceiling")]
     columns: dict[str, Any] = {name: estimates.get(name, UNKNOWN) for name in names}

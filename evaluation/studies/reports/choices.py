@@ -1,4 +1,4 @@
-"""What a reader may choose about the reports of a study that depends on the study."""
+"""The usual choices about the reports of a study, and a check of choices against the study."""
 
 from annotation.models import Arm, Study
 from evaluation.reports.base import Choices
@@ -6,16 +6,16 @@ from generation.choices.declaration import check_known
 
 
 def usual_choices(study: Study) -> Choices:
-    """Return what is usual about a study: the truth is that of its first arm."""
+    """Return the usual choices about a study. The truth is its first arm."""
     arms = [arm.kind for arm in study.arms.all()]
     return Choices(truth=next(iter(arms), Arm.Kind.SEPARATE))
 
 
 def check_choices(study: Study, choices: Choices) -> None:
-    """Make sure that a study has the setup and the arm that were chosen.
+    """Check that a study has the setup and the arm that were chosen.
 
     Raises:
-        ChoiceError: it does not.
+        ChoiceError: the study does not have them.
     """
     setups = sorted(study.setups.values_list("name", flat=True))
     arms = [arm.kind for arm in study.arms.all()]

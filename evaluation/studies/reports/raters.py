@@ -1,4 +1,4 @@
-"""The report on raters: what they said, and how far they agree."""
+"""The report on raters: their answers, and their agreement."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,11 +36,11 @@ from evaluation.votes.counts import ArmCounts, Ints, n_outside_full_share, n_rat
 
 @dataclass(frozen=True, kw_only=True)
 class RatersRow(RowOfQuestion):
-    """What raters said to one question in one arm, and how far they agree; see `raters_report`."""
+    """The raters' answers to one question in one arm, and their agreement; see `raters_report`."""
 
     question: Annotated[str, Column("Question")]
     arm: Annotated[str, Column("Arm")]
-    setup: Annotated[str | None, Column("Setup")]  # None: all of them
+    setup: Annotated[str | None, Column("Setup")]  # None: all setups
     scale: str
     n: Annotated[int, Column("n", Format.COUNT)]
     n_assumed: int
@@ -48,7 +48,7 @@ class RatersRow(RowOfQuestion):
     n_votes: int
     n_implied: int
     undecided: Annotated[int, Column("Undecided", Format.COUNT)]
-    majorities: Mapping[str, int]  # majority_<label>: items
+    majorities: Mapping[str, int]  # majority_<label> → number of items
     mean: Annotated[Estimate, Column("Mean", Format.MEAN)] = UNKNOWN
     mean_after_gates: Estimate = UNKNOWN
     percent_agreement: Annotated[Estimate, Column("Percent agreement", Format.PERCENT)]
@@ -60,10 +60,10 @@ class RatersRow(RowOfQuestion):
     fleiss_votes_per_item: int
     no_variation: bool
     fleiss_no_variation: bool
-    shares: Mapping[str, float | None]  # share_<label>: of the votes compared
+    shares: Mapping[str, float | None]  # share_<label> → share of the votes compared
 
     def text(self, name: str, column: Column) -> str:
-        """Return what a table of text says in a column; the level says why there is no alpha."""
+        """Return the text of a column. The level's column says when alpha has no variation."""
         said = super().text(name, column)
         return f"{said}, no variation" if name == "alpha_level" and self.no_variation else said
 
@@ -74,15 +74,17 @@ def raters_report(
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
 ) -> Report[RatersRow]:
-    """Return what raters said and how far they agree: a row per arm × question (× setup).
+    """Return the answers of raters and their agreement: a row per arm × question (× setup).
 
-    `counts` are those of `study_counts`, and `left_out` is of `votes_left_out`, when they were read
-    already.
+    The mean is the mean of majority votes (yes/no) or of medians (ordinal). It uses all votes, also
+    implied ones, so that no item is missing. Agreement uses only given votes, unless `choices`
+    decide otherwise: with `by_gates`, votes behind a closed gate count as implied; with
+    `with_implied`, implied votes are used too. An assumed answer (`n_assumed`) counts as a no in
+    the mean, and it counts in no other figure.
 
-    The mean is that of majority votes (yes/no) or of medians (ordinal) over all votes, implied
-    ones too, so that it has no hole; agreement uses given votes unless `choices` say otherwise:
-    which of them gates closed, and whether implied ones count. An assumed answer (`n_assumed`) is a
-    no in the mean, and in no other figure.
+    Args:
+        counts: the result of `study_counts`; None: it has not been read yet.
+        left_out: the result of `votes_left_out`; None: it has not been read yet.
     """
     scheme = load_scheme(study.scheme)
     if counts is None:
@@ -90,7 +92,7 @@ def raters_report(
     if left_out is None:
         left_out = votes_left_out(study, counts, choices)
     setups: dict[int | None, str | None] = {None: None}
-    if choices.by_setup:  # sorted here: databases differ in the order of names
+    if choices.by_setup:  # sorted here, because databases differ in the order of names
         setups = dict(sorted(_setups(study, choices), key=itemgetter(1)))
     rows: list[RatersRow] = []
     for of_arm in counts:
@@ -105,7 +107,7 @@ def raters_report(
 
 
 def _setups(study: Study, choices: Choices) -> Iterable[tuple[int, str]]:
-    """Return the setups that a report by setup has rows for, as id and name."""
+    """Return the id and name of each setup that has rows in a report by setup."""
     setups = study.setups.all()
     if choices.setup:
         setups = setups.filter(name=choices.setup)
@@ -113,7 +115,7 @@ def _setups(study: Study, choices: Choices) -> Iterable[tuple[int, str]]:
 
 
 def _of_setup(setups: Ints, setup_id: int | None) -> NDArray[np.bool_]:
-    """Return which of some items' setups are the one: (n_items,); all of them for None."""
+    """Return whether each item is of one setup, or True for all when it is None: (n_items,)."""
     if setup_id is None:
         return np.ones(len(setups), bool)
     is_here: NDArray[np.bool_] = setups == setup_id
@@ -128,7 +130,7 @@ def _planned(
     choices: Choices,
     setup: str | None,
 ) -> Planned[RatersRow]:
-    """Return the row of one question over the items of a setup, or all of them."""
+    """Return the row of one question over the items of a setup, or over all items."""
     votes = of_arm.votes[question.key]
     here = _of_setup(of_arm.items.setups, setup_id) & (votes.sum(axis=1) > 0)
     assumed = _of_setup(of_arm.assumed.setups, setup_id) & of_arm.assumed.to(question)
@@ -145,7 +147,7 @@ def _planned(
     here_and_assumed = np.concatenate([dialogs.of_items[here], dialogs.of_assumed[assumed]])
 
     def figure(statistics: Floats, measure: Measure) -> Statistic:
-        """Return a figure of the items; what is assumed has no part in it."""
+        """Return a figure of the items. Assumed answers do not count in it."""
         nothing = np.zeros((n_assumed, statistics.shape[1]))
         return Statistic(np.vstack([statistics, nothing]), here_and_assumed, measure)
 
@@ -200,10 +202,10 @@ def _planned(
 
 
 def _compared(question: Question, votes: Ints, given: Ints, behind: Ints, choices: Choices) -> Ints:
-    """Return the votes that agreement is over: (n_items, n_categories).
+    """Return the votes that agreement uses: (n_items, n_categories).
 
-    `behind` are those of `given` that count as implied, as a closed gate says: noes to a question
-    with yes and no, nothing to another one.
+    `behind` are the votes of `given` that count as implied, because their rater closed a gate
+    before them. Such a vote is a no to a yes/no question. It is no vote on any other question.
     """
     if not choices.with_implied:
         return given - behind
@@ -216,7 +218,7 @@ def _compared(question: Question, votes: Ints, given: Ints, behind: Ints, choice
 def _passed_gates(
     study: Study, of_arm: ArmCounts, question: Question, here: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return which items have a majority yes on every gate of the question: (n_items,)."""
+    """Return whether each item has a majority yes on every gate of the question: (n_items,)."""
     passed = np.ones(int(here.sum()), bool)
     for gate in question.after:
         votes = of_arm.votes[gate][here]
@@ -225,9 +227,10 @@ def _passed_gates(
 
 
 def _missing_behind_gates(of_arm: ArmCounts, study: Study) -> int:
-    """Return how many votes are missing on gated questions: the gate was answered, they not.
+    """Return how many votes are missing on gated questions whose gate was answered.
 
-    Votes made here have none: what is not asked is an implied no. Imported ones may.
+    Votes given in Attest have no such gaps, because a question that is not asked has an implied no.
+    Imported votes may have them.
     """
     return sum(
         int(np.maximum(0, of_arm.votes[gate].sum(axis=1) - of_arm.votes[key].sum(axis=1)).sum())
@@ -242,13 +245,13 @@ def _missing_behind_gates(of_arm: ArmCounts, study: Study) -> int:
 def _left_out(
     study: Study, counts: Sequence[ArmCounts], rows: Sequence[RatersRow], choices: Choices
 ) -> LeftOut:
-    """Return what this report is without, apart from what all reports are."""
+    """Return the numbers of what only this report leaves out."""
     return {
-        # Only yes/no questions have a mean of majorities, which these are missing from.
+        # Only yes/no questions have a mean of majorities. Undecided items are missing from it.
         "undecided": sum(row.undecided for row in rows if row.scale == "yes_no"),
         "implied_votes": 0 if choices.with_implied else sum(row.n_implied for row in rows),
         "missing_behind_gates": sum(_missing_behind_gates(of_arm, study) for of_arm in counts),
-        # Where a study stops when decided: rated items that agreement is not taken from.
+        # Only in a study that stops when a vote is decided: rated items that agreement leaves out.
         "items_outside_full_share": sum(n_outside_full_share(of_arm) for of_arm in counts),
     }
 

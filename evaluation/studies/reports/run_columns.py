@@ -1,4 +1,4 @@
-"""What rows about a metric run say of it, and of the scores that it does not have."""
+"""The columns of rows about a metric run: the run itself, and the number of missing scores."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -16,23 +16,23 @@ from evaluation.statistics.human_auto import Bools
 
 @dataclass(frozen=True, kw_only=True)
 class RunColumns(ReportRow):
-    """What a run is."""
+    """The columns that identify a run."""
 
-    run: int  # its id
+    run: int  # the run's id
     metric: str
     title: Annotated[str, Column("Metric")]
-    model: Annotated[str, Column("Model")]  # or backend
+    model: Annotated[str, Column("Model")]  # the model; the backend, if there is no model
     run_signature: str
 
 
 def to_run(study: Study, choices: object, row: Any) -> str:
-    """Return the address of the run that a row is about; "" of a row about none."""
+    """Return the address of the run that a row is about; "" when it is about no run."""
     run = row.value("run")
     return reverse("evaluation:run", args=[run]) if run else ""
 
 
 def run_columns(run: MetricRun) -> RunColumns:
-    """Return what a run is."""
+    """Return the columns that identify a run."""
     return RunColumns(
         run=run.pk,
         metric=run.metric,
@@ -44,7 +44,7 @@ def run_columns(run: MetricRun) -> RunColumns:
 
 @dataclass(frozen=True, kw_only=True)
 class WithoutScore(ReportRow):
-    """How many of the rated targets a run has no score of its own for, by reason."""
+    """The numbers of rated targets without a score of the run's own, by reason."""
 
     unscored: int
     failed: int
@@ -52,12 +52,12 @@ class WithoutScore(ReportRow):
 
     @property
     def n(self) -> int:
-        """How many for any reason."""
+        """The number of these targets for all reasons together."""
         return self.unscored + self.failed + self.assumed
 
 
 def without_score(scores: ItemScores, here: Bools) -> WithoutScore:
-    """Return how many of some items have no score."""
+    """Return how many of the items in `here` have no score, by reason."""
     return WithoutScore(
         unscored=int((here & ~scores.has_row).sum()),
         failed=int((here & scores.is_failed).sum()),

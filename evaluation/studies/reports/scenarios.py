@@ -1,4 +1,4 @@
-"""The report on scenarios: each question's single number for every setup in every arm."""
+"""The report on scenarios: the mean of each question for every setup in every arm."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -35,11 +35,11 @@ from generation.models import Setup
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioRow(RowOfQuestion):
-    """A question's single number for one setup in one arm; see `scenarios_report`."""
+    """The mean of a question for one setup in one arm; see `scenarios_report`."""
 
     question: Annotated[str, Column("Question")]
     scale: str
-    scenario: Annotated[str, Column("Scenario")]  # a letter
+    scenario: Annotated[str, Column("Scenario")]  # the scenario's letter
     setup: Annotated[str, Column("Setup")]
     model: str
     temperature: float | None
@@ -48,7 +48,7 @@ class ScenarioRow(RowOfQuestion):
     n_assumed: int
     n_dialogs: int
     undecided: Annotated[int, Column("Undecided", Format.COUNT)]
-    n_mean: Annotated[int, Column("n of mean", Format.COUNT)]  # none of a nominal question
+    n_mean: Annotated[int, Column("n of mean", Format.COUNT)]  # 0 for a nominal question
     mean: Annotated[Estimate, Column("Mean", Format.MEAN)] = UNKNOWN
 
 
@@ -60,10 +60,10 @@ def scenarios_report(
 ) -> Report[ScenarioRow]:
     """Return question means by scenario: a row per question × setup × arm.
 
-    An assumed answer (`n_assumed`) is a no in the mean, and in no other figure.
+    An assumed answer (`n_assumed`) counts as a no in the mean, and it counts in no other figure.
 
-    `counts` and `left_out` as for `raters_report`. Setups stand in the order of `setups_in_order`,
-    the separate arm of each before its merged one.
+    `raters_report` explains `counts` and `left_out`. Setups are in the order of `setups_in_order`.
+    For each setup, the separate arm comes before the merged arm.
     """
     if counts is None:
         counts = study_counts(study, choices)
@@ -91,7 +91,10 @@ def scenarios_report(
 
 
 def setups_in_order(study: Study) -> list[Setup]:
-    """Return a study's setups, coolest first, those without a temperature last, then by name."""
+    """Return a study's setups by temperature, lowest first and then by name.
+
+    Setups without a temperature come last.
+    """
     return sorted(study.setups.all(), key=lambda setup: (_warmth(setup), setup.name))
 
 
@@ -100,7 +103,7 @@ def _warmth(setup: Setup) -> float:
 
 
 def scenario_letters(setups: Sequence[Setup], arms: Sequence[str]) -> dict[tuple[str, str], str]:
-    """Return the letter of each (setup, arm): A, B, C, … Z, AA, AB, …"""
+    """Return the letter of each (setup, arm): A, B, C, … Z, AA, AB, and so on."""
     pairs = [(setup.name, arm) for setup in setups for arm in arms]
     return {pair: _letter(place) for place, pair in enumerate(pairs)}
 

@@ -1,7 +1,7 @@
 """The report on sensibleness: table 1 of the attribution/fluency paper, slice by slice.
 
-A slice is a setup of the study. Metrics called like a question of the study ('sensible',
-'specific') are held against its rater scores, which need no majority.
+A slice is a setup of the study. A metric that has the name of a question of the study ('sensible',
+'specific') is compared with the rater scores of that question. Rater scores need no majority.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ MEASURES = ("mse", "missed", "false_alarm", "error_rate")
 
 @dataclass(frozen=True, kw_only=True)
 class SensibleRow(ReportRow):
-    """How far one run is from the raters on one slice, or on average over some."""
+    """The distance of one run from the raters on one slice, or on average over some slices."""
 
     paper_columns = (  # [A] table 1
         "title",
@@ -73,7 +73,7 @@ class SensibleRow(ReportRow):
 
 
 class _Slice(NamedTuple):
-    """One setup: its name, and which of the rated items belong to it."""
+    """One setup: its name, and whether each item belongs to it."""
 
     name: str
     here: NDArray[np.bool_]
@@ -86,11 +86,15 @@ def sensibleness_report(
     left_out: LeftOut | None = None,
     scores_of: ScoresOf = scores_of,
 ) -> Report[SensibleRow]:
-    """Return how far each run is from the raters: a row per run × slice, and their mean below.
+    """Return the distance of each run from the raters: a row per run × slice, then their mean.
 
-    The mean is over the slices that the run's prompt was not built on, each counting the same;
-    undefined when there is none, or when one of them is. `counts` and `left_out` as for
-    `raters_report`; `scores_of` of `scores_once` when another report reads the same scores.
+    The mean is over the slices that the run's prompt was not built on. Each slice has the same
+    weight. The mean is undefined when there is no such slice, or when one of them is undefined.
+
+    Args:
+        counts: as in `raters_report`.
+        left_out: as in `raters_report`.
+        scores_of: the result of `scores_once` when another report reads the same scores.
     """
     if counts is None:
         counts = study_counts(study, choices)
@@ -143,7 +147,7 @@ def _slices(study: Study, of_arm: ArmCounts) -> list[_Slice]:
 
 
 def _built_on(run: MetricRun, study: Study) -> str:
-    """Return the setup of the study's dataset that a run's prompt was built on; "" without one."""
+    """Return the setup of the study's dataset that a run's prompt was built on; "" if none was."""
     is_here = run.parameters.get("built_on_dataset") == study.dataset.slug
     return str(run.parameters["built_on"]) if is_here else ""
 
@@ -156,8 +160,9 @@ def _rows_of(
     slices: Sequence[_Slice],
     built_on: str,
 ) -> Iterator[Planned[SensibleRow]]:
-    """Yield the rows of one run: its slices, then the mean over those not built on."""
-    # A score above the cut is a yes: from the next number on.
+    """Yield the rows of one run: its slices, then the mean over those it was not built on."""
+    # Here a score at the threshold is a yes. For a run whose yes is above its threshold, take the
+    # next larger number.
     threshold = run.threshold if run.is_yes_at_threshold else math.nextafter(run.threshold, 2)
     dialogs = of_arm.items.dialogs
     others = []
@@ -211,7 +216,7 @@ def _row(
 
 
 def _mean_of(figures: Sequence[Statistic], dialogs: Ints) -> Statistic:
-    """Return the mean of some figures, each counting the same; undefined without any."""
+    """Return the mean of some figures with equal weights. It is undefined without any figure."""
     if len(figures) == 1:
         return figures[0]
     nothing = np.zeros((len(dialogs), 2))
@@ -220,7 +225,7 @@ def _mean_of(figures: Sequence[Statistic], dialogs: Ints) -> Statistic:
 
 
 def _mean_over_slices(sums: Floats) -> Floats:
-    """Return the mean of ratios from their sums, part and whole in turn: (..., 2 n) to (...)."""
+    """Return the mean of ratios from their sums, part and whole by turns: (..., 2 n) to (...)."""
     means: Floats = ratio(sums[..., ::2], sums[..., 1::2]).mean(axis=-1)
     return means
 

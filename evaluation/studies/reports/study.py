@@ -1,4 +1,4 @@
-"""Every report on a study at once, from one reading of its votes: what its page shows."""
+"""All reports on a study, made from one reading of its votes, for the page of the study."""
 
 import time
 from datetime import datetime
@@ -46,12 +46,12 @@ from evaluation.studies.reports.uncertainty import (
 )
 from generation.models import Response
 
-# In the order of the page of a study.
+# The order is that of the page of a study.
 ON_PAGE = (RATERS, SCENARIOS, UNCERTAINTY, AGREEMENT, SENSIBLENESS, TIME, POSITION)
 
 
 class Overview(NamedTuple):
-    """How large a study is, whatever a reader chooses to count."""
+    """The size of a study. It does not depend on the reader's choices."""
 
     n_votes: int
     n_implied: int
@@ -62,27 +62,27 @@ class Overview(NamedTuple):
     n_responses: int
     n_examples: int
     n_dialogs: int
-    n_unstated: int  # responses whose evidence the file does not give
+    n_unstated: int  # responses whose evidence the imported file does not state
     arms: list[str]
     setups: list[str]
     seed: int
 
 
 class Figures(NamedTuple):
-    """All figures of a study: each report, and what a page shows beside them."""
+    """All figures of a study: each report, and the details that a page shows beside them."""
 
     overview: Overview
     raters: Report[RatersRow]
-    by_setup: Report[RatersRow]  # the same with a row per setup
+    by_setup: Report[RatersRow]  # the report on raters with a row per setup
     scenarios: Report[ScenarioRow]
     uncertainty: Report[UncertaintyRow]
     time: Report[TimeOfArm | SavedTime]
     position: Report[PositionRow]
     agreement: Report[AgreementRow]
     sensibleness: Report[SensibleRow]
-    details: Details  # of the agreement
+    details: Details  # details of the report on agreement
     computed_at: datetime
-    seconds: float  # that it took
+    seconds: float  # duration of the computation
 
     @property
     def reports(self) -> dict[str, Report[Any]]:

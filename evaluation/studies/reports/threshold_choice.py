@@ -1,8 +1,8 @@
-"""The report on threshold choice, made on some dialogs and tried on others.
+"""The report on threshold choice: the choice is made on some dialogs and tried on others.
 
-Two kinds of rows. A `candidate` is one way to score, cut at its usual threshold; the row of what
-was `chosen` among them says how good that is on dialogs that had no part in the choice, beside the
-figure that comes of choosing and reporting on the same ones.
+There are two kinds of rows. A `candidate` is one way to score, at its usual threshold. The
+`chosen` row has the accuracy of the choice among the candidates on dialogs that had no part in it,
+and beside it the accuracy that results from choosing and reporting on the same dialogs.
 """
 
 import hashlib
@@ -55,11 +55,14 @@ from evaluation.votes.people import People, people_of
 from generation.choices.declaration import Choice, ChoiceError, check_known
 
 NAME = "threshold_choice"
-LEAST_SHARE = 0.5  # of the scores of the fullest candidate: with fewer one would cost the others
+# A candidate takes part only if it has more than this share of the scores of the candidate with
+# the most. Only items that all candidates scored are compared, so that a candidate with few scores
+# would remove items of the others.
+LEAST_SHARE = 0.5
 
 
 class _CandidateEntry(NamedTuple):
-    """A candidate with its scores, and why it takes no part in the choice."""
+    """A candidate with its scores, and the reason why it takes no part; empty: it takes part."""
 
     candidate: RunWithMetric
     scores: ItemScores
@@ -74,12 +77,12 @@ def threshold_choice_report(
     model: str = "",
     family: Family | None = None,
 ) -> Report[ThresholdChoiceRow]:
-    """Return the candidates of each family on each question, and what choosing among them gives.
+    """Return the candidates of each family on each question, and the choice among them.
 
     Args:
-        question: the only one; "": all.
+        question: the only question; "": all.
         model: the only model (or backend), or the key of a family; "": all.
-        family: the only one, where it is at hand.
+        family: the only family, if the caller has it already; None: all families of the study.
     """
     counts = study_counts(study, choices)
     of_arm, people = people_of(study, choices.truth, counts, question)
@@ -109,7 +112,7 @@ def threshold_choice_report(
 
 
 def _entries(family: Family, of_arm: ArmCounts) -> list[_CandidateEntry]:
-    """Return the candidates that have given a score; too few scores take no part."""
+    """Return the candidates that have a score of any item. Those with too few take no part."""
     found = scores_of_runs([each.run for each in family.candidates], of_arm)
     scored = [(each, found[each.run.pk]) for each in family.candidates]
     counts = [int((~np.isnan(scores.given)).sum()) for _, scores in scored]
@@ -136,7 +139,7 @@ def _rows(
     entries: Sequence[_CandidateEntry],
     people: People,
 ) -> list[ThresholdChoiceRow]:
-    """Return the rows of a family on one question: one of what was chosen, then the candidates."""
+    """Return the rows of a family on one question: the row of the choice, then the candidates."""
     about = _about(of_arm, family, people)
     taking_part = [each for each in entries if not each.why]
     if not taking_part:
@@ -144,7 +147,7 @@ def _rows(
     scores = np.array([each.scores.given for each in taking_part])
     cuts = [_untuned_threshold(each.candidate) for each in taking_part]
     usual = next((n for n, e in enumerate(taking_part) if e.candidate.choices == USUAL_CHOICES), 0)
-    is_yes_at = _is_yes_at_threshold(taking_part[0].candidate)  # as of the others: one metric
+    is_yes_at = _is_yes_at_threshold(taking_part[0].candidate)  # all candidates share one metric
     found = nested(
         scores,
         people.labels,
@@ -159,7 +162,8 @@ def _rows(
     says_yes = np.array(
         [labels_at(row, cut, is_yes_at) for row, cut in zip(scores, cuts, strict=True)]
     )
-    # Decided, and scored by some of the candidates: it is compared if by all of them.
+    # An item is wanted when it is decided and at least one candidate has scored it. It is compared
+    # when all candidates have scored it.
     is_wanted = ~np.isnan(people.labels) & ~np.isnan(scores).all(axis=0)
     is_lacking = is_wanted & np.isnan(scores)
     n_lacking_any = int(is_lacking.any(axis=0).sum())
@@ -196,10 +200,10 @@ def _about(of_arm: ArmCounts, family: Family, people: People) -> FamilyColumns:
 def _candidate_row(
     about: FamilyColumns, entry: _CandidateEntry, people: People, **of_choice: Any
 ) -> CandidateRow:
-    """Return what a candidate is, and how many of the rated targets it has no score for.
+    """Return the row of a candidate, with the numbers of rated targets that it has no score for.
 
     Args:
-        of_choice: fields of one that takes part.
+        of_choice: further fields, which only a candidate that takes part has.
     """
     choices = entry.candidate.choices
     run, rated = entry.candidate.run, people.is_rated
@@ -227,7 +231,7 @@ def _candidate_figures(
     people: People,
     is_compared: Bools,
 ) -> Iterator[dict[str, Any]]:
-    """Yield how good each candidate is at its usual threshold, all over the same items."""
+    """Yield the figures of each candidate at its usual threshold, all for the same items."""
     human, dialogs = people.labels[is_compared], of_arm.items.dialogs[is_compared]
     figures = []
     for labels in says_yes[:, is_compared].astype(np.float64):
@@ -252,7 +256,11 @@ def _place_in(
     people: People,
     is_compared: Bools,
 ) -> dict[str, Any]:
-    """Return how a candidate fared in the choice: its best threshold, and how often it won."""
+    """Return the result of a candidate in the choice.
+
+    It has the best threshold, its accuracy, the number of folds that chose the candidate, and
+    whether the candidate is recommended.
+    """
     if found.recommended is None:
         return {}
     threshold = found.fitted[candidate].threshold
@@ -275,7 +283,7 @@ def _chosen_row(
     is_compared: Bools,
     n_not_scored_by_all: int,
 ) -> ChosenRow:
-    """Return how good choosing is: on other dialogs, on the same, and without it."""
+    """Return the row of the choice: its figures on other dialogs, on the same, and without it."""
     cuts = [choice.threshold for choice in found.by_fold]
     why = people.rule.why or found.why
     estimates = {}
@@ -324,12 +332,12 @@ def _chosen(candidates: Sequence[RunWithMetric], choice: ThresholdChoice | None)
 
 
 def _untuned_threshold(candidate: RunWithMetric) -> float:
-    """Return the threshold that a metric has by itself, whatever the run was given."""
+    """Return the metric's own threshold, even if the run has another. Imported runs keep theirs."""
     return candidate.metric.threshold if candidate.metric else candidate.run.threshold
 
 
 def _is_yes_at_threshold(candidate: RunWithMetric) -> bool:
-    """Return whether a score of just the threshold is a yes; of imported ones as the run says."""
+    """Return whether a score equal to the threshold is a yes. Imported runs have their own rule."""
     rule = candidate.metric or candidate.run
     return rule.is_yes_at_threshold
 
@@ -352,7 +360,7 @@ def _add_to(digest: "hashlib._Hash", entries: Sequence[_CandidateEntry]) -> None
 
 
 class ThresholdChoiceOptions(NamedTuple):
-    """What a reader may choose about the choice of the threshold."""
+    """The choices that a reader may make about the report on threshold choice."""
 
     counted: Choices = Choices()
     question: Annotated[str, Choice("Question", help="The only question.")] = ""

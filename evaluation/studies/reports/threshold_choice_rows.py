@@ -1,4 +1,4 @@
-"""The rows of the report on threshold choice: what was chosen, and the candidates for it."""
+"""The rows of the report on threshold choice: the choice, and the candidates for it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ CANDIDATE, CHOSEN = "candidate", "chosen"
 
 @dataclass(frozen=True, kw_only=True)
 class FamilyColumns(ReportRow):
-    """What rows are about: a family of candidates on a question."""
+    """A family of candidates on a question, which rows are about."""
 
     question: Annotated[str, Column("Question")]
-    label: str | None  # what makes a human yes
-    truth: str  # the arm
-    family: Annotated[str, Column("Family")]  # key
+    label: str | None  # the rule for a human yes; None: there is no rule
+    truth: str  # the arm whose labels are the truth
+    family: Annotated[str, Column("Family")]  # the family's key
     metric: str
     model: str | None
     evidence: str | None
@@ -27,7 +27,7 @@ class FamilyColumns(ReportRow):
 
 @dataclass(frozen=True, kw_only=True)
 class CandidateRow(ReportRow):
-    """One way to score, cut at its usual threshold, and how it fared in the choice."""
+    """One way to score, its figures at its usual threshold, and its result in the choice."""
 
     about: FamilyColumns
     kind: Annotated[str, Column("Kind")] = CANDIDATE
@@ -37,7 +37,7 @@ class CandidateRow(ReportRow):
     window: int | None
     hypothesis: str | None
     run_signature: str
-    threshold: Annotated[float, Column("Threshold", Format.THRESHOLD)]  # its usual one
+    threshold: Annotated[float, Column("Threshold", Format.THRESHOLD)]  # the usual threshold
     without_score: WithoutScore
     truncated: int
     n: Annotated[int | None, Column("n", Format.COUNT)] = None
@@ -47,9 +47,9 @@ class CandidateRow(ReportRow):
     n_lacking: Annotated[int | None, Column("Lacking", Format.COUNT)] = None
     best_threshold: Annotated[float | None, Column("Best threshold", Format.THRESHOLD)] = None
     best_accuracy: Annotated[float | None, Column("Best accuracy", Format.PERCENT)] = None
-    n_chosen: Annotated[int | None, Column("Folds", Format.COUNT)] = None  # that chose it
+    n_chosen: Annotated[int | None, Column("Folds", Format.COUNT)] = None  # folds that chose it
     is_recommended: bool = False
-    why: Annotated[str | None, Column("Why")] = None  # it takes no part
+    why: Annotated[str | None, Column("Why")] = None  # the reason why it takes no part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +63,11 @@ class ChosenCandidate(ReportRow):
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenRow(ReportRow):
-    """What was chosen among candidates: on other dialogs, on the same, and without choosing.
+    """The choice among candidates, with its figures on other dialogs.
 
-    The intervals say how sure the figures are of the dialogs, with the choices as they were made.
+    `flattering_…` are figures of a choice that is reported on the same dialogs, `untuned_…` figures
+    without a choice. The intervals show the uncertainty that comes from the dialogs. For them the
+    choices are kept as they were made.
     """
 
     about: FamilyColumns
@@ -78,7 +80,7 @@ class ChosenRow(ReportRow):
     title: Annotated[str | None, Column("Title")]
     run: int | None
     threshold: Annotated[float | None, Column("Threshold", Format.THRESHOLD)]
-    others: Mapping[str, ChosenCandidate]  # flattering_…, untuned_…
+    others: Mapping[str, ChosenCandidate]  # "flattering", "untuned" → the candidate
     lowest_threshold: float | None
     highest_threshold: float | None
     accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)] = UNKNOWN
@@ -93,7 +95,7 @@ class ChosenRow(ReportRow):
     gain: Estimate = UNKNOWN
     baseline: Annotated[Estimate, Column("Majority label", Format.PERCENT)] = UNKNOWN
     ceilings: CeilingColumns
-    why: Annotated[str | None, Column("Why")]  # nothing could be chosen
+    why: Annotated[str | None, Column("Why")]  # the reason why nothing could be chosen
     n_not_scored_by_all: int
 
 

@@ -1,4 +1,4 @@
-"""The reports on time and position: what merging saves, and what the first place is worth."""
+"""The reports on time and position: time that merging saves, and the effect of the first place."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,12 +22,12 @@ from evaluation.statistics.timing import medians
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts, Ints, counted_votes
 
-SAVED = "saved"  # the row of both arms together
+SAVED = "saved"  # the arm in the row about both arms together
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judgements(ReportRow):
-    """Whose judgements are timed, and how many there are."""
+    """The arm whose judgements are timed, and their numbers."""
 
     arm: Annotated[str, Column("Arm")]
     n_judgements: Annotated[int, Column("Judgements", Format.COUNT)]
@@ -51,7 +51,7 @@ class SavedTime(Judgements):
 
 
 class Times(NamedTuple):
-    """Seconds per judgement in one arm; dialogs are numbered alike in both arms."""
+    """Seconds per judgement in one arm. A dialog has the same number in both arms."""
 
     seconds: Floats
     dialogs: Ints
@@ -64,10 +64,10 @@ def time_report(
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
 ) -> Report[TimeOfArm | SavedTime]:
-    """Return the seconds per response in each arm, and the share that merging saves of them.
+    """Return the seconds per response in each arm, and the share of them that merging saves.
 
-    `counts` and `left_out` as for `raters_report`. A judgement is one rater's answers to one target
-    in one arm; its time is the longest that its votes say.
+    `raters_report` explains `counts` and `left_out`. A judgement is one rater's answers about one
+    target in one arm. Its time is the longest time among its votes.
     """
     if counts is None:
         counts = study_counts(study, choices)
@@ -100,7 +100,7 @@ def _times(of_arm: ArmCounts, names: Sequence[str], choices: Choices) -> Times:
     """Return the time of each judgement on the items of an arm.
 
     Args:
-        names: of the dialogs, sorted; their places number them.
+        names: the names of the dialogs, sorted. A dialog's number is its place in this list.
     """
     judgements = _of_counted_items(of_arm, choices).values("target", "rater")
     rows = np.array(
@@ -119,7 +119,7 @@ def _times(of_arm: ArmCounts, names: Sequence[str], choices: Choices) -> Times:
     place_of = {name: place for place, name in enumerate(names)}
     places = np.array([place_of[name] for name in of_arm.items.dialog_names], np.int64)
     dialogs = places[of_arm.items.dialogs[item]]
-    # Databases give the judgements in any order: sums of floats are the same in one of them.
+    # Databases return the judgements in any order, on which sums of floats depend. Fix the order.
     order = np.lexsort([seconds[is_known], dialogs[is_known]])
     return Times(seconds[is_known][order], dialogs[is_known][order], int((~is_known).sum()))
 
@@ -130,7 +130,10 @@ def _of_counted_items(of_arm: ArmCounts, choices: Choices) -> QuerySet[Vote]:
 
 
 def _items_of(of_arm: ArmCounts, targets: Ints) -> tuple[Ints, Any]:
-    """Return the item of each target that is one, and which are: (n_there,), (n_targets,)."""
+    """Return the items of the targets that are items, and whether each target is one.
+
+    The shapes are (n_there,) and (n_targets,).
+    """
     order = np.argsort(of_arm.items.targets)
     known = of_arm.items.targets[order]
     if not len(known):
@@ -157,11 +160,14 @@ def _planned_means(times: Mapping[str, Times]) -> Iterator[Planned[TimeOfArm]]:
 def _saved(
     rows: Sequence[TimeOfArm], times: Mapping[str, Times], resampled: Mapping[str, Floats]
 ) -> SavedTime:
-    """Return the share of the median time that merging saves, from the same resampled dialogs."""
+    """Return the share of the median time that merging saves.
+
+    Its interval takes the same resampled dialogs for both arms.
+    """
     median = {row.arm: row.median_seconds.value for row in rows}
     separate, merged = median[Arm.Kind.SEPARATE], median[Arm.Kind.MERGED]
     share = math.nan if not separate or merged is None else 1 - merged / separate
-    with np.errstate(divide="ignore", invalid="ignore"):  # a median may be 0: undefined
+    with np.errstate(divide="ignore", invalid="ignore"):  # undefined when a median is 0
         shares = 1 - resampled[Arm.Kind.MERGED] / resampled[Arm.Kind.SEPARATE]
     both = np.concatenate([of_arm.dialogs for of_arm in times.values()])
     return SavedTime(
@@ -188,14 +194,14 @@ class MeanAtPosition(ReportRow):
 
     question: Annotated[str, Column("Question")]
     order: Annotated[str, Column("Order")]  # random, fixed or unknown
-    position: Annotated[int, Column("Position", Format.COUNT)]  # from 1
+    position: Annotated[int, Column("Position", Format.COUNT)]  # the first place is 1
     n_votes: Annotated[int, Column("Votes", Format.COUNT)]
     mean_vote: Annotated[float, Column("Mean vote", Format.DECIMAL)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PositionEffect(ReportRow):
-    """What the first place does to the votes on a question: first − later."""
+    """The effect of the first place on the votes on a question: first − later."""
 
     question: Annotated[str, Column("Question")]
     order: Annotated[str, Column("Order")]
@@ -215,9 +221,9 @@ def position_report(
 ) -> Report[PositionRow]:
     """Return mean votes by position in the merged arm: rows per question × position.
 
-    `counts` and `left_out` as for `raters_report`. The row without a position has the `effect`:
-    mean vote at the first place − mean vote at all later ones. Where the order is fixed by setup,
-    the effect is that of the setups as well; every row says which order it was.
+    `raters_report` explains `counts` and `left_out`. The row without a position has the `effect`:
+    mean vote at the first place − mean vote at all later ones. When the order is fixed by setup,
+    the effect also contains the difference between setups; every row names the order.
     """
     if counts is None:
         counts = study_counts(study, choices)
@@ -245,10 +251,10 @@ class _ByPlace(NamedTuple):
     """Votes of the merged arm, added up by dialog, question and position (0: not known)."""
 
     dialogs: Ints
-    questions: Any  # keys
+    questions: Any  # keys of questions
     positions: Ints
     n_votes: Ints
-    sums: Ints  # of the answers
+    sums: Ints  # sums of the answers
 
 
 def _by_place(of_arm: ArmCounts, choices: Choices) -> _ByPlace:
@@ -263,7 +269,7 @@ def _by_place(of_arm: ArmCounts, choices: Choices) -> _ByPlace:
         .values_list(dialog, "question", "position", "n", "total")
     )
     number_of = {name: place for place, name in enumerate(of_arm.items.dialog_names)}
-    # Somebody may have voted since the counts were read.
+    # A rater may have voted on another dialog since the counts were read.
     known = [row for row in rows if row[0] in number_of]
     columns = np.array(known, dtype=object).reshape(-1, 5)
     return _ByPlace(
@@ -307,7 +313,7 @@ def _positions_of(
 
 
 def _effect_from(sums: Floats) -> Floats:
-    """Return mean vote at the first place − mean vote at later ones, (..., 4) to (...)."""
+    """Return mean vote at the first place − mean vote at later ones: (..., 4) to (...)."""
     difference: Floats = rater_answers.mean_from(sums[..., :2]) - rater_answers.mean_from(
         sums[..., 2:]
     )
@@ -315,7 +321,7 @@ def _effect_from(sums: Floats) -> Floats:
 
 
 def _order(study: Study) -> str:
-    """Return how responses of a merged unit were ordered: random, fixed or unknown."""
+    """Return the order of the responses of a merged unit: random, fixed or unknown."""
     if not study.is_imported:
         return str(study.response_order)
     said = study.settings.get("response_order")

@@ -1,4 +1,4 @@
-"""The report on uncertainty: merged majorities against separate ones, over the same responses."""
+"""The report on uncertainty: merged labels compared with separate ones, for the same responses."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -35,15 +35,17 @@ from generation.models import Setup
 
 Bools = NDArray[np.bool_]
 
-LEVEL = 0.05  # of every test, after Holm's correction
-DIGITS = 9  # shifts that differ by less are equal: sums of the same numbers in another order
+LEVEL = 0.05  # significance level of every test, after Holm's correction
+# Decimal digits to which shifts are compared. Sums of the same numbers in another order differ by
+# less, and must count as equal.
+DIGITS = 9
 
 
 @dataclass(frozen=True, kw_only=True)
 class Direction(ReportRow):
-    """Which setups merging favours, helps or harms on a question, and the first of the tests."""
+    """The setups that merging favours, helps or harms on a question, and the first of the tests."""
 
-    favours: Annotated[str | None, Column("Favours")] = None  # names
+    favours: Annotated[str | None, Column("Favours")] = None  # names of setups
     helps: Annotated[str | None, Column("Helps")] = None
     harms: Annotated[str | None, Column("Harms")] = None
     direction_setup: str | None = None
@@ -55,14 +57,14 @@ class Direction(ReportRow):
 
 @dataclass(frozen=True, kw_only=True)
 class OverAllSetups(ReportRow):
-    """How far merged labels repeat separate ones on a question."""
+    """The accuracy of merged labels on a question, with separate labels as the truth."""
 
     question: Annotated[str, Column("Question")]
-    label: str | None  # what makes a yes
+    label: str | None  # the rule for a yes; None: there is no rule
     setup: Annotated[None, Column("Setup")] = None
     n: Annotated[int, Column("n", Format.COUNT)]
     n_left_out_undecided: int
-    why: Annotated[str | None, Column("Why")]  # nothing can be said
+    why: Annotated[str | None, Column("Why")]  # the reason why nothing can be compared
     accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)]
     disagreement: Annotated[Estimate, Column("Disagreement", Format.PERCENT)]
     direction: Direction = Direction()
@@ -70,7 +72,7 @@ class OverAllSetups(ReportRow):
 
 @dataclass(frozen=True, kw_only=True)
 class ShiftTest(ReportRow):
-    """McNemar's exact test of a shift, by Holm over the questions that have pairs."""
+    """McNemar's exact test of a shift, corrected by Holm over the questions that have pairs."""
 
     p: Annotated[float | None, Column("p", Format.P_VALUE)] = None
     p_holm: Annotated[float | None, Column("p, Holm", Format.P_VALUE)] = None
@@ -80,7 +82,7 @@ class ShiftTest(ReportRow):
 
 @dataclass(frozen=True, kw_only=True)
 class ShiftOfSetup(ReportRow):
-    """How far merging shifts the labels of one setup on a question."""
+    """The shift of the labels of one setup on a question through merging."""
 
     question: Annotated[str, Column("Question")]
     label: str | None
@@ -98,14 +100,14 @@ UncertaintyRow = OverAllSetups | ShiftOfSetup
 
 
 class _Shifts(NamedTuple):
-    """How merging shifts the rater scores of each setup on a question, and which way is better."""
+    """The shifts of the setups' rater scores on a question through merging, and the better sign."""
 
-    own: Mapping[Setup, float]  # of two setups or more; empty: there is nothing to test
-    sign: int = 1  # of a shift to better
+    own: Mapping[Setup, float]  # two setups or more; empty: there is nothing to test
+    sign: int = 1  # the sign of a shift to better
 
     @property
     def n_tests(self) -> int:
-        """How many setups are tested: of two, both contrasts are one and the same."""
+        """The number of tests. Two setups need only one, because their contrasts are opposite."""
         return len(self.own) if len(self.own) > 2 else min(1, len(self.own))
 
     def others(self, setup: Setup) -> float:
@@ -118,7 +120,7 @@ class _Shifts(NamedTuple):
 
 
 class _Tested(NamedTuple):
-    """The test of one setup's contrast on one question; `p` counts for the setups tested."""
+    """The test of one setup's contrast on one question. `p` is corrected for the other setups."""
 
     setup: Setup
     p: float
@@ -131,10 +133,10 @@ def uncertainty_report(
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
 ) -> Report[UncertaintyRow]:
-    """Return how far the arms differ: a row per question, then one per question × setup.
+    """Return the differences between the arms: a row per question, then one per question × setup.
 
-    `counts` and `left_out` as for `raters_report`. No rows where a study has one arm. Rows over
-    all setups have `setup` None.
+    `raters_report` explains `counts` and `left_out`. There are no rows when a study has one arm.
+    `setup` is None in a row over all setups.
     """
     if counts is None:
         counts = study_counts(study, choices)
@@ -213,11 +215,12 @@ def _directions(
     pairs: Mapping[str, Pairs],
     setups: Sequence[Setup],
 ) -> list[Direction]:
-    """Return which setups merging favours, helps or harms on each question.
+    """Return the setups that merging favours, helps or harms on each question.
 
-    The smallest p-value of a question is corrected by Holm over the questions. Where it is
-    significant, another setup counts too when its own p-value, times all tested questions, is;
-    of two setups, which share one test, the other always does.
+    The smallest p-value of a question is corrected by Holm over the questions. If it is
+    significant, other setups may count too: another setup counts when its own p-value, multiplied
+    by the number of tested questions, is significant. When there are only two setups, they share
+    one test, and the other setup always counts.
     """
     shifts = [_shifts(question, pairs[question.key], setups) for question in questions]
     n_tested = sum(each.n_tests > 0 for each in shifts)
@@ -251,7 +254,7 @@ def _directions(
 
 
 def _shifts(question: Question, pairs: Pairs, setups: Sequence[Setup]) -> _Shifts:
-    """Return the shift of each setup that has one, of questions with a better answer."""
+    """Return the shift of each setup that has one. Return none if no answer is the better one."""
     own = {
         setup: float(np.nanmean(pairs.difference[of_setup]))
         for setup, of_setup in _rated_by_setup(pairs, setups)
@@ -264,9 +267,9 @@ def _shifts(question: Question, pairs: Pairs, setups: Sequence[Setup]) -> _Shift
 def _tests(study: Study, pairs: Pairs, shifts: _Shifts, n_questions: int) -> list[_Tested]:
     """Return the test of each setup against the mean of the others, the smallest p first.
 
-    With more than two setups each p-value is multiplied by their number (Bonferroni). Of two there
-    is one test, said of the setup that merging speaks for. Of equal p-values the larger contrast
-    is first, then the one to better.
+    With more than two setups, each p-value is multiplied by their number (Bonferroni). With two
+    setups there is only one test, and the setup with the contrast to better comes first. Of equal
+    p-values the one with the larger contrast comes first, then the one with a contrast to better.
     """
     tested = []
     for setup in shifts.own:
@@ -285,11 +288,12 @@ def _tests(study: Study, pairs: Pairs, shifts: _Shifts, n_questions: int) -> lis
 
 
 def _outcomes(shifts: _Shifts, significant: Collection[Setup]) -> dict[str, str | None]:
-    """Return the names of the setups that merging favours, helps or harms; None for nobody.
+    """Return the names of the setups that merging favours, helps or harms; None: no setup.
 
-    All of them have a significant contrast. Favoured: the setup shifts to better, the mean of the
-    others to worse. Helped: it shifts to better, and the others do not to worse. Harmed: it
-    shifts to worse, and more than the others; of two setups only where none is favoured.
+    All of them have a significant contrast. A setup is favoured when it shifts to better and the
+    mean of the others shifts to worse. It is helped when it shifts to better and the mean of the
+    others does not shift to worse. It is harmed when it shifts to worse, and more so than the
+    others; of two setups, one is harmed only when the other is not favoured.
     """
     favoured: list[str] = []
     helped: list[str] = []
@@ -312,7 +316,7 @@ def _outcomes(shifts: _Shifts, significant: Collection[Setup]) -> dict[str, str 
 
 
 def _rated_by_setup(pairs: Pairs, setups: Sequence[Setup]) -> Iterator[tuple[Setup, Bools]]:
-    """Yield the setups with responses rated in both arms, and which those are."""
+    """Yield each setup with responses rated in both arms, and whether each pair is one of them."""
     for setup in setups:
         here = (pairs.setups == setup.pk) & ~np.isnan(pairs.difference)
         if here.any():
@@ -343,7 +347,7 @@ def _of_setup(
 
 
 def _with_tests(rows: Sequence[ShiftOfSetup]) -> Iterator[tuple[ShiftOfSetup, ShiftTest]]:
-    """Yield one setup's rows with McNemar's exact test of each."""
+    """Yield each row of one setup with its exact McNemar test."""
     p_values = [mcnemar_p(row.n_up, row.n_down) if row.n else math.nan for row in rows]
     n_tests = sum(row.n > 0 for row in rows)
     for row, p, p_holm in zip(rows, p_values, holm(p_values), strict=True):

@@ -1,4 +1,4 @@
-"""Adjudication: what a researcher decides about a disputed target; votes stay as they are."""
+"""Adjudication: a researcher's decision about a disputed target. It does not change any vote."""
 
 from django.db import transaction
 
@@ -13,14 +13,15 @@ from evaluation.models import Adjudication
 def adjudicate(
     study: Study, target: Target, question: Question, answer: int | None, note: str, by: User
 ) -> bool:
-    """Add what somebody decided, with the reason; return whether that is new.
+    """Store a researcher's decision with its reason. Return whether the decision is new.
 
-    Earlier rows stay. A second click changes nothing: the newest row says the same, by the same.
+    Earlier decisions are kept. A second click stores nothing, because the newest row already holds
+    the same decision by the same researcher.
 
     Args:
-        answer: of the question's scale; None: it cannot be decided.
+        answer: an answer of the question's scale; None: it cannot be decided.
     """
-    # Of two clicks at once, the second waits here until the first can be seen.
+    # When two clicks arrive at once, the second waits here until it can read the first one's row.
     response = (
         Target.objects.select_for_update(of=("self",))
         .select_related("response")

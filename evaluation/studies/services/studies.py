@@ -1,4 +1,4 @@
-"""Deletion of a study that nobody has rated in."""
+"""Deletion of a study in which no rater has voted."""
 
 from django.db import transaction
 
@@ -14,15 +14,16 @@ from generation.services.many_rows import delete_rows
 
 @transaction.atomic
 def delete_study(study: Study, actor: User) -> None:
-    """Delete a study without votes, with its plan, its raters and what they had begun.
+    """Delete a study without votes, with its plan, its raters and the assignments they had begun.
 
-    A submit under way is waited for, and counts; one that comes later finds nothing to submit to.
+    If a rater is submitting at this moment, the deletion waits, and the votes count. A submit that
+    comes later fails, because its assignment no longer exists.
 
     Raises:
-        StudyError: somebody has rated in it.
+        StudyError: a rater has voted in the study.
     """
     if not Study.objects.select_for_update().filter(pk=study.pk).exists():
-        return  # somebody else was quicker
+        return  # another request has already deleted the study
     units = Unit.objects.filter(arm__study=study).order_by("pk")
     list(units.select_for_update(no_key=True, of=("self",)).values_list("pk"))
     if was_rated(study):

@@ -1,4 +1,4 @@
-"""How rows of a study's reports are written on its page."""
+"""Template filters and tags that write rows of a study's reports on its page."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,16 +18,17 @@ BAR = 120  # width of a bar of shares, in px
 
 @register.filter
 def mean_vote(figure: float | None, scale: Scale) -> str:
-    """Return the mean of votes as their scale asks: percent of yes, or points."""
+    """Return the mean of votes in the form of their scale: percent of yes, or points."""
     return percent(figure) if scale.kind == "yes_no" else decimal(figure)
 
 
 @register.filter
 def directions(found: Direction, short: Mapping[str, str]) -> str:
-    """Return what merging does to which setups, of a row of the report on uncertainty.
+    """Return in words which setups merging favours, helps and harms.
 
     Args:
-        short: how setups are called here.
+        found: the direction in a row of the report on uncertainty.
+        short: the short names of setups, by name.
     """
 
     def called(names: str) -> str:
@@ -40,7 +41,7 @@ def directions(found: Direction, short: Mapping[str, str]) -> str:
 
 @register.inclusion_tag("evaluation/reports/_share_bar.html")
 def share_bar(row: RatersRow, scale: Scale) -> dict[str, Any]:
-    """Draw how the votes of a report row spread over the answers of its scale, in their order."""
+    """Draw the share of each answer among the votes of a report row, in the scale's order."""
     segments, x = [], 0.0
     for place, label in enumerate(scale.labels):
         share = row.shares[f"share_{label}"] or 0.0
@@ -52,26 +53,26 @@ def share_bar(row: RatersRow, scale: Scale) -> dict[str, Any]:
 
 @register.filter
 def spread(row: RatersRow, scale: Scale) -> str:
-    """Return how the votes of a report row spread over its answers, in words."""
+    """Return the share of each answer among the votes of a report row, in words."""
     shares = [(label, row.shares[f"share_{label}"]) for label in scale.labels]
     return ", ".join(f"{label} {percent(share, 0)} %" for label, share in shares)
 
 
 @register.filter
 def majorities(row: RatersRow, scale: Scale) -> str:
-    """Return how many items have which majority, in words."""
+    """Return, in words, how many items have each answer as their majority."""
     return ", ".join(f"{label}: {row.majorities[f'majority_{label}']:,}" for label in scale.labels)
 
 
 @register.filter
 def mean(row: RatersRow) -> str:
-    """Return the mean of a report row as its scale asks: percent of yes, or points."""
+    """Return the mean of a report row in the form of its scale: percent of yes, or points."""
     return _format_of_mean(row).write(row.mean.value)
 
 
 @register.filter
 def mean_range(row: RatersRow) -> str:
-    """Return the interval of a report row's mean, as `mean` writes it."""
+    """Return the interval of a report row's mean, in the same form as `mean`."""
     return _format_of_mean(row).interval(row.mean)
 
 

@@ -1,4 +1,7 @@
-"""How evidence is shown: the winning window marked in a passage's own text, votes as dots."""
+"""Template filters and tags for evidence, votes and scores.
+
+The winning window is marked in the text of its passage, and votes are drawn as dots.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -11,21 +14,21 @@ from evaluation.studies.disagreements.cases import Winner, run_name
 register = template.Library()
 register.filter("run_name", run_name)
 
-ROOM = 220  # characters of a passage around a window
-LONGEST = 900  # characters of a text in a list
+ROOM = 220  # characters of the passage that are shown before a window, and also after it
+LONGEST = 900  # characters of a text in a list, at most
 MOST_DOTS = 9
 BAR = 60  # width of a score's rail, in px
 
 
 class MarkedPiece(NamedTuple):
-    """A stretch of text; marked where it gave a score."""
+    """A piece of a text. It is marked when it is the window that gave a score."""
 
     text: str
     is_marked: bool = False
 
 
 def pieces(text: str, spans: Iterable[tuple[int, int]]) -> list[MarkedPiece]:
-    """Return a text cut at its spans; spans that overlap or touch are one mark."""
+    """Return a text cut into pieces at its spans. Spans that overlap or touch make one mark."""
     found, position = [], 0
     for start, end in _merged(spans, len(text)):
         found += [MarkedPiece(text[position:start]), MarkedPiece(text[start:end], True)]
@@ -44,7 +47,7 @@ def _merged(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, in
 
 
 def cut(text: str, most: int) -> str:
-    """Return the beginning of a long text, up to a whole word and an ellipsis."""
+    """Return the beginning of a long text: whole words, then an ellipsis."""
     if len(text) <= most:
         return text
     whole_words, _, _ = text[:most].rpartition(" ")
@@ -59,7 +62,7 @@ def shortened(text: str) -> str:
 
 @register.filter
 def around(winner: Winner) -> list[MarkedPiece]:
-    """Return a winning window with some of the passage before and after it."""
+    """Return a winning window with a part of the passage before and after it."""
     if winner.passage is None:
         return []
     text = winner.passage.text
@@ -77,14 +80,14 @@ def around(winner: Winner) -> list[MarkedPiece]:
 
 @register.filter
 def marked(passage: Any, winners: Sequence[Winner]) -> list[MarkedPiece]:
-    """Return the whole text of a passage, with the windows of it that won."""
+    """Return the whole text of a passage, in which the winning windows are marked."""
     spans = [(w.start, w.end) for w in winners if w.passage and w.passage.pk == passage.pk]
     return pieces(passage.text, spans)
 
 
 @register.inclusion_tag("evaluation/reports/_vote_dots.html")
 def vote_dots(n_yes: int, n_no: int, n_between: int = 0) -> dict[str, Any]:
-    """Draw votes as dots, with their numbers."""
+    """Draw votes as dots, with the number of each kind. Many votes have no dots."""
     said = f"{n_yes} yes, {n_no} no"
     return {
         "n_yes": n_yes,
@@ -98,7 +101,7 @@ def vote_dots(n_yes: int, n_no: int, n_between: int = 0) -> dict[str, Any]:
 
 @register.inclusion_tag("evaluation/reports/_score_bar.html")
 def score_bar(score: float, threshold: float) -> dict[str, Any]:
-    """Draw a score and its threshold on a rail from 0 to 1, or as far as they go."""
+    """Draw a score and its threshold on a rail from 0 to 1, or longer if one of them is outside."""
     low, high = min(0.0, score, threshold), max(1.0, score, threshold)
 
     def x(value: float) -> float:
@@ -109,5 +112,5 @@ def score_bar(score: float, threshold: float) -> dict[str, Any]:
 
 @register.filter
 def is_yes(score: AutoScore) -> bool:
-    """Return whether a score counts as a yes: it is above its run's cut."""
+    """Return whether a score counts as a yes, that is, whether it is above its run's cut."""
     return score.score is not None and score.score > score.run.cut

@@ -1,4 +1,4 @@
-"""Disagreements between raters and an auto-metric: the worklist, one case, adjudication."""
+"""Pages of disagreements between raters and an auto-metric: worklist, case, adjudication."""
 
 from collections.abc import Collection, Sequence
 
@@ -23,7 +23,7 @@ CASES_PER_PAGE = 10
 @require_safe
 @allowed(Role.RESEARCHER)
 def disagreements(request: SignedInRequest, slug: str) -> HttpResponse:
-    """List where a metric and the raters disagree, to be looked through and adjudicated."""
+    """Show the targets on which a metric and the raters disagree, with forms to adjudicate."""
     study = _study(slug)
     form = WorklistForm(study, request.GET)
     work, done = _worklist(study, form), adjudicated(study, form.chosen_question)
@@ -55,7 +55,7 @@ def disagreements(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def disagreement(request: SignedInRequest, slug: str, target_id: int) -> HttpResponse:
-    """Show one case of the worklist: what htmx puts back in its place, and a page of its own."""
+    """Show one case of the worklist: as a fragment, which htmx puts in its place, or as a page."""
     study = _study(slug)
     target = get_object_or_404(Target, pk=target_id, response__dataset=study.dataset_id)
     form = WorklistForm(study, request.GET)
@@ -65,7 +65,7 @@ def disagreement(request: SignedInRequest, slug: str, target_id: int) -> HttpRes
 @require_POST
 @allowed(Role.RESEARCHER)
 def adjudicate(request: SignedInRequest, slug: str, target_id: int) -> HttpResponse:
-    """Keep what a researcher decided about one target, beside its votes."""
+    """Store a researcher's decision about one target. The votes are kept unchanged."""
     study = _study(slug)
     target = get_object_or_404(Target, pk=target_id, response__dataset=study.dataset_id)
     form = WorklistForm(study, {**request.GET.dict(), "question": request.POST.get("question", "")})
@@ -83,7 +83,7 @@ def adjudicate(request: SignedInRequest, slug: str, target_id: int) -> HttpRespo
 @require_safe
 @allowed(Role.RESEARCHER)
 def download_disagreements(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
-    """Download the worklist with the choices of the address, all of its rows, as CSV."""
+    """Download all rows of the worklist as CSV, with the choices that the address makes."""
     study = _study(slug)
     form = WorklistForm(study, request.GET)
     run, question = form.chosen_run, form.chosen_question
@@ -110,7 +110,7 @@ def _worklist(study: Study, form: WorklistForm) -> Worklist:
 def _case(
     request: SignedInRequest, study: Study, form: WorklistForm, said: AdjudicationForm
 ) -> HttpResponse:
-    """Answer with one case and its form; a form that was sent here has errors."""
+    """Show one case and its form. A form that was posted has errors when it comes here."""
     question = form.chosen_question
     items = _worklist(study, form).items
     kept = [item for item in items if form.said["kind"] in ("", item.kind)]
@@ -137,7 +137,10 @@ def _case(
 def _next_open(
     items: Sequence[Disagreement], done: Collection[int], after: int | None = None
 ) -> int | None:
-    """Return the first target that nobody has adjudicated, from one on and round to it."""
+    """Return the next target that is not adjudicated yet, or None.
+
+    The search begins after the target `after`. At the end of the list it goes on from the start.
+    """
     targets = [item.target for item in items]
     start = targets.index(after) + 1 if after in targets else 0
     around = [*targets[start:], *targets[:start]]

@@ -17,7 +17,7 @@ from evaluation.studies.views.last_figures import come_back_later, last_figures
 @require_safe
 @allowed(Role.RESEARCHER)
 def figure(request: SignedInRequest, slug: str, name: str, format_key: str) -> HttpResponse:
-    """Draw a chart of a study with the choices of the address, as SVG, PDF or PNG."""
+    """Draw a chart of a study as SVG, PDF or PNG, with the choices that the address makes."""
     if name not in CHARTS:
         raise Http404(f"Figures: {', '.join(CHARTS)}.")
     study = get_object_or_404(Study, slug=slug)

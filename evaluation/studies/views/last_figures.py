@@ -1,4 +1,4 @@
-"""Figures of a study for whoever looks: the last ones, with newer ones asked for where it takes."""
+"""The last figures of a study, for its pages and files. Newer ones are requested when needed."""
 
 from zlib import crc32
 
@@ -10,12 +10,12 @@ from evaluation.reports.base import Choices
 from evaluation.studies.reports.cached_figures import LastFigures, stored_figures
 from evaluation.studies.tasks import compute_figures
 
-ASKED_AGAIN_AFTER = 10  # seconds: pages that wait ask every two
+ASKED_AGAIN_AFTER = 10  # seconds between two requests to a worker; waiting pages ask more often
 RETRY_SECONDS = 10
 
 
 def last_figures(study: Study, choices: Choices) -> LastFigures:
-    """Return the last figures; a worker makes those of a large study when they are not current."""
+    """Return the last figures. Ask a worker for newer ones if a large study's are not current."""
     stored = stored_figures(study, choices)
     if stored.is_large and not stored.is_current:
         _ask_for_figures(study, choices)
@@ -23,7 +23,7 @@ def last_figures(study: Study, choices: Choices) -> LastFigures:
 
 
 def come_back_later() -> HttpResponse:
-    """Return the answer to whoever wants a file of figures that are still being computed."""
+    """Return the answer to a request for a file whose figures are still being computed."""
     answer = HttpResponse(
         "The figures are being computed.", status=503, content_type="text/plain; charset=utf-8"
     )
@@ -32,7 +32,7 @@ def come_back_later() -> HttpResponse:
 
 
 def _ask_for_figures(study: Study, choices: Choices) -> None:
-    """Have a worker compute the figures, unless somebody asked just now."""
+    """Ask a worker to compute the figures, unless a request has asked for the same just before."""
     if cache.add(
         f"figures-asked:{study.pk}:{crc32(repr(choices).encode())}", True, ASKED_AGAIN_AFTER
     ):

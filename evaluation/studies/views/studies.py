@@ -1,4 +1,4 @@
-"""A study's report, and everything of it to take away."""
+"""The page of a study with its reports, the downloads of a study, and its deletion."""
 
 from tempfile import TemporaryFile
 from typing import Any
@@ -49,7 +49,7 @@ KINDS = {kind.key: kind for kind in ON_PAGE}
 @require_safe
 @allowed(Role.RESEARCHER)
 def study(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show all figures of a study: the last ones, while newer ones are being computed."""
+    """Show all figures of a study. While newer ones are being computed, show the last ones."""
     found = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
     form = ReportChoicesForm(request.GET, study=found)
     stored = last_figures(found, form.choices)
@@ -57,7 +57,7 @@ def study(request: SignedInRequest, slug: str) -> HttpResponse:
     seen = request.headers.get("Figures-Of")
     there = figures.computed_at.isoformat() if figures else "never"
     if seen and not stored.is_current and seen == there:
-        return HttpResponse(status=204)  # nothing new for a page that waits
+        return HttpResponse(status=204)  # there is nothing new for a page that waits
     context: dict[str, Any] = {
         "study": found,
         "scheme": load_scheme(found.scheme),
@@ -79,7 +79,7 @@ def study(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _sections(study: Study, form: ReportChoicesForm, figures: Figures) -> dict[str, Any]:
-    """Return what the sections of the page need."""
+    """Return the template context of the page's sections."""
     scenarios = scenario_table(figures.scenarios.rows, figures.by_setup.rows)
     auto = auto_table(
         figures.agreement.rows, figures.details.curves, form.chosen_question, form.chosen_run
@@ -110,7 +110,7 @@ def _sections(study: Study, form: ReportChoicesForm, figures: Figures) -> dict[s
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RESEARCHER)
 def delete_study(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Delete a study that nobody has rated in, once that is confirmed."""
+    """Delete a study in which no rater has voted, once the researcher has confirmed it."""
     found = get_object_or_404(Study, slug=slug, is_imported=False)
     posted = request.method == "POST"
     form = DeleteForm(request.POST if posted else None)
@@ -135,7 +135,7 @@ def delete_study(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _done(study: Study) -> dict[str, Any]:
-    """Return how many assignments are done, of those wanted."""
+    """Return how many assignments are done and how many are wanted, in total and by arm."""
     arms = arm_progress(study)
     return {
         "n": sum(arm.n_done for arm in arms),
@@ -148,7 +148,7 @@ def _done(study: Study) -> dict[str, Any]:
 def _disagreements(
     study: Study, form: ReportChoicesForm, auto: AutoTable, figures: Figures
 ) -> dict[str, Any]:
-    """Return the disagreements of the chosen run with the closest votes."""
+    """Return the template context of the chosen run's disagreements with the closest votes."""
     question = load_scheme(study.scheme).question(auto.question)
     run = auto.chosen and MetricRun.objects.filter(pk=auto.chosen.of_run.run).first()
     if not run or not question:
@@ -168,7 +168,7 @@ def _disagreements(
 def download_report(
     request: SignedInRequest, slug: str, report: str, format_key: str
 ) -> HttpResponse:
-    """Download a report with the choices of the address: the same rows that the page shows."""
+    """Download a report with the choices of the address. It has the rows that the page shows."""
     if report not in KINDS or format_key not in FORMATS:
         raise Http404(f"Reports: {', '.join(KINDS)}. Formats: {', '.join(FORMATS)}.")
     found = get_object_or_404(Study, slug=slug)
@@ -182,9 +182,10 @@ def download_report(
 
 
 def _report(study: Study, name: str, choices: Choices) -> Report[Any] | None:
-    """Return a report as the page shows it: of a large study the last one, None before the first.
+    """Return a report as the page shows it.
 
-    Of a small study it is made now where the page would show an older one.
+    For a large study this is the last report that was computed, or None when there is none yet.
+    For a small study, a report that is not current is computed again now.
     """
     stored = last_figures(study, choices._replace(by_setup=False))
     if not stored.is_current and not stored.is_large:
@@ -197,7 +198,7 @@ def _report(study: Study, name: str, choices: Choices) -> Report[Any] | None:
 @require_safe
 @allowed(Role.RESEARCHER)
 def download_votes(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
-    """Download one tidy row per vote, as CSV, while it is read."""
+    """Download one tidy row per vote as CSV. Rows are sent while the votes are being read."""
     found = get_object_or_404(Study, slug=slug)
     answer = StreamingHttpResponse(tidy_votes_csv(found), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{found.slug}-votes.csv"'

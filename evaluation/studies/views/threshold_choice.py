@@ -1,4 +1,7 @@
-"""Threshold choice: threshold, flavor and window chosen on some dialogs, and reported on others."""
+"""Pages of threshold choice: choosing on some dialogs, and reporting on others.
+
+What is chosen is the flavor, the window and the threshold.
+"""
 
 from typing import Any
 
@@ -30,14 +33,14 @@ from evaluation.studies.reports.threshold_choice import threshold_choice_report
 from evaluation.studies.reports.threshold_choice_rows import ThresholdChoiceRow
 
 STATE = MetricRun.State
-MOST_RUNS = 200  # that one address asks about
+MOST_RUNS = 200  # runs in one address, at most; further ones are ignored
 LONGEST_ID = 19
 
 
 @require_safe
 @allowed(Role.RESEARCHER)
 def threshold_choice(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show accuracy by window and flavor, and what choosing among them is worth."""
+    """Show accuracy by window and flavor, and how much accuracy the choice among them gains."""
     study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
     form = ThresholdChoiceForm(request.GET, study=study)
     context: dict[str, Any] = {
@@ -64,7 +67,7 @@ def threshold_choice(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @allowed(Role.RESEARCHER)
 def former_address(request: SignedInRequest, slug: str, rest: str) -> HttpResponse:
-    """Redirect from an address with the former name, calibration, to the same page of today."""
+    """Redirect from an address with this page's former name to its present address."""
     here = reverse("evaluation:threshold-choice", args=[slug]).removesuffix("/") + rest
     query = request.META["QUERY_STRING"]
     return redirect(f"{here}?{query}" if query else here, permanent=True, preserve_request=True)
@@ -73,7 +76,10 @@ def former_address(request: SignedInRequest, slug: str, rest: str) -> HttpRespon
 @require_safe
 @allowed(Role.RESEARCHER)
 def threshold_choice_progress(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show how far the runs of the address are, by their chunks; say so when they have ended."""
+    """Show the progress of the runs in the address, by their chunks.
+
+    When all runs have ended, trigger the event `runs-finished` on the page.
+    """
     study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
     asked = [int(number) for number in request.GET.getlist("run")[:MOST_RUNS] if _is_id(number)]
     scoring = scoring_of(MetricRun.objects.filter(dataset=study.dataset_id, pk__in=asked))
@@ -85,7 +91,7 @@ def threshold_choice_progress(request: SignedInRequest, slug: str) -> HttpRespon
 @require_safe
 @allowed(Role.RESEARCHER)
 def download_threshold_choice(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
-    """Download the report with the choices of the address: the rows that the page shows."""
+    """Download the report with the choices of the address. It has the rows that the page shows."""
     study = _small(slug)
     form = ThresholdChoiceForm(request.GET, study=study)
     return report_file(lambda: _found(study, form)[0], format_key, f"{slug}-threshold-choice")
@@ -94,7 +100,7 @@ def download_threshold_choice(request: SignedInRequest, slug: str, format_key: s
 @require_safe
 @allowed(Role.RESEARCHER)
 def threshold_choice_figure(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
-    """Draw the chart with the choices of the address, as SVG, PDF or PNG."""
+    """Draw the chart as SVG, PDF or PNG, with the choices that the address makes."""
     study = _small(slug)
     _, table = _found(study, ThresholdChoiceForm(request.GET, study=study))
     return figure_file(_chart(table), format_key, f"{slug}-threshold-choice")
@@ -103,7 +109,7 @@ def threshold_choice_figure(request: SignedInRequest, slug: str, format_key: str
 @require_POST
 @allowed(Role.RESEARCHER)
 def score_grid(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Ask for the runs of a grid that are missing, or have something left to score."""
+    """Request the runs of a grid that are missing or that have something left to score."""
     study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
     form = _posted(request, study)
     family, hypothesis = form.chosen_family, form.chosen_hypothesis
@@ -117,7 +123,7 @@ def score_grid(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def start_chosen_run(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Start a run with what the page showed, if that is still what is chosen on all dialogs."""
+    """Start a run with the choice that the page showed, if all dialogs still give this choice."""
     study = _small(slug)
     form = _posted(request, study)
     _, table = _found(study, form)
@@ -146,7 +152,7 @@ def start_chosen_run(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _is_usable(request: SignedInRequest, family: Family) -> bool:
-    """Return whether a family's model looks as if runs could use it; else say why not."""
+    """Return whether a check finds no problem with a family's model; else show the problem."""
     problem = why_unusable(family.spec, family.metric) if family.spec else ""
     if problem:
         messages.error(request, f"Nothing was started: {problem}")
@@ -156,7 +162,7 @@ def _is_usable(request: SignedInRequest, family: Family) -> bool:
 def _found(
     study: Study, form: ThresholdChoiceForm
 ) -> tuple[Report[ThresholdChoiceRow], ThresholdChoiceTable]:
-    """Return the report on the chosen question and family, and how a page lays it out."""
+    """Return the report on the chosen question and family, and its table for the page."""
     family, question, choices = form.chosen_family, form.chosen_question, form.choices
     report = cached_of_study(
         study,
@@ -167,7 +173,7 @@ def _found(
 
 
 def _grid(study: Study, form: ThresholdChoiceForm) -> dict[str, Any]:
-    """Return how far the grid of the chosen family is, and what its runs are at."""
+    """Return the progress of the chosen family's grid and of its runs."""
     family: Family = form.chosen_family
     hypothesis = form.chosen_hypothesis
     places = grid(family, study, hypothesis=hypothesis) if family.can_grow else []  # type: ignore[arg-type]
@@ -188,10 +194,10 @@ def _chart(table: ThresholdChoiceTable) -> Spec | None:
 
 
 def _small(slug: str) -> Study:
-    """Return a study whose choice is made while somebody waits.
+    """Return a study that is small enough to choose a threshold during a request.
 
     Raises:
-        Http404: it has too many votes for that.
+        Http404: the study has too many votes for that.
     """
     study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
     if is_large(study):
@@ -206,7 +212,11 @@ def _is_id(text: str) -> bool:
 
 
 def _posted(request: SignedInRequest, study: Study) -> ThresholdChoiceForm:
-    """Return what was posted: about a family that there is, whatever the usual one."""
+    """Return the posted form. Its family must be named and exist: no usual one is taken.
+
+    Raises:
+        Http404: there is no such family.
+    """
     form = ThresholdChoiceForm(request.POST.dict(), study=study)
     if not form.cleaned_data.get("family"):
         raise Http404("There are no such scores.")

@@ -1,4 +1,4 @@
-"""The former name of `choose_threshold`."""
+"""The command `choose_threshold` under its former name."""
 
 from typing import Any
 
