@@ -1,1 +1,1 @@
-"""A metric run from asking to scores; prompt search, distillation and checkpoints beside it."""
+"""Metric runs from the request to the scores; also prompt search, distillation and checkpoints."""

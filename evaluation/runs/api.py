@@ -1,4 +1,4 @@
-"""Metric runs and their scores by API."""
+"""The API of metric runs and their scores."""
 
 import math
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class FloatOrNull(serializers.FloatField):
 
 
 class RunSerializer(serializers.Serializer[RunProgress]):
-    """A run of an auto-metric, every choice that changes its numbers, and how far it is."""
+    """A run of an auto-metric, every choice that changes its numbers, and its progress."""
 
     id = serializers.IntegerField(source="run.pk")
     dataset = serializers.CharField(source="run.dataset.slug")
@@ -89,14 +89,14 @@ class RunSerializer(serializers.Serializer[RunProgress]):
 
 
 class PrecisionCheckSerializer(serializers.Serializer[Any]):
-    """How many responses of a run in fp32 are scored in bf16 as well."""
+    """The number of responses of a run in fp32 to score in bf16 as well, and the seed."""
 
     n = serializers.IntegerField(default=100, min_value=1, max_value=100_000)
     seed = serializers.IntegerField(default=0, min_value=0, help_text="Of the draw.")
 
 
 class FlipsSerializer(serializers.Serializer[Flips]):
-    """What bf16 changes, over the responses that both runs have scored."""
+    """The changes through bf16, over the responses that both runs have scored."""
 
     fp32 = serializers.IntegerField(source="fp32.pk", help_text="Id of the run in fp32.")
     bf16 = serializers.IntegerField(source="bf16.pk", help_text="Id of the run in bf16.")
@@ -118,13 +118,13 @@ class RunFilters(filters.FilterSet):  # type: ignore[misc] # no types
     )
 
     def in_state(self, runs: QuerySet[MetricRun], _: str, state: str) -> QuerySet[MetricRun]:
-        """Keep the runs that the page lists under a state."""
+        """Return the runs that the page lists under a state."""
         failed = AutoScore.objects.filter(run=OuterRef("pk"), score=None)
         return runs.annotate(has_failed_scores=Exists(failed)).filter(TABS[state][1])
 
 
 class Runs(Readable):
-    """Runs of auto-metrics, newest first; the worker scores what is asked for here."""
+    """Runs of auto-metrics, newest first. A worker scores the runs that are requested here."""
 
     serializer_class = RunSerializer
     filterset_class = RunFilters
@@ -140,9 +140,9 @@ class Runs(Readable):
 
     @extend_schema(request=NewRunSerializer, responses={202: RunSerializer})
     def create(self, request: Request) -> Answer:
-        """Score what has no score yet under these choices.
+        """Score the responses that have no score yet under these choices.
 
-        Asking for the same again answers with the same run.
+        A second request with the same choices answers with the same run.
         """
         asked = NewRunSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
@@ -160,7 +160,7 @@ class Runs(Readable):
     @extend_schema(request=None, responses=RunSerializer)
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: int) -> Answer:
-        """Stop a run; what it has scored stays."""
+        """Stop a run. Its scores are kept."""
         run = self._of_ours()
         if not services.cancel_run(run, _who(request)):
             raise Conflict("This run is not going on.")
@@ -169,7 +169,7 @@ class Runs(Readable):
     @extend_schema(request=None, responses={202: RunSerializer})
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: int) -> Answer:
-        """Go on with a run that was cancelled or failed."""
+        """Resume a run that was cancelled or failed."""
         run = self._of_ours()
         if not services.resume_run(run, _who(request)):
             raise Conflict("Only a run that was cancelled or failed can go on.")
@@ -179,7 +179,7 @@ class Runs(Readable):
     @extend_schema(request=None, responses={202: RunSerializer})
     @action(detail=True, methods=["post"])
     def retry(self, request: Request, pk: int) -> Answer:
-        """Ask once more for what a run has no score for."""
+        """Score the failed targets of a run once more."""
         run = self._of_ours()
         if not services.retry_failed(run, _who(request)):
             raise Conflict("Nothing of this run has failed.")
@@ -189,9 +189,9 @@ class Runs(Readable):
     @extend_schema(request=PrecisionCheckSerializer, responses={202: RunSerializer})
     @action(detail=True, methods=["post"])
     def precision(self, request: Request, pk: int) -> Answer:
-        """Score some responses of a run in fp32 in bf16 as well; the answer is that run.
+        """Score some responses of a run in fp32 once more, in bf16. The answer is the new run.
 
-        Read the same address to see what bf16 changes.
+        A GET request to the same address returns the changes through bf16.
         """
         asked = PrecisionCheckSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
@@ -207,7 +207,7 @@ class Runs(Readable):
     @extend_schema(responses=FlipsSerializer)
     @precision.mapping.get
     def flips(self, request: Request, pk: int) -> Answer:
-        """Say how many labels bf16 flips, against fp32, of what both have scored."""
+        """Return how many labels bf16 flips against fp32, over responses that both have scored."""
         flips = flips_of(self.get_object())
         if flips is None:
             raise NotFound("No run in the other precision has scored any of the same responses.")
@@ -225,13 +225,13 @@ class Runs(Readable):
 
 
 def _progress(pks: list[int]) -> list[RunProgress]:
-    """Return how far some runs are, newest first."""
+    """Return the progress of some runs, newest first."""
     found = run_progress(MetricRun.objects.filter(pk__in=pks).select_related("dataset"))
     return sorted(found, key=lambda each: -each.run.pk)
 
 
 def _who(request: Request) -> User:
-    return cast(User, request.user)  # `IsResearcher` has made sure
+    return cast(User, request.user)  # `IsResearcher` has checked that the user is signed in
 
 
 # --- scores ---------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ class WindowSerializer(serializers.Serializer[dict[str, Any]]):
 
 
 class ScoreSerializer(serializers.Serializer[dict[str, Any]]):
-    """What a run said about a response or one citation of it: a score, or why there is none."""
+    """A run's score of a response or of one of its citations, or the reason why it has none."""
 
     id = serializers.IntegerField(source="pk")
     run = serializers.IntegerField()

@@ -1,4 +1,4 @@
-"""What is sent to the API to start a metric run."""
+"""The request to the API that starts a metric run."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from generation.models import Dataset, Response
 
 
 class NewRunSerializer(StrictSerializer):
-    """What is scored (a study's responses, or all of a dataset), by which model, and how."""
+    """The choices of a new run: responses (of a study or a whole dataset), model, and the rest."""
 
     study = NameField(Study, required=False)
     dataset = NameField(Dataset, required=False)
@@ -34,7 +34,7 @@ class NewRunSerializer(StrictSerializer):
     )
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Return the fields, with the metrics, what is chosen of any, and every option of one."""
+        """Return the fields: also the metric, the choices of any metric, and all options."""
         fields = super().get_fields() | serializer_fields(RunChoices)
         metric = serializers.ChoiceField(list(METRICS), default=next(iter(METRICS)))
         fields = {
@@ -53,7 +53,7 @@ class NewRunSerializer(StrictSerializer):
         return fields
 
     def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Read the choices together: which there are depends on metric and model."""
+        """Check the choices together, because metric and model decide which ones are possible."""
         if ("study" in asked) == ("dataset" in asked):
             raise ValidationError({"study": ["Name either a study or a dataset."]})
         try:
@@ -80,10 +80,10 @@ class NewRunSerializer(StrictSerializer):
 
 
 def _plan(asked: dict[str, Any]) -> RunPlan:
-    """Return every choice that was made, or was left to us.
+    """Return the plan of the requested choices. A missing choice has its usual value.
 
     Raises:
-        ChoiceError: one that no run can be made with.
+        ChoiceError: no run is possible with one of the choices.
     """
     study: Study | None = asked.get("study")
     names = [option.name for option in all_options()]

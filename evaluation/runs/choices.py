@@ -1,11 +1,11 @@
-"""What a run may be: plain values in, a plan or one error out. The same for page, API and command.
+"""The choices of a run: plain values in, a plan or one error out, for page, API and command.
 
     spec = model_called("entailment-minilm")            # or "lexical", or "" for the metric's own
     plan = plan_of("auto_ais", spec, options={"flavor": "v1", "window": 0}, evidence="golden")
 
-A `ChoiceError` names the field that it is about: `metric`, `model`, `precision`, `evidence`,
-`threshold`, `sample`, `seed`, or an option of the metric (`options_of`). Forms show it beside that
-field, the API under its name, the command behind `--`.
+A `ChoiceError` names the field that is wrong: `metric`, `model`, `precision`, `evidence`,
+`threshold`, `sample`, `seed`, or an option of the metric (`options_of`). Forms show the error
+beside that field, the API shows it under the field's name, and the command after `--` and the name.
 """
 
 import math
@@ -24,11 +24,11 @@ from generation.limits import LARGEST_SEED, MOST_SAMPLED
 from generation.model_specs import ModelSpec
 from generation.models import Checkpoint
 
-PROMPT = "prompt"  # the option of metrics that searches build prompts for
+PROMPT = "prompt"  # the option of metrics for which prompt searches build prompts
 
 
 class RunChoices(NamedTuple):
-    """What is chosen about a run of any metric, beside its model and the metric's own options."""
+    """The choices about a run of any metric, beside its model and the metric's own options."""
 
     evidence: Annotated[
         str,
@@ -68,16 +68,16 @@ class RunChoices(NamedTuple):
 
 
 class SharedOption(NamedTuple):
-    """An option under its name, whichever metrics have it; two may offer different values."""
+    """An option of one metric or several. Metrics may offer different values of it."""
 
     name: str
-    values: list[str]  # that it may have; none: a whole number, or text
+    values: list[str]  # the values that it may have; empty: a whole number, or text
     is_number: bool
     help: str
 
 
 def options_of(metric: str) -> list[Option]:
-    """Return the options of a metric; among them its prompt, where there is one to choose."""
+    """Return the options of a metric. They include its prompt if it has prompts to choose from."""
     options = list(METRICS[metric].options)
     if prompts := prompts_for(metric):
         named = [(prompt.name, _said_of(prompt)) for prompt in prompts]
@@ -86,7 +86,7 @@ def options_of(metric: str) -> list[Option]:
 
 
 def all_options() -> list[SharedOption]:
-    """Return the options of all metrics, for whoever offers them before a metric is chosen."""
+    """Return the options of all metrics, for callers that offer them before a metric is chosen."""
     found: dict[str, list[tuple[str, Option]]] = {}
     for metric, kind in METRICS.items():
         for option in kind.options:
@@ -108,9 +108,9 @@ def _said_of(prompt: SsaPrompt) -> str:
 
 
 def models_for(metric: str) -> list[tuple[str, str]]:
-    """Return the models that may answer a metric: what `model_called` takes, and a title.
+    """Return the models that may answer a metric: a name for `model_called`, and a title.
 
-    First the backends that need no model, then the listed checkpoints.
+    The backends that need no model come first, then the listed checkpoints.
     """
     kinds = METRICS[metric].backends
     alone = [(key, BACKENDS[key].title) for key in kinds if not _needs_model(key)]
@@ -123,15 +123,17 @@ def models_for(metric: str) -> list[tuple[str, str]]:
 
 
 def precisions_of(backend: str) -> tuple[str, ...]:
-    """Return the precisions that a backend computes in, its usual one first."""
+    """Return the precisions that a backend can compute in, its usual one first."""
     return BACKENDS[backend].precisions
 
 
 def model_called(name: str) -> ModelSpec | None:
-    """Return how a model is opened: a backend that needs none, or a checkpoint; None for "".
+    """Return the specification of a model: a backend that needs none, or a checkpoint.
+
+    Return None for "".
 
     Raises:
-        ChoiceError: nothing is called so.
+        ChoiceError: no backend without a model and no checkpoint has this name.
     """
     if not name:
         return None
@@ -146,10 +148,10 @@ def model_called(name: str) -> ModelSpec | None:
 
 
 def usual_model(metric: str) -> ModelSpec:
-    """Return what answers a metric unless somebody chooses: the first backend that it names.
+    """Return the model that answers a metric when none is chosen: the metric's first backend.
 
     Raises:
-        ChoiceError: that one needs a model.
+        ChoiceError: this backend needs a model.
     """
     kind = METRICS[metric].backends[0]
     if _needs_model(kind):
@@ -158,7 +160,12 @@ def usual_model(metric: str) -> ModelSpec:
 
 
 def sample_of(metric: str, asked: int | None) -> int | None:
-    """Return how many responses of each model are scored. Asked None: as usual; 0: all, None."""
+    """Return how many responses of each model are scored; None: all.
+
+    Args:
+        metric: the metric's key.
+        asked: the number that was chosen; None: the metric's usual number; 0: all.
+    """
     usual = METRICS[metric].usual_sample if metric in METRICS else None
     return (usual if asked is None else asked) or None
 
@@ -176,21 +183,22 @@ def plan_of(
     seed: int = 0,
     chosen_by_votes_of: str = "",
 ) -> RunPlan:
-    """Return the plan that these choices make; what is not chosen is as usual.
+    """Return the plan that these choices make. A choice that is missing has its usual value.
 
     Args:
         metric: a key of METRICS.
-        spec: how its model is opened, from `model_called`; None: the metric's usual one.
-        options: of the metric, by name; whole numbers may be text.
-        precision: "" is the backend's first.
-        evidence: "" is the usual one, of a metric that looks at evidence.
-        usual_evidence: the study's choice, where the run is over a study.
-        threshold: None is the metric's own.
-        n_sampled: responses of each model; None: all.
-        chosen_by_votes_of: slug of the study whose votes made the choices.
+        spec: the model, from `model_called`; None: the metric's usual model.
+        options: the metric's options, by name. Whole numbers may be text.
+        precision: "": the backend's first precision.
+        evidence: the evidence choice, only for a metric that uses evidence; "": the usual one.
+        usual_evidence: the study's choice, if the run is over a study.
+        threshold: None: the metric's own threshold.
+        n_sampled: the number of responses of each model; None: all.
+        seed: the seed of the sample.
+        chosen_by_votes_of: the slug of the study whose votes made the choices.
 
     Raises:
-        ChoiceError: a choice does not go with the metric, or with the model.
+        ChoiceError: a choice is not possible with the metric or with the model.
     """
     if metric not in METRICS:
         there = _listed(METRICS)
@@ -221,12 +229,16 @@ def _with_options(kind: type[AutoMetric], given: Mapping[str, Any]) -> AutoMetri
         chosen |= prompt.parameters
     try:
         return kind.made(chosen)
-    except ValueError as error:  # two options that do not go together
+    except ValueError as error:  # two options that are not possible together
         raise ChoiceError(next(iter(given), "metric"), str(error)) from error
 
 
 def _chosen(option: Option, value: Any) -> Any:
-    """Return an option's value, if it may have it."""
+    """Return a value of an option, if the option may have it.
+
+    Raises:
+        ChoiceError: the option may not have this value.
+    """
     if not option.choices:
         return _whole(option.name, value, option.low, option.high)
     allowed = [key for key, _ in option.choices]
@@ -236,7 +248,11 @@ def _chosen(option: Option, value: Any) -> Any:
 
 
 def _answering(kind: type[AutoMetric], spec: ModelSpec, precision: str) -> ModelSpec:
-    """Return the model in its precision, if it can answer the metric."""
+    """Return the model with its precision, if it can answer the metric.
+
+    Raises:
+        ChoiceError: the metric cannot ask the model, or the model has no such precision.
+    """
     title = BACKENDS[spec.backend].title if spec.backend in BACKENDS else spec.backend
     if spec.backend not in kind.backends:
         can = ", ".join(BACKENDS[key].title for key in kind.backends if key in BACKENDS)

@@ -1,4 +1,4 @@
-"""Runs scored by a command, here and now: it needs no worker, and some may help."""
+"""Scoring of runs by a command itself. It needs no worker, but workers may help."""
 
 import time
 from collections import Counter
@@ -19,16 +19,16 @@ from generation.model_specs import BackendError
 from generation.models import Dataset, Response
 from generation.progress import progress_bar
 
-WAITS_SECONDS = 0.5  # for a worker that has the rest
-MAX_LISTED = 10  # reasons printed
+WAITS_SECONDS = 0.5  # pause while workers have the rest of the chunks
+MAX_LISTED = 10  # reasons of failures that are printed, at most
 
 
 def requested_here(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]) -> MetricRun:
-    """Return the run of these choices, once its model could be opened.
+    """Open the model of a plan, and return the run of the plan.
 
     Raises:
-        CommandError: it cannot be opened, or is not the one that the run's scores are of; or there
-            is nothing that it could score.
+        CommandError: the model cannot be opened, or it is not the model that made the run's earlier
+            scores, or there is nothing that the run could score.
     """
     try:
         backend: Backend = plan.metric.ready(open_backend(plan.spec))
@@ -48,10 +48,10 @@ def requested_here(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response
 
 
 def score_here(run: MetricRun, stderr: Any) -> str:
-    """Score what a run has left, and return what came out in a line. Ctrl-C cancels it.
+    """Score the rest of a run, and return its result as one line. Ctrl-C cancels the run.
 
     Raises:
-        CommandError: it failed, was cancelled, or was deleted.
+        CommandError: the run failed, was cancelled, or was deleted.
     """
     try:
         _score(run, stderr)
@@ -67,7 +67,7 @@ def score_here(run: MetricRun, stderr: Any) -> str:
 
 
 def _score(run: MetricRun, stderr: Any) -> None:
-    """Score chunk by chunk until the run does not go on; workers may help."""
+    """Score chunk by chunk until the run ends. Workers may help."""
     still_running = MetricRun.objects.filter(pk=run.pk, state=MetricRun.State.RUNNING)
     with progress_bar(f"Scoring with {run}", stderr, _judged(run)) as on_progress:
         while still_running.exists():
@@ -82,7 +82,11 @@ def _score(run: MetricRun, stderr: Any) -> None:
 
 
 def _outcome(progress: RunProgress, stderr: Any) -> str:
-    """List why something failed, and return the line of a run that is done."""
+    """Print the reasons of failures, and return the line about a run that is done.
+
+    Raises:
+        CommandError: the run is not done.
+    """
     run = progress.run
     failed = AutoScore.objects.filter(run=run, score=None)
     reasons = Counter(failed.values_list("problem", flat=True))

@@ -1,8 +1,8 @@
-"""Runs that differ only in what can be chosen: the candidates of a threshold choice. Reads only.
+"""Families of runs that differ only in what a threshold choice can choose: its candidates.
 
-Runs of Auto-AIS by one model over one evidence choice are a family, whatever their flavor, window
-and hypothesis. Of every other metric, and of imported scores, a run is a family of its own: there
-is only a threshold to choose.
+Runs of Auto-AIS by one model over one evidence choice are a family. They may have any flavor,
+window and hypothesis. A run of any other metric and a run of imported scores is a family of its
+own, because there is only a threshold to choose. This module only reads.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,23 +25,23 @@ from generation.model_specs import ModelSpec
 GRID = "auto_ais"  # the metric whose flavor, window and hypothesis are chosen
 FLAVORS: tuple[Flavor, ...] = ("v1", "v2", "v3")
 WINDOWS = (0, 1, 2, 3)  # sentences; 0: the whole evidence
-USUAL = AutoAis()  # what is used where nothing is chosen
+USUAL = AutoAis()  # flavor, window and hypothesis when nothing is chosen
 
 
 class RunWithMetric(NamedTuple):
-    """A run with the metric that it asks; imported scores have none."""
+    """A run with its metric. A run of imported scores has no metric."""
 
     run: MetricRun
     metric: AutoMetric | None
 
     @property
     def choices(self) -> AutoAis | None:
-        """Flavor, window and hypothesis, where it has some."""
+        """Flavor, window and hypothesis; None: the run has none."""
         return self.metric.choices if isinstance(self.metric, AutoAisMetric) else None
 
     @property
     def name(self) -> str:
-        """What tells it apart from the others of its family: 'v3, localized K = 2'."""
+        """The name of the run within its family, such as 'v3, localized K = 2'."""
         said = ", ".join(self.metric.in_title) if self.metric else self.run.signature
         return said or (self.metric.title if self.metric else self.run.metric)
 
@@ -52,37 +52,44 @@ class Family(NamedTuple):
     key: str
     title: str
     metric: str
-    model: str  # or the backend, where it needs none
-    evidence: str  # "": of a metric that looks at none
+    model: str  # the backend's name, if the backend needs no model
+    evidence: str  # "": the metric uses no evidence
     spec: ModelSpec | None  # None: scores that were made elsewhere
     candidates: tuple[RunWithMetric, ...] = ()
     n_sampled: int | None = None
     seed: int = 0
     sampled_by: Pool = "model"
-    runs: frozenset[int] = frozenset()  # all, also those that differ in their threshold alone
-    is_current: bool = True  # by the revision of its model that was opened last
-    taken: frozenset[str] = frozenset()  # signatures of runs by another revision
+    runs: frozenset[int] = frozenset()  # ids of all runs, also if only their threshold differs
+    is_current: bool = True  # its runs used the revision of the model that was opened last
+    taken: frozenset[str] = frozenset()  # signatures of runs by other revisions of the model
 
     @property
     def is_grid(self) -> bool:
-        """Whether there is more to choose than a threshold."""
+        """Whether there is more to choose than the threshold."""
         return self.metric == GRID and self.spec is not None
 
     @property
     def can_grow(self) -> bool:
-        """Whether what is missing of its grid can be scored.
+        """Whether the missing runs of its grid can be scored.
 
-        A sample stays as it was drawn, and a model that was replaced is not there any more.
+        This is not possible for a sample, which stays as it was drawn, nor for a model that has
+        been replaced and so no longer exists.
         """
         return self.is_grid and self.n_sampled is None and self.is_current
 
     @property
     def can_start(self) -> bool:
-        """Whether a run with a choice among its candidates can be started."""
+        """Whether a run with one of its candidates and a threshold can be started."""
         return self.spec is not None and self.is_current
 
     def plan(self, metric: AutoMetric, threshold: float | None = None, on: str = "") -> RunPlan:
-        """Return a run of this family; `on` is the study by whose votes it was chosen."""
+        """Return the plan of a run of this family.
+
+        Args:
+            metric: the metric with its choices.
+            threshold: None: the metric's own.
+            on: the slug of the study whose votes made the choices; "": none.
+        """
         assert self.spec is not None
         plan = RunPlan(spec=self.spec, metric=metric, threshold=threshold, chosen_by_votes_of=on)
         if self.evidence:
@@ -91,7 +98,7 @@ class Family(NamedTuple):
 
 
 class GridPlace(NamedTuple):
-    """One place of the grid, and how far it is."""
+    """One place of the grid, and its progress."""
 
     metric: AutoAisMetric
     run: MetricRun | None
@@ -100,7 +107,7 @@ class GridPlace(NamedTuple):
 
     @property
     def state(self) -> str:
-        """Missing, taken, scoring or scored."""
+        """The state of the place: missing, taken, scoring or scored."""
         if self.is_taken:
             return "taken"
         if self.run and self.run.state == MetricRun.State.RUNNING:
@@ -109,11 +116,11 @@ class GridPlace(NamedTuple):
 
 
 def families_of(study: Study) -> list[Family]:
-    """Return the families that score what raters judge, those of the most candidates first.
+    """Return the families that score what raters judge, those with the most candidates first.
 
-    A family has one candidate for each set of choices: of runs that differ in their threshold
-    alone one that has come to an end, of those the one with the most scores on the study's
-    responses, of those the oldest.
+    A family has one candidate for each set of choices. Of runs that differ only in their threshold,
+    one that has ended is preferred, then the one with the most scores on the study's responses,
+    then one that is done, then the oldest.
     """
     found: dict[str, list[RunWithMetric]] = {}
     citations = is_of_citations(study)
@@ -135,7 +142,8 @@ def families_of(study: Study) -> list[Family]:
 def possible_families(study: Study, known: Iterable[Family]) -> list[Family]:
     """Return a family of Auto-AIS for each model that has not scored the study's evidence yet.
 
-    Where raters judge citations, which Auto-AIS does not: one of alignment by lexical overlap.
+    If raters judge citations, which Auto-AIS cannot score, return a family of alignment by lexical
+    overlap instead.
     """
     there = {each.key for each in known}
     if is_of_citations(study):
@@ -159,7 +167,7 @@ def grid(
     windows: Sequence[int] = WINDOWS,
     hypothesis: Split = "whole",
 ) -> list[GridPlace]:
-    """Return the places of a grid, flavor by flavor, with how much is left to score at each."""
+    """Return the places of a grid, flavor by flavor, with the number of responses left at each."""
     runs = {each.choices: each.run for each in family.candidates if each.choices}
     responses = responses_of_study(study)
     rows = AutoScore.objects.filter(run__in=runs.values(), target__citation=None)
@@ -179,9 +187,10 @@ def grid(
 def _by_revision(
     key: str, candidates: Sequence[RunWithMetric], n_scores: Mapping[int, int]
 ) -> list[Family]:
-    """Return a family, or several where the model was not the same each time.
+    """Return a family, or several if the runs used several revisions of the model.
 
-    The one that was opened last keeps the key, and a run whose model was not opened yet is its.
+    The family of the revision that was opened last keeps the key. A run whose model has not been
+    opened yet belongs to this family.
     """
     run, metric = candidates[0]
     made = _family(
@@ -223,7 +232,7 @@ def _by_revision(
 def _with(
     family: Family, candidates: Sequence[RunWithMetric], n_scores: Mapping[int, int]
 ) -> Family:
-    """Return a family with its candidates; its model is opened as its newest run says."""
+    """Return a family with its candidates. The newest run decides how its model is opened."""
     return family._replace(
         candidates=_one_each(candidates, n_scores),
         runs=frozenset(each.run.pk for each in candidates),
@@ -232,12 +241,15 @@ def _with(
 
 
 def _made_with(run: MetricRun) -> tuple[str, str] | None:
-    """Return what says that two runs had the same model; None before it was opened."""
+    """Return the identity of a run's model, equal for the same model; None: not opened yet."""
     return (run.backend_signature, run.revision) if run.backend_signature else None
 
 
 def _called(known: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Return a name for each way a model was opened: its revision, if that tells them apart."""
+    """Return a name for each way in which a model was opened.
+
+    The name is the revision. If revisions are missing or equal, the signature is added.
+    """
     found = dict.fromkeys(known)
     names = [revision[:8] for _, revision in found]
     is_told_apart = all(names) and len(set(names)) == len(names)
@@ -248,7 +260,7 @@ def _called(known: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
 
 
 def _n_scores(study: Study, families: Iterable[Sequence[RunWithMetric]]) -> dict[int, int]:
-    """Return how many of a study's responses each run has scored, where there is one to choose."""
+    """Return how many targets of a study each run has scored, if several have the same choices."""
     alike: dict[tuple[int, str], list[int]] = {}
     for number, candidates in enumerate(families):
         for each in candidates:
@@ -303,7 +315,7 @@ def _key_of_run(run: MetricRun, metric: AutoMetric | None) -> str:
 
 
 def _key(metric: str, spec: ModelSpec, evidence: str) -> str:
-    """Return what a family is called in addresses."""
+    """Return the key of a family, which addresses use."""
     index = "" if spec.entailment_index is None else f"entailment:{spec.entailment_index}"
     precision = "" if spec.precision == "fp32" else spec.precision
     parts = [metric, spec.name or spec.backend, precision, evidence, index]

@@ -1,4 +1,4 @@
-"""What runs have scored, in the order of the items of an arm. Only reads."""
+"""The scores of runs in the order of the items of an arm. This module only reads."""
 
 import math
 from collections.abc import Callable, Collection, Sequence
@@ -17,7 +17,7 @@ from evaluation.votes.counts import ArmCounts, Ints
 
 
 class ItemScores(NamedTuple):
-    """One run's scores on the items of an arm; NaN where there is none."""
+    """One run's scores of the items of an arm. The score of an item without one is NaN."""
 
     score: Floats
     has_row: NDArray[np.bool_]
@@ -31,12 +31,12 @@ class ItemScores(NamedTuple):
 
     @property
     def given(self) -> Floats:
-        """The scores that a metric gave: assumed ones take no part in any agreement."""
+        """The scores that a metric gave. Assumed scores are NaN, because agreement ignores them."""
         return np.where(self.is_assumed, math.nan, self.score)
 
 
 def runs_with_scores(study: Study) -> list[MetricRun]:
-    """Return the runs that have given a score to what a study's raters judge, imported or not."""
+    """Return the runs with scores of what a study's raters judge, also imported runs."""
     has_scores = Exists(AutoScore.objects.filter(run=OuterRef("pk")))
     found = MetricRun.objects.filter(has_scores, dataset=study.dataset_id)
     citations = is_of_citations(study)
@@ -53,7 +53,7 @@ def scores_of(run: MetricRun, of_arm: ArmCounts) -> ItemScores:
 
 
 def scores_of_runs(runs: Sequence[MetricRun], of_arm: ArmCounts) -> dict[int, ItemScores]:
-    """Return each run's scores in the order of an arm's items, by run; one statement for all."""
+    """Return each run's scores in the order of an arm's items, by run id, in one statement."""
     place = {target: item for item, target in enumerate(of_arm.items.targets.tolist())}
     n_items = len(place)
     found = {
@@ -81,9 +81,9 @@ def scores_of_runs(runs: Sequence[MetricRun], of_arm: ArmCounts) -> dict[int, It
 
 
 def scores_once(metrics: Collection[str]) -> ScoresOf:
-    """Return `scores_of` that reads runs of some metrics once, for reports on one and the same arm.
+    """Return a `scores_of` that reads the runs of some metrics only once, for reports on one arm.
 
-    Those of other runs are not kept: there may be many.
+    The scores of other runs are not kept, because there may be many of them.
     """
     read: dict[int, ItemScores] = {}
 
@@ -98,6 +98,6 @@ def scores_once(metrics: Collection[str]) -> ScoresOf:
 
 
 def scale_of(run: MetricRun) -> tuple[float, float]:
-    """Return the lowest and the highest score that a run can give; of imported ones 0 to 1."""
+    """Return the lowest and the highest score that a run can give; 0 and 1 for an imported run."""
     kind = None if run.is_imported else METRICS.get(run.metric)
     return kind.scale if kind else (0.0, 1.0)

@@ -1,4 +1,4 @@
-"""What pages show of prompt searches and distillations, and what new ones may be made of."""
+"""The contents of pages of prompt searches and distillations, and the choices for new ones."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from evaluation.runs.prompts import PROMPTED
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.models import Checkpoint, Response
 
-WIDTH, HEIGHT, INSET = 240, 60, 4  # px, of the line of errors
+WIDTH, HEIGHT, INSET = 240, 60, 4  # size and inner margin of the line of errors, in px
 ENCODERS = ("transformers", "distilled")  # backends whose checkpoints are encoders with an output
 
 
@@ -21,19 +21,19 @@ class TriedPrompt(NamedTuple):
     """One prompt of a search, as its page shows it."""
 
     number: int
-    shown: str  # key of the response that was its newest demonstration; "": none
-    response: int | None  # that response, if it is still there
+    shown: str  # key of the response that is its newest demonstration; "": none
+    response: int | None  # id of this response; None: it was deleted
     mse: float | None
     mse_before: float | None
     n_scored: int
     n_failed: int
     is_kept: bool
     text: str
-    problems: list[tuple[str, str]]  # response and why it has no score
+    problems: list[tuple[str, str]]  # key of a response, and why it has no score
 
 
 class FallingLine(NamedTuple):
-    """A falling line as SVG: its corners, and the dots that stand on it."""
+    """A falling line as SVG: the path through its corners, and a dot at each corner."""
 
     path: str
     dots: list[tuple[float, float]]
@@ -42,7 +42,7 @@ class FallingLine(NamedTuple):
 
 
 def tried_prompts(job: Job) -> list[TriedPrompt]:
-    """Return every prompt that a search has tried so far, in order; two statements."""
+    """Return every prompt that a search has tried so far, in order. This takes two statements."""
     steps = list(job.steps.all())
     keys = [step.content["demonstrations"][-1] for step in steps if step.content["demonstrations"]]
     dataset = job.study.dataset_id if job.study else None
@@ -68,7 +68,10 @@ def _tried(number: int, content: Mapping[str, Any], ids: Mapping[str, int]) -> T
 
 
 def line_of(errors: Sequence[float | None]) -> FallingLine | None:
-    """Return a line through errors in their order, 0 at the bottom; None with fewer than two."""
+    """Return a line through errors in their order, with 0 at the bottom.
+
+    Return None when there are fewer than two errors, or all are 0.
+    """
     known = [error for error in errors if error is not None]
     highest = max(known, default=0.0)
     if len(known) < 2 or not highest:
@@ -82,11 +85,11 @@ def line_of(errors: Sequence[float | None]) -> FallingLine | None:
     return FallingLine("M" + "L".join(f"{x} {y}" for x, y in dots), dots)
 
 
-# --- what new jobs may be made of -----------------------------------------------------------
+# --- choices for new jobs -------------------------------------------------------------------
 
 
 def slices() -> list[tuple[Study, str, list[str]]]:
-    """Return the studies with votes on a question that has prompts, their questions and setups."""
+    """Return the studies with votes on a question that has prompts, each with it and its setups."""
     found = []
     studies = Study.objects.filter(arms__votes__question__in=PROMPTED).distinct()
     for study in studies.order_by("name").prefetch_related("setups"):
@@ -97,17 +100,17 @@ def slices() -> list[tuple[Study, str, list[str]]]:
 
 
 def language_models() -> QuerySet[Checkpoint]:
-    """Return the listed models that can be asked with a prompt."""
+    """Return the listed models that can be asked with a prompt, by name."""
     return Checkpoint.objects.filter(backend__in=LANGUAGE_MODELS).order_by("name")
 
 
 def encoders() -> QuerySet[Checkpoint]:
-    """Return the listed models that a small one may begin with."""
+    """Return the listed models that a distillation may start from, by name."""
     return Checkpoint.objects.filter(backend__in=ENCODERS).order_by("name")
 
 
 def teachers() -> QuerySet[MetricRun]:
-    """Return the runs whose scores can be taught, newest first."""
+    """Return the runs whose scores a distillation can teach, newest first."""
     is_taught = Q(metric__in=TAUGHT, backend__in=LANGUAGE_MODELS, is_imported=False)
     runs = MetricRun.objects.filter(is_taught).exclude(state=MetricRun.State.RUNNING)
     return runs.select_related("dataset").order_by("-pk")

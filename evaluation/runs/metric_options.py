@@ -1,4 +1,4 @@
-"""The options of metrics as commands take them: declared once, by each metric's class."""
+"""The options of metrics as options of commands. Each metric's class declares its own."""
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
@@ -6,11 +6,11 @@ from typing import Any
 
 from evaluation.runs.choices import all_options
 
-_PREFIX = "option_"  # before the names of metrics' options, which may be named like others
+_PREFIX = "option_"  # keeps the options of metrics apart from other options of the same name
 
 
 def add_metric_options(parser: ArgumentParser) -> None:
-    """Let the options of every metric be given; a metric refuses those that it lacks."""
+    """Add the options of every metric to a parser. A metric refuses options that it lacks."""
     for option in all_options():
         parser.add_argument(
             f"--{option.name.replace('_', '-')}",

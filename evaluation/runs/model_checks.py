@@ -1,4 +1,4 @@
-"""Whether a model can be used, as far as its files say: told before a run starts, not after."""
+"""Checks of a model's files, so that a problem is found before a run starts and not after."""
 
 import os
 from pathlib import Path
@@ -14,15 +14,16 @@ from generation.backends.model_files import (
 )
 from generation.model_specs import BackendError, ModelSpec
 
-GPUS = "/proc/driver/nvidia/gpus"  # what Linux lists where there are some
-TAUGHT = "distilled"  # the backend whose only output is called as the metric that it was taught
+GPUS = "/proc/driver/nvidia/gpus"  # exists on Linux if the machine has NVIDIA GPUs
+TAUGHT = "distilled"  # the backend whose only output has the name of the metric it was taught
 
 
 def why_unusable(spec: ModelSpec, metric: str) -> str:
-    """Return why a model cannot be used, in a sentence without its location; "" if nothing says so.
+    """Return why a model cannot be used, in a sentence without its location; "": no problem found.
 
-    No model is loaded, no server asked and nothing downloaded: what is on the hub, behind a server
-    or too large for a worker's memory shows when a worker opens it.
+    No model is loaded, no server is asked and nothing is downloaded. Problems of a model on the hub
+    or behind a server, or of one that is too large for a worker's memory, are found only when a
+    worker opens the model.
     """
     folder = _folder(spec)
     if folder is None:
@@ -42,9 +43,10 @@ def why_unusable(spec: ModelSpec, metric: str) -> str:
 
 
 def too_large_here(spec: ModelSpec) -> str:
-    """Return that a model whose files are whole does not fit into this machine's memory; or "".
+    """Return a message if a model with complete files is too large for this machine's memory.
 
-    Only a hint: a worker may have more, and says so itself where it has not.
+    Return "" if it is not. The message is only a hint, because a worker may have more memory. A
+    worker without enough memory reports it itself.
     """
     folder = _folder(spec)
     if folder is None or Path(GPUS).is_dir() or what_is_wrong(folder):
@@ -57,7 +59,10 @@ def too_large_here(spec: ModelSpec) -> str:
 
 
 def _folder(spec: ModelSpec) -> Path | None:
-    """Return where a model lies; None where it needs none, or it is behind a server or a name."""
+    """Return the folder of a model; None when no folder is needed.
+
+    None is needed by a backend without a model, behind a server, or for a name on the hub.
+    """
     kind = BACKENDS[spec.backend]
     if not kind.needs_model or kind.is_server or not spec.location:
         return None
@@ -66,6 +71,6 @@ def _folder(spec: ModelSpec) -> Path | None:
 
 
 def _outputs(config: dict[str, object]) -> list[str]:
-    """Return what a model's outputs are called."""
+    """Return the names of a model's outputs."""
     named = config.get("id2label")
     return [str(name) for name in named.values()] if isinstance(named, dict) else []

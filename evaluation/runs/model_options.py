@@ -1,4 +1,4 @@
-"""Which model a command asks: a listed one, files of one's own, or a server."""
+"""The options that name the model of a command: a listed one, other files, or a server."""
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ SERVER = "openai"
 
 
 def add_model_arguments(parser: ArgumentParser) -> None:
-    """Let a command name a model; `spec_from` reads what was given."""
+    """Add the options that name a model to a parser. `spec_from` reads them."""
     parser.add_argument("--backend", choices=BACKENDS, help="default: that of the listed model")
     parser.add_argument(
         "--model",
@@ -40,10 +40,10 @@ def add_model_arguments(parser: ArgumentParser) -> None:
 
 
 def spec_from(options: Mapping[str, Any]) -> ModelSpec | None:
-    """Return the model that the options name; None where they name neither model nor backend.
+    """Return the model that the options name; None when they name neither model nor backend.
 
     Raises:
-        ChoiceError: there is no such model, or options that do not go together.
+        ChoiceError: there is no such model, or some options are not possible together.
     """
     backend, model, server = options["backend"], options["model"], options["server"]
     if server:
@@ -106,7 +106,11 @@ def _listed(model: str, backend: str | None) -> ModelSpec | None:
 
 
 def _of_files(model: str, backend: str | None) -> ModelSpec:
-    """Return a model that no admin has listed: of a folder, or of the hub at a revision."""
+    """Return a model that no admin has listed: from a folder, or from the hub at a revision.
+
+    Raises:
+        ChoiceError: the backend is missing or does not load files, or the path cannot be read.
+    """
     if backend is None:
         known = ", ".join(Checkpoint.objects.values_list("name", flat=True)) or "none"
         raise ChoiceError(
@@ -137,9 +141,12 @@ def _named(name: str) -> str:
 
 
 def _not_another(spec: ModelSpec) -> ModelSpec:
-    """Return a model that no admin has listed, unless another is listed under its name.
+    """Return a model that no admin has listed, unless another model is listed under its name.
 
-    Runs are found by that name: scores of both would come into one.
+    Runs are found by this name, so that scores of both models would be mixed in one run.
+
+    Raises:
+        ChoiceError: another model is listed under this name.
     """
     listed = Checkpoint.objects.filter(name=spec.name).first()
     if listed is None:

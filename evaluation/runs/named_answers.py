@@ -1,4 +1,4 @@
-"""Which answers the address of a page of scores names: those that a figure is made of."""
+"""The answers behind a figure, which the address of a page of scores names."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -16,33 +16,33 @@ SETUP_IDS = re.compile(r"[0-9]{1,18}(,[0-9]{1,18})*")
 
 
 class AnswerExperiment(NamedTuple):
-    """An experiment whose figures are made of some answers alone."""
+    """An experiment whose figures use only some answers."""
 
     title: str
-    responses: Callable[[Dataset, Collection[int]], list[int]]  # ids, of a dataset and setups
+    responses: Callable[[Dataset, Collection[int]], list[int]]  # dataset and setups → response ids
 
 
 _registered: dict[str, AnswerExperiment] = {}
 
 
 def register(key: str, experiment: AnswerExperiment) -> None:
-    """Let addresses name an experiment by a key, from the `named_answers` of its room."""
+    """Let addresses name an experiment by a key. Modules called `named_answers` call this."""
     _registered[key] = experiment
 
 
 @cache
 def _experiments() -> Mapping[str, AnswerExperiment]:
-    """Return all experiments by key; what they need is imported when one is first asked for."""
+    """Return all experiments by key. The first call imports the modules that register them."""
     autodiscover_modules("named_answers")
     return _registered
 
 
 class NamedAnswers(NamedTuple):
-    """The answers under some setups that the figures of an experiment are made of."""
+    """The answers of some setups that the figures of an experiment use."""
 
-    setups: dict[int, str]  # id → name; none: all answers are listed
-    experiment: str  # its title; "": all answers under the setups
-    responses: list[int]  # by id, where an experiment is named
+    setups: dict[int, str]  # id → name; empty: all answers are listed
+    experiment: str  # the experiment's title; "": all answers of the setups
+    responses: list[int]  # ids of responses, if an experiment is named; else empty
 
     def of(self, scores: QuerySet[AutoScore]) -> QuerySet[AutoScore]:
         """Return the scores of these answers."""
@@ -54,7 +54,7 @@ class NamedAnswers(NamedTuple):
 
 
 def named_answers(dataset: Dataset, address: QueryDict) -> NamedAnswers:
-    """Read 'setup=12,13&experiment=removal'; names that there are not name nothing."""
+    """Read an address such as 'setup=12,13&experiment=removal'. Unknown names are ignored."""
     text = address.get("setup", "")
     ids = [int(part) for part in text.split(",")] if SETUP_IDS.fullmatch(text) else []
     found = dataset.setups.filter(pk__in=ids) if ids else dataset.setups.none()
@@ -66,6 +66,6 @@ def named_answers(dataset: Dataset, address: QueryDict) -> NamedAnswers:
 
 
 def experiment_of(address: QueryDict) -> str:
-    """Return the experiment, by its key, that an address names; "": none that has a report."""
+    """Return the key of the experiment that an address names; "": it names no known one."""
     key = address.get("experiment", "")
     return key if key in _experiments() else ""

@@ -1,19 +1,19 @@
-"""What runs are called where several stand together: each by a name that no other has. Pure."""
+"""Names of runs in a list: each name is given only once. Nothing here reads the database."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-WORDS = {"t": "threshold", "t>=": "threshold", "v": "version"}  # of parts of a signature
+WORDS = {"t": "threshold", "t>=": "threshold", "v": "version"}  # part of a signature → its word
 
 
 def distinct_names(runs: Sequence[tuple[str, str]]) -> list[str]:
-    """Return what each run is called: where names are alike, with what tells it apart.
+    """Return a distinct name for each run.
 
-    That is what its signature says and another's of that name does not: 'Auto-AIS, v3, lexical
-    (golden)'. Runs whose signatures are alike too are numbered.
+    If several runs have the same name, the parts of the signature that not all of them share are
+    added: 'Auto-AIS, v3, lexical (golden)'. Runs that have equal signatures too are numbered.
 
     Args:
-        runs: the name of each, and its signature.
+        runs: the name and the signature of each run.
     """
     told = []
     for name, signature in runs:
@@ -30,7 +30,7 @@ def _in_words(part: str) -> str:
 
 
 def _numbered(names: Iterable[str]) -> list[str]:
-    """Return names with a number where they are alike."""
+    """Return the names, with a number added to those that are equal."""
     wanted = list(names)
     n_called, seen = Counter(wanted), Counter[str]()
     unique = []

@@ -1,6 +1,6 @@
-"""What a run is asked to be: every choice that changes its numbers, its model, its responses.
+"""The plan of a run: every choice that changes its numbers, its model, and its responses.
 
-Reads only: `evaluation.runs.services.runs` makes a run of a plan.
+This module only reads. `evaluation.runs.services.runs` makes a run from a plan.
 """
 
 from typing import Any, Literal, NamedTuple
@@ -16,34 +16,34 @@ from generation.evidence import EvidenceChoice
 from generation.model_specs import ModelSpec
 from generation.models import Response
 
-# What a sample is drawn of: a model's responses, or those of a row of KaLMA's table 4, that is of
-# setups that differ in nothing but seed and run.
+# The pool that a sample is drawn from: the responses of a model, or those of a row of KaLMA's table
+# 4, that is, of setups that differ only in seed and run.
 Pool = Literal["model", "row"]
-# The parameter of a run that lists the studies whose votes made its choices. It was named when a
-# threshold choice was called a calibration, and it is stored with runs and shown by the API.
+# The parameter of a run that lists the studies whose votes made its choices. The name is older than
+# the term threshold choice. It stays, because it is stored with runs and shown by the API.
 STUDIES_OF_CHOICE = "calibrated_on"
 
 
 class RunPlan(NamedTuple):
-    """Every choice of a run that changes its scores or labels, and where its model lies."""
+    """Every choice of a run that changes its scores or labels, and the location of its model."""
 
     spec: ModelSpec = ModelSpec("lexical")
     metric: AutoMetric = AutoAisMetric()
-    evidence: str = EvidenceChoice.SHOWN  # of a metric that needs none it is not looked at
+    evidence: str = EvidenceChoice.SHOWN  # ignored if the metric needs no evidence
     threshold: float | None = None  # None: the metric's own
     n_sampled: int | None = None  # responses of each pool, drawn by `seed`; None: all of them
     seed: int = 0
     sampled_by: Pool = "model"
-    chosen_by_votes_of: str = ""  # slug of the study by whose votes the choices were made
+    chosen_by_votes_of: str = ""  # slug of the study whose votes made the choices; "": none
 
     @property
     def cut(self) -> float:
-        """The threshold, the metric's own where none was chosen."""
+        """The threshold; the metric's own if none was chosen."""
         return self.metric.threshold if self.threshold is None else self.threshold
 
     @property
     def signature(self) -> str:
-        """What the run is known by: asking for the same again is asking for the same run."""
+        """The signature of the run. A plan with the same signature finds the same run."""
         metric, spec = self.metric, self.spec
         parts = [metric.key, spec.name or spec.backend, *filter(None, [metric.signature_part])]
         if metric.needs_evidence:
@@ -61,7 +61,7 @@ class RunPlan(NamedTuple):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What is stored with a run, beside its model's name, location and revision."""
+        """The parameters to store with a run, beside its model's name, location and revision."""
         parameters = {**self.metric.parameters, "entailment_index": self.spec.entailment_index}
         if self.metric.needs_evidence:
             parameters["evidence"] = str(self.evidence)
@@ -83,7 +83,7 @@ class RunPlan(NamedTuple):
 
 
 def with_sample_of(plan: RunPlan, run: MetricRun) -> RunPlan:
-    """Return a plan with the sample that a run was asked for."""
+    """Return a plan with the sample of a run: its size, seed and pool."""
     return plan._replace(
         n_sampled=run.parameters.get("n_sampled"),
         seed=run.parameters.get("seed", 0),
@@ -92,7 +92,7 @@ def with_sample_of(plan: RunPlan, run: MetricRun) -> RunPlan:
 
 
 def spec_of(run: MetricRun) -> ModelSpec:
-    """Return the model that a run was asked for with, at the revision that it was begun with."""
+    """Return the model that a run was requested with, at the revision that the run began with."""
     return ModelSpec(
         backend=run.backend,
         name=run.model_name,
@@ -107,7 +107,7 @@ def spec_of(run: MetricRun) -> ModelSpec:
 
 
 def responses_of_study(study: Study) -> QuerySet[Response]:
-    """Return the responses that a run over a study covers: of its setups, to its examples."""
+    """Return the responses that a run over a study covers: those of its setups to its examples."""
     responses = responses_of(study)
     if study.n_sampled is None:
         return responses

@@ -1,4 +1,4 @@
-"""How many labels a lower precision flips, measured on responses that two runs have scored."""
+"""The number of labels that a lower precision flips, measured on responses scored by two runs."""
 
 from collections import defaultdict
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.plan import STUDIES_OF_CHOICE
 from evaluation.statistics.intervals import share_interval
 
-# What changes no score, so that runs which differ in it are comparable.
+# Parameters of a run that change no score. Runs that differ only in these are comparable.
 NO_SCORES = (
     "precision",
     "n_sampled",
@@ -24,17 +24,17 @@ NO_SCORES = (
 
 
 class Flips(NamedTuple):
-    """A run in bf16 held against the same in fp32, over what both have scored."""
+    """A run in bf16 compared with the same run in fp32, over responses that both have scored."""
 
     fp32: MetricRun
     bf16: MetricRun
     n: int  # responses
-    n_flipped: int  # whose label at the threshold of the fp32 run differs
-    share: float  # flipped / n
+    n_flipped: int  # responses whose labels at the threshold of the fp32 run differ
+    share: float  # n_flipped / n
     low: float  # Wilson interval over dialogs; NaN with fewer than two
     high: float
-    mean_change: float  # of a score, whatever its sign
-    largest_change: float
+    mean_change: float  # mean absolute change of a score
+    largest_change: float  # largest absolute change of a score
 
 
 class _Both(NamedTuple):
@@ -46,10 +46,11 @@ class _Both(NamedTuple):
 
 
 def flips_of(run: MetricRun) -> Flips | None:
-    """Return what bf16 changes about a run; `run` may be either of the two.
+    """Return what bf16 changes about a run. The run may be in either precision.
 
-    None where no run in the other precision, of the same model and choices, has scored any of the
-    same responses. Of several the one with the same threshold is taken, else the newest.
+    Return None when no run in the other precision, of the same model and choices, has scored any
+    of the same responses. Of several runs, take one with the same threshold if there is one, and
+    the newest of these.
     """
     for other in counterparts(run):
         fp32, bf16 = (run, other) if _precision(run) == "fp32" else (other, run)
@@ -59,7 +60,7 @@ def flips_of(run: MetricRun) -> Flips | None:
 
 
 def counterparts(run: MetricRun) -> list[MetricRun]:
-    """Return the runs in the other precision whose scores are to be the same but for it."""
+    """Return the runs that differ from a run only in the precision and in what changes no score."""
     if run.is_imported or _precision(run) not in ("fp32", "bf16"):
         return []
     same = MetricRun.objects.filter(
@@ -88,7 +89,7 @@ def _choices(run: MetricRun) -> dict[str, Any]:
 
 
 def _scored_by(fp32: MetricRun, bf16: MetricRun) -> list[_Both]:
-    """Return what both runs have scored by asking the model."""
+    """Return the targets that both runs have scored by asking the model."""
     given = AutoScore.objects.filter(score__isnull=False, is_assumed=False)
     there = {
         target: score

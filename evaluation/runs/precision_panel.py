@@ -1,4 +1,7 @@
-"""What the page of a run says about lower precision: measured, being measured, or how to. Reads."""
+"""The panel about lower precision on the page of a run. This module only reads.
+
+It shows the result of a measurement, its progress, or the button that starts one.
+"""
 
 from typing import NamedTuple
 
@@ -11,28 +14,28 @@ N_MEASURED = 100  # responses of the run in fp32
 
 
 class PrecisionPanel(NamedTuple):
-    """Lower precision, as far as one run knows it."""
+    """The effect of lower precision on one run, as far as it has been measured."""
 
     run: MetricRun
-    precision: str  # of this run
-    others: list[RunProgress]  # the same in the other precision
-    flips: Flips | None  # None: nothing is scored by both yet, or is being scored now
+    precision: str  # this run's precision
+    others: list[RunProgress]  # the runs with the same choices in the other precision
+    flips: Flips | None  # None: no response is scored by both yet, or scoring still goes on
     can_measure: bool
 
     @property
     def going_on(self) -> RunProgress | None:
-        """The run that is scored now to be compared with."""
+        """The run in the other precision that is being scored now."""
         running = MetricRun.State.RUNNING
         return next((each for each in self.others if each.run.state == running), None)
 
     @property
     def stopped(self) -> RunProgress | None:
-        """The run that was to be compared with but came to nothing."""
+        """The run in the other precision that ended without any score to compare."""
         return self.others[0] if self.others and not (self.flips or self.going_on) else None
 
 
 def precision_panel(run: MetricRun) -> PrecisionPanel | None:
-    """Return the panel of a run; None where its backend computes in one precision only."""
+    """Return the panel of a run; None when it was imported or its backend has one precision."""
     kind = BACKENDS.get(run.backend)
     if run.is_imported or kind is None or len(kind.precisions) < 2:
         return None

@@ -1,4 +1,4 @@
-"""How far runs are, and what they are called. Reads only."""
+"""The progress of runs, and their titles. This module only reads."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -12,18 +12,18 @@ from generation.json_length import JsonLength
 
 
 class RunProgress(NamedTuple):
-    """How far one run is. Rates and the time left are None where there is too little to tell."""
+    """The progress of one run. Rates and the time left are None while they are not known."""
 
     run: MetricRun
     state: str  # queued, running, cancelled, failed, failed in part, done
     n_targets: int
     n_scored: int
     n_failed: int
-    n_assumed: int  # of the scored: 0 by definition, so no model was asked
-    n_reused: int  # of the scored: the same was scored before, so no model was asked
+    n_assumed: int  # scored targets whose score is 0 by definition, so that no model was asked
+    n_reused: int  # scored targets whose content was scored before, so that no model was asked
     n_truncated: int  # pairs whose premise was cut
-    n_pairs: int  # that the scores are made of
-    n_pairs_asked: int  # of them, by this run
+    n_pairs: int  # pairs that the scores are made of
+    n_pairs_asked: int  # pairs among these that this run asked about
     pairs_per_second: float | None
     responses_per_second: float | None
     seconds_left: float | None
@@ -43,7 +43,7 @@ class RunProgress(NamedTuple):
 
 
 class ScoringProgress(NamedTuple):
-    """How far runs that go on are, by their chunks alone: cheap enough to be asked every time."""
+    """The progress of unfinished runs, counted by chunks alone: quick enough for frequent calls."""
 
     runs: tuple[int, ...] = ()
     n_chunks: int = 0
@@ -52,7 +52,7 @@ class ScoringProgress(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Counts of one run's rows; `since` those since it was last taken up."""
+    """Counts of one run's rows. Those with `since` count from its last start or resumption."""
 
     run: int
     n: int = 0
@@ -68,7 +68,7 @@ class _Rows(NamedTuple):
 
 
 class _RunRemainder(NamedTuple):
-    """What a run has left: targets in unfinished chunks, and chunks that somebody is at."""
+    """The rest of a run: targets in unfinished chunks, and chunks that a worker is scoring."""
 
     run: int
     n_targets: int = 0
@@ -76,7 +76,10 @@ class _RunRemainder(NamedTuple):
 
 
 def title_of(run: MetricRun) -> str:
-    """Return what pages call a run: 'Auto-AIS, v3, localized K = 2'; imported: its metric."""
+    """Return the title of a run on pages, such as 'Auto-AIS, v3, localized K = 2'.
+
+    An imported run has the name of its metric.
+    """
     if run.is_imported:
         return run.metric
     metric = metric_of(run.metric, run.parameters)
@@ -86,7 +89,7 @@ def title_of(run: MetricRun) -> str:
 
 
 def run_progress(runs: QuerySet[MetricRun]) -> list[RunProgress]:
-    """Return the progress of some runs, in their order; three statements, however many."""
+    """Return the progress of some runs, in their order. It takes three statements in all."""
     found = list(runs)
     ids = [run.pk for run in found]
     now = timezone.now()
@@ -100,7 +103,7 @@ def run_progress(runs: QuerySet[MetricRun]) -> list[RunProgress]:
 
 
 def scoring_of(runs: QuerySet[MetricRun]) -> ScoringProgress:
-    """Return how far those of some runs are that go on; one statement, and no score is read."""
+    """Return the progress of those runs that go on. One statement is enough; it reads no scores."""
     is_done = Q(state=RunChunk.State.DONE)
     counted = list(
         RunChunk.objects.filter(run__in=runs.filter(state=MetricRun.State.RUNNING).order_by())
@@ -141,7 +144,7 @@ def _rows(runs: list[int]) -> dict[int, _Rows]:
 
 
 def _left(runs: list[int], now: datetime) -> dict[int, _RunRemainder]:
-    """Count what is in unfinished chunks: their lists hold only what has no row yet."""
+    """Count the targets in unfinished chunks. These chunks list only targets without a row."""
     at_work = Q(state=RunChunk.State.RUNNING, lease_until__gte=now)
     counted = (
         RunChunk.objects.filter(run__in=runs)
@@ -156,7 +159,7 @@ def _left(runs: list[int], now: datetime) -> dict[int, _RunRemainder]:
 def _progress(run: MetricRun, rows: _Rows, left: _RunRemainder, now: datetime) -> RunProgress:
     n_targets = rows.n + left.n_targets
     seconds = ((run.finished_at or now) - run.resumed_at).total_seconds() if run.resumed_at else 0.0
-    # What was scored before comes at once: it says nothing of how long the rest will take.
+    # Reused scores are stored at once, so that they do not show how long the rest will take.
     is_known = rows.n_asked_since > 0 and seconds > 0
     per_second = rows.n_asked_since / seconds if is_known else None
     state = _state(run, rows, left)

@@ -1,4 +1,4 @@
-"""The prompts that a metric of sensibleness may be asked with. Only reads."""
+"""The prompts that a metric of sensibleness may use. This module only reads."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 from evaluation.metrics.auto_ssa import SsaPrompt, usual_prompt
 from evaluation.models import Job
 
-PROMPTED = ("sensible", "specific")  # the metrics that ask with a prompt of this kind
+PROMPTED = ("sensible", "specific")  # the metrics that use a prompt of this kind
 
 
 def prompts_for(metric: str) -> list[SsaPrompt]:
     """Return the prompts of a metric: its usual one first, then those that a search has found.
 
-    None for metrics that have no such prompt.
+    The list is empty for metrics that have no such prompt.
     """
     if metric not in PROMPTED:
         return []

@@ -1,4 +1,4 @@
-"""What a run's scores look like, for its pages. Only reads."""
+"""A run's scores, failures and choices, for its pages. This module only reads."""
 
 import hashlib
 from collections.abc import Collection, Mapping
@@ -25,17 +25,20 @@ BAR = 160  # width of the fullest bin, in px
 
 
 class Bin(NamedTuple):
-    """Scores from `low` up to `high`, which only the last bin includes."""
+    """A bin of scores from `low` to `high`. Only the last bin includes `high`."""
 
     number: int
     low: float
     high: float
     n: int
-    bar: float  # its width in px
+    bar: float  # width of the bin's bar, in px
 
 
 class Histogram(NamedTuple):
-    """A run's scores in ten bins of equal width, over its metric's scale or as far as they lie."""
+    """A run's scores in ten bins of equal width.
+
+    The bins cover the metric's scale, or the range of the scores if it is wider than the scale.
+    """
 
     bins: list[Bin]
     low: float
@@ -44,7 +47,7 @@ class Histogram(NamedTuple):
 
 
 def histogram(run: MetricRun) -> Histogram:
-    """Return how a run's scores spread; assumed ones are left out, as no model gave them."""
+    """Return the histogram of a run's scores, without assumed ones, which no model gave."""
     given = _given(run)
     ends = given.aggregate(low=Min("score"), high=Max("score"))
     usual_low, usual_high = _scale(run)
@@ -75,7 +78,13 @@ def _scale(run: MetricRun) -> tuple[float, float]:
 def listed_scores(
     run: MetricRun, shown: Histogram, number: int | None = None
 ) -> QuerySet[AutoScore]:
-    """Return a run's scores with their responses, highest first; of one bin, if it is named."""
+    """Return a run's scores with their responses, highest first.
+
+    Args:
+        run: the run.
+        shown: the run's histogram.
+        number: the only bin whose scores are wanted; None: all scores.
+    """
     scores = run.scores.exclude(score=None) if number is None else _given(run)
     if number is not None:
         scores = scores.annotate(bin=_bin(shown.low, shown.width)).filter(bin=number)
@@ -85,13 +94,18 @@ def listed_scores(
 
 
 def failures(run: MetricRun, reason: str = "") -> QuerySet[AutoScore]:
-    """Return the targets that a run has no score for, with why; for one reason, if it is named."""
+    """Return the targets whose scoring failed, with the reason.
+
+    Args:
+        run: the run.
+        reason: the only reason that is wanted; "": all reasons.
+    """
     failed = run.scores.filter(score=None).select_related("target__citation", "target__response")
     return (failed.filter(problem=reason) if reason else failed).order_by("problem", "pk")
 
 
 def failure_reasons(run: MetricRun, most: int) -> list[tuple[str, int]]:
-    """Return the most frequent reasons with how often each was met."""
+    """Return the most frequent reasons of failures, each with its number of targets."""
     reasons = run.scores.filter(score=None).values_list("problem").annotate(n=Count("pk"))
     return list(reasons.order_by("-n", "problem")[:most])
 
@@ -112,7 +126,10 @@ def studies_of(runs: list[MetricRun]) -> dict[int, list[Study]]:
 
 
 def choices_in_words(run: MetricRun) -> list[tuple[str, str]]:
-    """Return every choice of a run that changes its numbers, by name; none of an imported one."""
+    """Return every choice of a run that changes its numbers, as name and value.
+
+    The list is empty for an imported run.
+    """
     if run.is_imported:
         return []
     chosen = run.parameters
@@ -146,10 +163,11 @@ def _sample(chosen: Mapping[str, Any]) -> str:
 
 
 def setups_of_the_judge(run: MetricRun) -> set[int]:
-    """Return the setups, by id, whose responses the judging language model itself has written.
+    """Return the ids of the setups whose responses the judging language model itself wrote.
 
-    Names decide: the model of a setup is called as the run's model is, by us, on the hub or by
-    its server; folders and owners before the last slash may differ.
+    Names decide: the name of the setup's model is one of the names of the run's model, which are
+    its name in Attest, on the hub, and on its server. The part up to the last slash, a folder or an
+    owner, is ignored, and so is the case of letters.
     """
     if run.backend not in LANGUAGE_MODELS:
         return set()
@@ -161,7 +179,7 @@ def setups_of_the_judge(run: MetricRun) -> set[int]:
 
 
 def n_of_setups(run: MetricRun, setups: Collection[int]) -> int:
-    """Return how many scores of a run are about responses of these setups."""
+    """Return the number of a run's scores of responses of these setups."""
     scored = run.scores.filter(score__isnull=False, target__response__setup__in=setups)
     return scored.count() if setups else 0
 
@@ -171,7 +189,7 @@ def _last_part(name: str) -> str:
 
 
 def data_digest(run: MetricRun) -> str:
-    """Return a digest of all that the backend was asked: two runs over the same data share it."""
+    """Return a digest of all asks to the backend. Two runs over the same data have the same one."""
     whole = hashlib.sha256()
     in_order = "target__response__key", "target__citation__number", "target"
     asked = run.scores.exclude(digest="").order_by(*in_order)
@@ -185,6 +203,6 @@ def _given(run: MetricRun) -> QuerySet[AutoScore]:
 
 
 def _bin(low: float, width: float) -> Greatest:
-    """Return the number of a score's bin; the highest score belongs to the last one."""
+    """Return the number of a score's bin. The highest score belongs to the last bin."""
     place = Floor((F("score") - low) * float(N_BINS) / width)
     return Greatest(0.0, Least(N_BINS - 1.0, place), output_field=FloatField())

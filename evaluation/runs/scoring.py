@@ -1,6 +1,6 @@
-"""What a run asks its backend about each response, and the rows that answers make.
+"""The questions of a run to its backend about each response, and the rows made of the answers.
 
-Reads only: who calls it stores the rows.
+This module only reads. Its caller stores the rows.
 """
 
 import logging
@@ -48,20 +48,20 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 F = TypeVar("F")
 
-MOST_TRIES = 3  # of one response whose scoring raises something unexpected
+MOST_TRIES = 3  # tries to score a response when scoring raises an unexpected exception
 READ_TOGETHER = 50  # responses
-MOST_ASKS = 2048  # in one call of the backend
-SECONDS_TOGETHER = 2.0  # that one call should take
-MOST_IN_A_BATCH = 8192  # asks that are planned together: texts and answers stay in memory
-SECONDS_BETWEEN_COMMITS = 10.0  # that a batch should take
+MOST_ASKS = 2048  # asks in one call of the backend
+SECONDS_TOGETHER = 2.0  # duration that one call should have
+MOST_IN_A_BATCH = 8192  # asks that are planned together, because texts and answers stay in memory
+SECONDS_BETWEEN_COMMITS = 10.0  # duration that a batch should have
 SHORT_DIGEST = 16
 NO_CITATIONS: Mapping[int, ParsedCitation] = MappingProxyType({})
 
 
 def unscored(run: MetricRun, targets: Sequence[int]) -> Iterator[ScoringMaterial]:
-    """Yield those targets of a run that have no row yet, in the order given.
+    """Yield the material of those targets that have no row of the run yet, in the order given.
 
-    A few are read at a time, as their evidence may be long.
+    Only a few are read at a time, because their evidence may be long.
     """
     for start in range(0, len(targets), READ_TOGETHER):
         some = targets[start : start + READ_TOGETHER]
@@ -73,7 +73,7 @@ def unscored(run: MetricRun, targets: Sequence[int]) -> Iterator[ScoringMaterial
 
 
 def _content(citation: Citation) -> ParsedCitation:
-    """Return what a citation says; nothing of one that is only a number yet."""
+    """Return the content of a citation. It is empty if only the citation's number is known yet."""
     return ParsedCitation(*(getattr(citation, name) for name in ParsedCitation._fields))
 
 
@@ -83,10 +83,13 @@ def material_of(
     run: MetricRun,
     citations: Mapping[int, ParsedCitation] = NO_CITATIONS,
 ) -> list[ScoringMaterial]:
-    """Return what a run looks at, for those of the targets whose response is named, in order.
+    """Return the material that a run scores, in the order of the targets.
 
     Args:
-        citations: of those targets that are one.
+        response_of: target → response. Targets that it does not have are left out.
+        targets: the ids of targets.
+        run: the run. Its evidence choice decides which evidence is read.
+        citations: target → citation, for the targets that are citations.
     """
     responses = Response.objects.filter(pk__in=response_of.values())
     choice = run.parameters.get("evidence", "")
@@ -122,12 +125,15 @@ def _triples(stored: Iterable[Sequence[str]]) -> tuple[Triple, ...]:
 
 
 def user_questions(examples: Collection[int]) -> dict[int, str]:
-    """Return the last turn of the user in each dialog that is known; else its last turn."""
+    """Return the user question of each example whose dialog is known, by example id.
+
+    It is the last turn of the user, or the last turn if the user has none.
+    """
     return {example: user_question(turns) for example, turns in _dialogs(examples).items()}
 
 
 def _dialogs(examples: Collection[int]) -> dict[int, tuple[tuple[str, str], ...]]:
-    """Return the turns of each dialog that is known, as speaker and text."""
+    """Return the turns of each dialog that is known, as speaker and text, by example id."""
     turns: dict[int, list[tuple[str, str]]] = defaultdict(list)
     rows = Turn.objects.filter(example__in=examples).order_by("example", "index")
     for example, speaker, text in rows.values_list("example", "speaker", "text"):
@@ -136,7 +142,7 @@ def _dialogs(examples: Collection[int]) -> dict[int, tuple[tuple[str, str], ...]
 
 
 class _Ready(NamedTuple):
-    """A response with what is asked about it."""
+    """A response with the asks about it."""
 
     material: ScoringMaterial
     asked: ScoreRequest
@@ -145,20 +151,21 @@ class _Ready(NamedTuple):
 
 
 class _Pace:
-    """How quickly a backend answers in this process, and how much it is therefore given at once.
+    """The speed of a backend in this process, and the number of asks that it is given at once.
 
     Args:
-        n_least: never less than that, however slow it is: so many take hardly longer than one.
+        n_least: the smallest number of asks, even for a slow backend. So many take hardly longer
+            than one.
     """
 
     def __init__(self, n_least: int = 1) -> None:
         self._n_least = n_least
-        self.n_per_call = n_least  # before the speed is known
+        self.n_per_call = n_least  # used until the speed is known
         self.n_per_batch = n_least
 
     def note_call(self, n_asks: int, seconds: float) -> None:
         seconds_together = min(SECONDS_TOGETHER, settings.CHUNK_LEASE_SECONDS / 4)
-        at_most = min(4 * n_asks, MOST_ASKS)  # the first calls say little
+        at_most = min(4 * n_asks, MOST_ASKS)  # the first calls are too few to rely on their speed
         in_time = int(n_asks / max(seconds, 1e-6) * seconds_together)
         self.n_per_call = max(self._n_least, min(in_time, at_most))
 
@@ -169,16 +176,17 @@ class _Pace:
 
 @lru_cache(maxsize=16)
 def pace_of(signature: str, n_least: int = 1) -> _Pace:
-    """Return the pace of a backend, as far as this process has asked it before."""
+    """Return the pace of a backend, which this process keeps between its calls."""
     return _Pace(n_least)
 
 
 class RunScorer:
-    """Makes the rows of one run with its backend.
+    """A scorer that makes the rows of one run with its backend.
 
     Args:
-        keep: called between two answers, or two calls of the backend, which take about as long as
-            `SECONDS_TOGETHER` each, or a part of the lease; whatever it raises ends the scoring.
+        keep: a function that is called after each answer. A call of the backend takes about
+            `SECONDS_TOGETHER`, or a part of the lease if that is shorter. If the function raises
+            an exception, scoring ends.
     """
 
     def __init__(self, run: MetricRun, backend: Backend, keep: Callable[[], None]) -> None:
@@ -192,14 +200,15 @@ class RunScorer:
     def batches(
         self, materials: Iterable[ScoringMaterial], *, is_alone: bool = False
     ) -> Iterator[list[AutoScore]]:
-        """Yield the rows of all of some responses, in batches to be stored one by one.
+        """Yield the rows of some responses in batches. The caller stores batch by batch.
 
-        First come the rows for which nobody is asked, then those of as many responses together as
-        the backend answers in `SECONDS_BETWEEN_COMMITS`: what is planned together is asked once,
-        and sorted by length.
+        First come the rows for which the backend is not asked. Each further batch has as many
+        responses as the backend answers in `SECONDS_BETWEEN_COMMITS`. Among responses that are
+        planned together, equal asks are asked only once, and asks are sorted by length.
 
         Args:
-            is_alone: one response at a time, in order.
+            materials: the responses.
+            is_alone: whether to score one response at a time, in order.
         """
         most_asks = 0 if is_alone else MOST_IN_A_BATCH
         for prepared in self._prepared(materials, most_asks):
@@ -223,14 +232,15 @@ class RunScorer:
         """Return the row of a response that has no score."""
         return AutoScore(run=self._run, target_id=each.target, problem=storable(problem))
 
-    # --- what to ask ------------------------------------------------------------------------
+    # --- asks -------------------------------------------------------------------------------
 
     def _prepared(
         self, materials: Iterable[ScoringMaterial], most_asks: int
     ) -> Iterator[list[_Ready | AutoScore]]:
-        """Yield responses with their asks, or their rows where there is nothing to ask.
+        """Yield lists of responses with their asks, or with their rows if there is nothing to ask.
 
-        No more at a time than hold `most_asks`, or one: evidence may be long.
+        A list ends as soon as it has `most_asks` asks, and it has one response at least. Longer
+        lists might need too much memory, because evidence may be long.
         """
         some: list[_Ready | AutoScore] = []
         n_asks = 0
@@ -271,10 +281,10 @@ class RunScorer:
         if batch:
             yield batch
 
-    # --- what comes back --------------------------------------------------------------------
+    # --- answers ----------------------------------------------------------------------------
 
     def _rows(self, batch: Mapping[str, list[_Ready]]) -> list[AutoScore]:
-        """Return the rows of a batch. Of responses with the same content one is asked about."""
+        """Return the rows of a batch. Responses with the same content are asked about only once."""
         asked = {key: same[0].asked for key, same in batch.items()}
         try:
             results = self._results(asked)
@@ -297,11 +307,14 @@ class RunScorer:
         }
 
     def _result_alone(self, key: str, each: ScoreRequest) -> ResponseScore:
-        """Return what comes of a response where scoring raises something unexpected."""
+        """Return the score of one response, or its failure if unexpected exceptions go on."""
         return self._tried(lambda: self._results({key: each})[key], failed)
 
     def _tried(self, make: Callable[[], T], otherwise: Callable[[str], F]) -> T | F:
-        """Return what is made, tried again where that raises something unexpected."""
+        """Return the result of `make`. If it raises an unexpected exception, try again.
+
+        After `MOST_TRIES` tries, return the result of `otherwise` for the last exception.
+        """
         problem = ""
         for _ in range(MOST_TRIES):
             try:
@@ -313,10 +326,11 @@ class RunScorer:
         return otherwise(f"scoring failed {MOST_TRIES} times: {problem}")
 
     def _answers(self, asks: Sequence[Ask]) -> list[Any]:
-        """Ask the backend, with as much at once as it answers in a short time.
+        """Return the backend's answers, in the order of the asks.
 
-        Nothing is asked twice. The longest come first: models are quicker with texts of like
-        length together.
+        Each call has as many asks as the backend answers in a short time. Equal asks are asked only
+        once. They are sorted by length, longest first, because models are quicker when texts of
+        similar length come together.
         """
         waiting = sorted(dict.fromkeys(asks), key=_length, reverse=True)
         found: dict[Ask, Any] = {}
@@ -332,7 +346,10 @@ class RunScorer:
         return [found[ask] for ask in asks]
 
     def _row(self, each: _Ready, result: ResponseScore, *, is_reused: bool = False) -> AutoScore:
-        """Return a response's row; windows found for another response lie in its own passages."""
+        """Return a response's row.
+
+        Windows of a reused score are changed to windows of this response's own passages.
+        """
         windows = result.windows
         return AutoScore(
             run=self._run,
@@ -350,9 +367,9 @@ class RunScorer:
 
 
 def _known(keys: Collection[str]) -> dict[str, ResponseScore]:
-    """Return what any run has found for the same before, by content key."""
+    """Return the scores that any run has found before for the same content, by content key."""
     there = AutoScore.objects.filter(content_key__in=keys, score__isnull=False)
-    there = there.exclude(content_key="")  # else the index is of no use
+    there = there.exclude(content_key="")  # the database needs this to use the index
     firsts = there.order_by().values("content_key").annotate(first=Min("pk")).values("first")
     return {
         row.content_key: ResponseScore(row.score, "", row.n_truncated, row.windows, row.details)
@@ -361,23 +378,25 @@ def _known(keys: Collection[str]) -> dict[str, ResponseScore]:
 
 
 def _length(ask: Any) -> int:
-    """Return how many characters an ask has."""
+    """Return the number of characters of an ask."""
     if isinstance(ask, str):
         return len(ask)
     return sum(map(_length, ask)) if isinstance(ask, tuple) else 0
 
 
 def _least_at_once(run: MetricRun, backend: Backend) -> int:
-    """Return how many asks a backend answers in about the time of one: on a processor just one."""
+    """Return how many asks a backend answers in about the time of one. On a CPU it is only one."""
     kind = BACKENDS.get(run.backend)
     return 1 if kind is None or backend.device == "cpu" else kind.least_at_once
 
 
 def _score_signature(run: MetricRun, metric: AutoMetric, backend: Backend) -> str:
-    """Return all that fixes a score, given what is asked.
+    """Return a text of everything that fixes a score, apart from the asks.
 
-    The threshold only makes labels, and the texts of the evidence are part of what is asked. Files
-    are what they are, whatever the model is called; of a server only its name and address tell.
+    The threshold is not part of it, because it only makes labels. Nor are the texts of the
+    evidence, which are part of the asks. A model of files is identified by its signature and
+    revision, not by its name. A model behind a server, or one without a revision, can only be
+    identified by its names and its location.
     """
     chosen = run.parameters
     model = [backend.signature, backend.revision, str(chosen.get("entailment_index"))]

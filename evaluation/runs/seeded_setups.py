@@ -1,4 +1,4 @@
-"""Setups that differ in nothing but seed and run: the runs of a row of a table (KaLMA, table 3)."""
+"""Setups that differ only in seed and run: the runs of a row of a table (KaLMA, table 3)."""
 
 import hashlib
 import json
@@ -21,25 +21,25 @@ _SHOWN_APART = frozenset({"seed", "graph", "precision"})  # settings that have a
 
 
 class PromptGraphState(NamedTuple):
-    """Which state of the graph prompts were made from; None: it is not known, or has no part."""
+    """The state of the graph that prompts were made from. None: not known, or not used."""
 
     graph: str | None
-    gold: str | None  # of all questions' gold entities, where sub-graphs were replaced
+    gold: str | None  # state of all questions' gold entities, used if sub-graphs were replaced
 
     @property
     def n_known(self) -> int:
         return sum(part is not None for part in self)
 
     def agrees(self, other: "PromptGraphState") -> bool:
-        """Return whether both may be the same."""
+        """Return whether both may be the same state."""
         return all(a is None or b is None or a == b for a, b in zip(self, other, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupColumns(ReportRow):
-    """What a row says of its runs, beside its figures."""
+    """The columns of a row that describe its runs, beside its figures."""
 
-    group: str  # its key
+    group: str  # the group's key
     label: Annotated[str, Column("Model and temperature")]
     model: str
     model_precision: str
@@ -55,15 +55,15 @@ class GroupColumns(ReportRow):
 
 
 class SeededRuns(NamedTuple):
-    """One group of setups, by name; what they share, and what told them apart."""
+    """One group of setups, which differ only in seed and run, and the choices that they share."""
 
-    key: str  # eight signs; the same wherever the same setups were made or imported
-    family: str  # likewise, whatever the prompt and its graph are
+    key: str  # eight characters, equal in all databases where the same setups were made or imported
+    family: str  # eight characters likewise, which do not depend on the prompt and its graph
     model: str
     precision: str  # "": the usual one
     temperature: float | None
     prompt: str
-    graph_mark: str  # which state of the graph prompts were made from; "": not known
+    graph_mark: str  # the state of the graph that prompts were made from; "": not known
     other_settings: Mapping[str, Any]
     setups: tuple[Setup, ...]
 
@@ -73,7 +73,7 @@ class SeededRuns(NamedTuple):
 
     @property
     def graph_state(self) -> PromptGraphState:
-        """The state of the graph as the setups were made with it, else as their mark has it."""
+        """The state of the graph that the setups were made with; if unknown, that of their mark."""
         graph, _, gold = str(origin_of(self.setups[0]).get("retrieval", "")).partition("|gold:")
         if graph:
             return PromptGraphState(graph, gold or None)
@@ -84,7 +84,7 @@ class SeededRuns(NamedTuple):
 
     @property
     def columns(self) -> GroupColumns:
-        """What a row says of these runs, beside its figures."""
+        """The columns of a row that describe these runs."""
         of_setup = setup_columns(self.setups[0])
         seeds = map(seed_of, self.setups)
         return GroupColumns(
@@ -105,7 +105,7 @@ class SeededRuns(NamedTuple):
 
     @property
     def _label(self) -> str:
-        """The model as the paper's tables name it, 'ChatGPT (0.5)'; a setup's name without one."""
+        """The model as in the paper's tables, 'ChatGPT (0.5)'; the setup's name without a model."""
         if not self.model:
             return self.setups[0].name
         if self.temperature is None:
@@ -114,15 +114,17 @@ class SeededRuns(NamedTuple):
 
 
 def seeded_runs(dataset: Dataset, graphs: Collection[str] = TABLES) -> list[SeededRuns]:
-    """Return the groups of a dataset's setups that show a whole graph; one query.
+    """Return the groups of a dataset's setups that show a whole graph, in one query.
 
-    By model, precision, temperature, prompt and settings. Prompts that remove knowledge or replace
-    sub-graphs are not among them. A setup whose prompt is none about a graph is: whether a graph
-    was shown then only its responses say. One of which only the name is known is alone.
+    Setups of a group have the same model, precision, temperature, prompt and settings. Prompts that
+    remove knowledge or replace sub-graphs are left out. Setups whose prompt is not about a graph
+    are included, because only their responses can show whether there was a graph. A setup of which
+    only the name is known is a group of its own.
 
     Args:
-        graphs: which graphs, of `PromptType.graph`; fewer than the usual ones leave out prompts
-            that are none about a graph.
+        dataset: the dataset.
+        graphs: the kinds of graphs, values of `PromptType.graph`. If one of the usual kinds is
+            missing, prompts that are not about a graph are left out.
     """
 
     def is_asked_for(prompt: str) -> bool:
@@ -135,7 +137,7 @@ def seeded_runs(dataset: Dataset, graphs: Collection[str] = TABLES) -> list[Seed
 
 
 def grouped(dataset: Dataset, is_asked_for: Callable[[str], bool]) -> list[SeededRuns]:
-    """Return the groups of setups whose prompt is asked for, model by model; one query."""
+    """Return the groups of setups whose prompt is asked for, by model, in one query."""
     groups: dict[str, list[Setup]] = defaultdict(list)
     for setup in sorted(dataset.setups.all(), key=_by_seed):
         if is_asked_for(setup.prompt):
@@ -155,7 +157,7 @@ def _in_order(group: SeededRuns) -> tuple[str, float, str, str]:
 
 
 def kind_of(prompt: str) -> PromptType | None:
-    """Return the type of a prompt, None for one that is none of ours."""
+    """Return the type of a prompt, or None when it is not one of the prompt types."""
     try:
         return prompt_type(prompt)
     except ValueError:
@@ -179,7 +181,7 @@ def _runs(key: str, setups: list[Setup]) -> SeededRuns:
 
 
 def _shared(setup: Setup) -> dict[str, Any]:
-    """Return what all runs of a group share: everything but seed and run."""
+    """Return the choices that all runs of a group share: everything but seed and run."""
     content = setup_content(setup)
     settings = {k: v for k, v in content["settings"].items() if k != "seed"}
     shared = content | {"run": "", "settings": settings, "made_with": origin_of(setup)}
@@ -187,7 +189,7 @@ def _shared(setup: Setup) -> dict[str, Any]:
 
 
 def _shared_by_family(setup: Setup) -> dict[str, Any]:
-    """Return what all groups of a family share: everything but seed, run, prompt and its graph."""
+    """Return the choices that a family shares: everything but seed, run, prompt and its graph."""
     shared = _shared(setup)
     settings = {k: v for k, v in shared["settings"].items() if k != "graph"}
     made_with = {k: v for k, v in shared["made_with"].items() if k != "retrieval"}

@@ -1,4 +1,4 @@
-"""Which runs are about what a study's raters judge: its responses, or their citations."""
+"""The match between runs and studies: both are about responses, or both are about citations."""
 
 from annotation.models import Study
 from evaluation.metrics.alignment import AlignmentMetric
@@ -13,14 +13,18 @@ def is_of_citations(study: Study) -> bool:
 
 
 def is_about(run: MetricRun, *, citations: bool) -> bool:
-    """Return whether a run scores citations, or responses; imported scores may be of both."""
+    """Return whether a run scores citations, or else responses. Imported runs may score both.
+
+    Args:
+        citations: whether to ask about citations; False: about responses.
+    """
     if run.is_imported or run.metric not in METRICS:
         return True
     return (METRICS[run.metric].judges == "citations") == citations
 
 
 def first_plan(study: Study) -> RunPlan:
-    """Return the run that a study can have at once: of what its raters judge, by shared words."""
+    """Return the plan of a run that a study can have at once: its targets, by lexical overlap."""
     if is_of_citations(study):
         return RunPlan(metric=AlignmentMetric())
     return RunPlan(evidence=study.evidence_choice)

@@ -28,18 +28,19 @@ logger = logging.getLogger(__name__)
 
 @shared_task(name="evaluation.tasks.execute_chunk", acks_late=True)
 def execute_chunk(chunk_id: int) -> None:
-    """Score one chunk of a run; who loses the claim does nothing."""
+    """Score one chunk of a run. A worker that does not get the claim does nothing."""
     claim = claim_run_chunk(chunk_id)
     if claim is None:
         logger.info("chunk %s is done, somebody else's, or has to wait", chunk_id)
         return
     score_chunk(claim)
-    if is_server(claim.run.backend):  # its other messages may have come while it had to wait
+    # Messages of the run's other chunks may have been used up while these chunks had to wait.
+    if is_server(claim.run.backend):
         _send_chunks(next_run_chunk(claim.run))
 
 
 def send_run(run: MetricRun) -> None:
-    """Send the chunks of a run that wait for a worker, once what was asked for is committed."""
+    """Send the waiting chunks of a run to workers, as soon as the transaction is committed."""
     _send_chunks(chunks_to_send(run))
 
 
@@ -51,16 +52,17 @@ def _send_chunks(ids: Sequence[int]) -> None:
 
 @shared_task(name="evaluation.tasks.resend_lost_chunks")
 def resend_lost_chunks() -> None:
-    """Send chunks again whose worker died or whose message was lost."""
+    """Send those chunks again whose worker died or whose message was lost."""
     finish_runs()
     _send_chunks(lost_run_chunks())
 
 
 @shared_task(name="evaluation.tasks.resend_lost_grids")
 def resend_lost_grids() -> None:
-    """Send what grids and samples wait for again, if its worker died or its message was lost.
+    """Send the work of grids and samples again if its worker died or its message was lost.
 
-    They are generation's; but whether a message is lost shows in the work of all three apps.
+    Grids and samples belong to the app generation. The task is here because only the work of all
+    three apps together shows whether a message is lost.
     """
     finish_grids()
     send_grid_chunks(lost_grid_chunks(message_lost_before(timezone.now())))

@@ -1,4 +1,4 @@
-"""A model that runs and grids may use, as an admin describes it."""
+"""The form in which an admin describes a model that runs and grids may use."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ class ModelKind(NamedTuple):
 
     key: str
     title: str
-    metrics: str  # families of those that may ask it
+    metrics: str  # the families of metrics that may ask it
     is_server: bool
     has_index: bool
     has_pace: bool
@@ -30,7 +30,7 @@ class ModelKind(NamedTuple):
 
 
 class PaceForm(forms.Form):
-    """How often grids may call one model."""
+    """The limit of calls a minute that grids may make of one model."""
 
     calls_per_minute = forms.IntegerField(
         label="Calls a minute",
@@ -43,16 +43,17 @@ class PaceForm(forms.Form):
 
 
 def pace_form(checkpoint: Checkpoint, data: QueryDict | None = None) -> PaceForm:
-    """Return the form that stands beside one model of a list."""
+    """Return the form that is shown beside one model of the list."""
     pace = {"calls_per_minute": checkpoint.calls_per_minute}
     form = PaceForm(data, initial=pace, auto_id=f"id_{checkpoint.pk}_%s")
-    form.fields["calls_per_minute"].help_text = ""  # said once, where a model is added
+    # The help is shown once on the page, where a model is added.
+    form.fields["calls_per_minute"].help_text = ""
     form.fields["calls_per_minute"].widget.attrs["placeholder"] = "no limit"
     return form
 
 
 class CheckpointForm(PaceForm):
-    """A model that runs and grids may use. What makes no sense for its kind is folded away."""
+    """A model that runs and grids may use. Fields that its kind does not need are hidden."""
 
     name = forms.CharField(
         label="Name",
@@ -93,7 +94,8 @@ class CheckpointForm(PaceForm):
         max_length=100,
         help_text="Name of the environment variable that holds the key; the key itself is only "
         "read from there, and never stored or shown. Empty: the server needs no key.",
-        # No other secret of the environment can be sent to somebody's server by a slip.
+        # The name must end in API_KEY, so that no other secret of the environment can be sent to
+        # another server by mistake.
         validators=[
             RegexValidator(
                 r"^([A-Za-z_]\w*_)?API_KEY\Z",
@@ -133,14 +135,14 @@ class CheckpointForm(PaceForm):
             )
 
     def clean_name(self) -> str:
-        """Refuse the name of a backend: signatures and grids could not tell the two apart."""
+        """Refuse the name of a backend, because signatures and grids could not distinguish them."""
         name: str = self.cleaned_data["name"]
         if name.lower() in {*BACKENDS, *LANGUAGE_MODELS}:
             raise forms.ValidationError("A kind of backend has this name: choose another.")
         return name
 
     def clean(self) -> dict[str, Any]:
-        """Leave out what is folded away for the chosen kind."""
+        """Leave out the values of fields that are hidden for the chosen kind."""
         cleaned = super().clean() or {}
         kind = BACKENDS.get(cleaned.get("backend", ""))
         if kind and not kind.is_server:

@@ -1,4 +1,4 @@
-"""Which metric runs are listed."""
+"""The filter of the list of metric runs."""
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
@@ -17,11 +17,11 @@ TABS: Tabs = {
 
 
 class RunFilterForm(TabsForm):
-    """Which runs are listed."""
+    """The choice of the state whose runs are listed."""
 
     listed = TABS
 
     def rows(self) -> QuerySet[MetricRun]:
-        """Return all runs, which know whether a score of theirs has failed."""
+        """Return all runs, each with `has_failed_scores`, whether one of its scores has failed."""
         failed = AutoScore.objects.filter(run=OuterRef("pk"), score=None)
         return MetricRun.objects.annotate(has_failed_scores=Exists(failed))

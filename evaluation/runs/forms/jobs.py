@@ -1,4 +1,4 @@
-"""What somebody may choose about a prompt search and about a distillation."""
+"""The forms of a new prompt search and of a new distillation."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def _name(label: str, help_text: str) -> forms.CharField:
 
 
 class PromptSearchForm(forms.Form):
-    """A new prompt search: on which slice, with which model, and how long at most."""
+    """A new prompt search: its slice, its model, and its number of examples."""
 
     slice = forms.ChoiceField(
         label="Slice", help_text="A question of a study, and the setup whose votes it learns from."
@@ -55,7 +55,7 @@ class PromptSearchForm(forms.Form):
         return has_slice and self.fields["model"].queryset.exists()  # type: ignore[attr-defined]
 
     def plan(self) -> SearchPlan:
-        """Return what a valid form says."""
+        """Return the plan of a valid form."""
         chosen = self.cleaned_data
         study, question, setup = chosen["slice"].split("/", 2)
         return SearchPlan(
@@ -69,7 +69,7 @@ class PromptSearchForm(forms.Form):
         )
 
     def planned(self) -> Slice | None:
-        """Return the examples that a half-filled form is about; None where it does not say."""
+        """Return the examples of an incomplete form; None when its choices are too few for that."""
         self.is_valid()
         if not {"slice", "seed", "n_examples", "model"} <= set(self.cleaned_data):
             return None
@@ -78,7 +78,7 @@ class PromptSearchForm(forms.Form):
 
 
 class DistillationForm(forms.Form):
-    """A new distillation: whose scores, which encoder, and how it is trained."""
+    """A new distillation: the run with the scores, the encoder, and the choices of the training."""
 
     run = forms.ModelChoiceField(
         MetricRun.objects.none(),
@@ -109,13 +109,16 @@ class DistillationForm(forms.Form):
         return bool(fields["run"].queryset.exists() and fields["base"].queryset.exists())
 
     def plan(self) -> DistillationPlan:
-        """Return what a valid form says."""
+        """Return the plan of a valid form."""
         chosen = {**self.cleaned_data}
         base = chosen.pop("base").spec()
         return DistillationPlan(base=base, **chosen)
 
     def data_there(self) -> Data | None:
-        """Return what a half-filled form would teach; None where it does not say."""
+        """Return the data that an incomplete form would teach; None when there is none.
+
+        This is so when the run or the seed is missing, or when the run cannot be taught.
+        """
         self.is_valid()
         run, seed = self.cleaned_data.get("run"), self.cleaned_data.get("seed")
         if run is None or seed is None:

@@ -1,4 +1,4 @@
-"""A new metric run: what is scored, by which metric and model, and every choice of that metric."""
+"""The form of a new metric run: responses, metric, model, and every choice of the metric."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -28,15 +28,15 @@ from generation.models import Dataset, Response
 
 FIRST = next(iter(METRICS))
 PRECISIONS = {"fp32": "fp32, the reference", "bf16": "bf16, quicker on most machines"}
-OF_EVERY_METRIC = ("over", "evidence")  # what is kept when another metric is chosen
+OF_EVERY_METRIC = ("over", "evidence")  # choices that are kept when another metric is chosen
 
 
 class NewRunForm(forms.Form):
-    """A new run. Its fields are those that the chosen metric, and the chosen model, ask for."""
+    """A new run. The chosen metric and the chosen model decide which fields it has."""
 
     over = forms.ChoiceField(label="Responses")
     metric = forms.ChoiceField(label="Metric")
-    shown = forms.CharField(required=False, widget=forms.HiddenInput)  # whose choices these are
+    shown = forms.CharField(required=False, widget=forms.HiddenInput)  # metric of these choices
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         super().__init__(data)
@@ -61,7 +61,7 @@ class NewRunForm(forms.Form):
             del self.fields["evidence"]
 
     def _add_precision(self, data: Mapping[str, Any]) -> None:
-        """Add the field where there is something to choose, or where something is wrong."""
+        """Add the field of the precision if there are several, or if the one sent is wrong."""
         spec = None
         if data.get("model") in dict(self.models):
             spec = model_called(data["model"])
@@ -76,16 +76,16 @@ class NewRunForm(forms.Form):
 
     @property
     def shows_another_metric(self) -> bool:
-        """Whether the choices that were sent are those of another metric than the chosen one."""
+        """Whether the choices that were sent belong to another metric than the chosen one."""
         return self.data.get("shown", "") not in ("", self.kind.key)
 
     @property
     def can_score(self) -> bool:
-        """Whether anything is there to be scored."""
+        """Whether there are any responses to score."""
         return any(choices for _, choices in self.fields["over"].choices)  # type: ignore[attr-defined]
 
     def of_metric(self) -> Iterator[forms.BoundField]:
-        """Yield the fields that say what the metric asks, and which score is a yes."""
+        """Yield the fields of the metric: its options, its prompt, the evidence, the threshold."""
         for option in self.kind.options:
             yield self[option.name]
         if "prompt" in self.fields:
@@ -95,7 +95,7 @@ class NewRunForm(forms.Form):
         yield self["threshold"]
 
     def clean(self) -> dict[str, Any]:
-        """Read what `over` names, and make a plan of the rest."""
+        """Read the responses that `over` names, and make a plan of the other choices."""
         cleaned = super().clean() or {}
         kind, _, slug = cleaned.get("over", "").partition(":")
         if kind == "study":
@@ -126,10 +126,10 @@ class NewRunForm(forms.Form):
 
 
 def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the form of a new run shows: what an address names, the usual for the rest.
+    """Return the choices of a new form: those that an address names, and the usual ones otherwise.
 
-    Without a study or a dataset, that is the newest study. Choices that were made for another
-    metric than the one that is named are left out.
+    If the address names no study and no dataset, the newest study is chosen. Choices that were made
+    for another metric than the named one are left out.
     """
     kind = METRICS.get(given.get("metric", ""), METRICS[FIRST])
     kept = dict(given)
@@ -157,7 +157,7 @@ def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _first_responses(given: Mapping[str, str]) -> tuple[str, str]:
-    """Return what a run may be over, and the evidence that goes with it."""
+    """Return the first choice of the responses, and the usual evidence choice for them."""
     study = Study.objects.filter(slug=given.get("study", "")).first()
     dataset = Dataset.objects.filter(slug=given.get("dataset", "")).first()
     if dataset and not study:
@@ -181,7 +181,7 @@ def _what_can_be_scored() -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def _field_of(option: Option) -> forms.Field:
-    """Return the field for one choice of a metric: one of its values, or a whole number."""
+    """Return the field for one option of a metric: a choice of its values, or a whole number."""
     if option.choices:
         return forms.ChoiceField(
             label=option.label, choices=list(option.choices), help_text=option.help

@@ -1,1 +1,1 @@
-"""What pages of metric runs show."""
+"""The contents of pages of metric runs."""

@@ -1,4 +1,4 @@
-"""What the page of a new run shows beside its form: the metrics, and what the run would be."""
+"""The contents of the page of a new run beside its form: the metrics, and a preview of the run."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -20,12 +20,12 @@ class MetricChoice(NamedTuple):
 
 
 class NewRunPage(NamedTuple):
-    """The page of a new run, also where its form is half filled."""
+    """The page of a new run. Its form may be incomplete."""
 
-    kind: type[AutoMetric]  # that is chosen
+    kind: type[AutoMetric]  # the chosen metric
     n_to_score: int | None = None  # responses without a score; None: the form is not valid
-    model_problem: str = ""  # why the model cannot be used; "": its files look well
-    model_hint: str = ""  # what may become of it where workers are as this machine
+    model_problem: str = ""  # why the model cannot be used; "": no problem was found
+    model_hint: str = ""  # a warning if the model is too large for workers with this much memory
 
     @property
     def groups(self) -> list[tuple[str, list[MetricChoice]]]:
@@ -38,7 +38,7 @@ class NewRunPage(NamedTuple):
 
     @property
     def no_model_text(self) -> str:
-        """What to do when no model is there that the chosen metric can ask."""
+        """The advice when there is no model that the chosen metric can ask."""
         kinds = [BACKENDS[key].title for key in self.kind.backends if key in BACKENDS]
         asked = f" It can ask: {', '.join(kinds)}." if kinds else ""
         return f"An admin lists the models that {self.kind.title} may ask.{asked}"
@@ -48,7 +48,8 @@ def new_run_page(kind: type[AutoMetric], wanted: Mapping[str, Any] | None) -> Ne
     """Return the page of a metric.
 
     Args:
-        wanted: what a valid form asks for; None: it is not valid.
+        kind: the metric.
+        wanted: the cleaned data of a valid form; None: the form is not valid.
     """
     if wanted is None:
         return NewRunPage(kind)

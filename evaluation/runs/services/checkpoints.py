@@ -1,4 +1,4 @@
-"""Models that runs and grids may use: which there are, and what makes one usable."""
+"""The list of models that runs and grids may use: its changes, and the checks of new models."""
 
 import json
 import re
@@ -17,15 +17,15 @@ from generation.model_specs import BackendError, ModelSpec
 from generation.models import Checkpoint, GridSetup
 from generation.server_addresses import check_key, server_address
 
-WITH_LABELS = "transformers"  # the backend whose model says which output means entailment
+WITH_LABELS = "transformers"  # the backend of models whose labels name the output of entailment
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
-NAMES_OF_ENTAILMENT = ("entail", "support")  # how the label of the output we want begins
+NAMES_OF_ENTAILMENT = ("entail", "support")  # beginnings of the label of the wanted output
 LARGEST_CONFIG = 1024**2  # bytes
 MOST_CALLS_PER_MINUTE = 1_000_000
 
 
 class CheckpointError(Exception):
-    """A checkpoint that cannot be used or deleted, with the field that says so."""
+    """A checkpoint that cannot be used, changed or deleted, with the field of the problem."""
 
     def __init__(self, message: str, field: str | None = None) -> None:
         super().__init__(message)
@@ -48,13 +48,21 @@ def add_checkpoint(
     """Let runs and grids use a model: a folder here, a name on the hub, or one behind a server.
 
     Args:
-        location: of a name on the hub with @commit, if not today's is wanted.
+        name: the model's name in Attest.
+        location: the folder, the name on the hub, or the server's address. A name on the hub may
+            end in @commit. Without it, the commit of today is used.
+        actor: the user who adds the model, if any.
+        backend: the kind of model.
+        entailment_index: the output that means entailment, if its label does not say it.
+        served_name: the model's name on its server.
         key_variable: the environment variable that holds the server's key.
-        key_over_http: it may go over plain http to another machine.
-        calls_per_minute: that grids may make of a language model; None: no limit.
+        key_over_http: whether the key may go over plain http to another machine.
+        calls_per_minute: the number of calls that grids may make of a language model; None: no
+            limit.
 
     Raises:
-        CheckpointError: the name is taken, or what is there is no model of that kind.
+        CheckpointError: the name is taken, or there is no model of this kind at the location, or
+            another value is not possible.
     """
     kind = BACKENDS.get(backend)
     if kind is None or not kind.needs_model:
@@ -90,10 +98,10 @@ def add_checkpoint(
 def change_pace(checkpoint: Checkpoint, calls_per_minute: int | None, actor: User | None) -> None:
     """Change how many calls a minute grids may make of a language model; None: no limit.
 
-    Places for calls that are reserved already stay. The same number again changes nothing.
+    Calls that are already reserved keep their times. The same number again changes nothing.
 
     Raises:
-        CheckpointError: it is no language model, or that is no number of calls.
+        CheckpointError: the model is not a language model, or the number is outside the range.
     """
     _check_pace(checkpoint.backend, calls_per_minute)
     before = Checkpoint.objects.select_for_update().get(pk=checkpoint.pk).calls_per_minute
@@ -107,10 +115,10 @@ def change_pace(checkpoint: Checkpoint, calls_per_minute: int | None, actor: Use
 
 @transaction.atomic
 def let_key_go_over_http(checkpoint: Checkpoint, is_allowed: bool, actor: User | None) -> None:
-    """Allow or forbid that a key is sent where others can read it on its way.
+    """Allow or forbid that a model's key is sent over plain http, where others can read it.
 
     Raises:
-        CheckpointError: it has no key that would be.
+        CheckpointError: the model has no key that is sent over plain http.
     """
     if not checkpoint.sends_key_openly:
         raise CheckpointError(f"{checkpoint.name} sends no key over plain http.")
@@ -134,9 +142,11 @@ def _check_pace(backend: str, calls_per_minute: int | None) -> None:
 
 @transaction.atomic
 def delete_checkpoint(checkpoint: Checkpoint, actor: User | None) -> None:
-    """Take a model away from the choices.
+    """Remove a model from the list.
 
-    One that runs or grids have used stays: it names their scores and responses.
+    Raises:
+        CheckpointError: runs or grids have used the model. It is kept, because their scores and
+            responses have its name.
     """
     runs = MetricRun.objects.filter(model_name=checkpoint.name, is_imported=False)
     cells = GridSetup.objects.filter(setup__model=checkpoint.name).order_by()
@@ -152,7 +162,10 @@ def delete_checkpoint(checkpoint: Checkpoint, actor: User | None) -> None:
 
 
 def _check_server(location: str, served_name: str) -> None:
-    """Refuse what is no address, or more than one: a key belongs into the environment."""
+    """Refuse a text that is not an address, or that holds more than an address, such as a key.
+
+    Keys belong into the environment.
+    """
     try:
         server_address(location)
     except BackendError as exc:
@@ -172,7 +185,7 @@ def _check_key(location: str, key_variable: str, key_over_http: bool) -> None:
 
 
 def _without_revision(location: str) -> tuple[str, str]:
-    """Return a name on the hub and the revision behind its @; a path is what it is."""
+    """Return a name on the hub and the revision after its @. A path is returned unchanged."""
     name, at, revision = location.partition("@")
     if not at or not HUB_NAME.fullmatch(name):
         return location, ""
@@ -182,7 +195,11 @@ def _without_revision(location: str) -> tuple[str, str]:
 
 
 def check_location(location: str, entailment_index: int | None, backend: str) -> None:
-    """Look for a model of that kind where a path leads; a name on the hub is taken as it is."""
+    """Check that a path leads to a model of this kind. A name on the hub is not checked.
+
+    Raises:
+        CheckpointError: there is no such model.
+    """
     if HUB_NAME.fullmatch(location):
         return
     folder = Path(location)
@@ -206,7 +223,11 @@ def check_location(location: str, entailment_index: int | None, backend: str) ->
 
 
 def _config(folder: Path, expected: tuple[str, ...]) -> dict[str, Any]:
-    """Return config.json of a folder, if it is of a model of one of these kinds."""
+    """Return the config.json of a folder, if its model is of one of the expected kinds.
+
+    Raises:
+        CheckpointError: it cannot be read, or its model is of another kind.
+    """
     path = folder / "config.json"
     try:
         if path.stat().st_size > LARGEST_CONFIG:
@@ -225,7 +246,11 @@ def _config(folder: Path, expected: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _check_labels(config: dict[str, Any], entailment_index: int | None) -> None:
-    """Check that a label means entailment, or that the index of one was given."""
+    """Check that a label means entailment, or that the index of an existing label was given.
+
+    Raises:
+        CheckpointError: neither is so.
+    """
     given = config.get("id2label")
     named = given if isinstance(given, dict) else {}
     labels = {str(key): str(label) for key, label in named.items()}

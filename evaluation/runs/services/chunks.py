@@ -1,7 +1,8 @@
-"""Chunks of runs: claimed by one worker, scored in batches, found again when the worker died.
+"""Chunks of runs: one worker claims a chunk and scores it in batches.
 
-The rows are the truth, whatever a broker loses or delivers twice. A worker writes only while the
-chunk carries its token, and asks its model outside of any transaction.
+If the worker dies, another worker takes over. Only the rows of the database count, because a broker
+may lose a message or deliver it twice. A worker writes only while the chunk has the worker's token.
+It asks its model outside of any transaction.
 """
 
 import logging
@@ -45,13 +46,14 @@ logger = logging.getLogger(__name__)
 LONGEST_DEVICE = 100
 
 
-# --- who has it -----------------------------------------------------------------------------
+# --- claims and messages --------------------------------------------------------------------
 
 
 def claim_run_chunk(chunk_id: int) -> RunChunk | None:
-    """Take a chunk that waits or whose worker went silent; None when there is nothing to take.
+    """Claim a chunk that waits or whose worker is silent. Return None when it cannot be claimed.
 
-    One statement decides who gets it. Of a run that asks a server few are taken at a time.
+    One statement decides which worker gets it. Only a few chunks of a run that asks a server are
+    claimed at a time.
     """
     now = timezone.now()
     there = free(RunChunk.objects.filter(pk=chunk_id, run__in=_running_runs()), now)
@@ -63,14 +65,14 @@ def claim_run_chunk(chunk_id: int) -> RunChunk | None:
 
 
 def claim_next_run_chunk(run: MetricRun) -> RunChunk | None:
-    """Take the first chunk of a run that can be taken."""
+    """Claim the first chunk of a run that can be claimed; None: there is none."""
     there = free(RunChunk.objects.filter(run=run), timezone.now()).order_by("number")
     claims = map(claim_run_chunk, there.values_list("pk", flat=True)[:SENT_TOGETHER])
     return next(filter(None, claims), None)
 
 
 def next_run_chunk(run: MetricRun) -> list[int]:
-    """Return the next chunk of a run that waits, if any, and note that it was sent."""
+    """Return the id of a run's next waiting chunk, if there is one, and record that it was sent."""
     waiting = RunChunk.objects.filter(run=run, run__in=_running_runs(), state=QUEUED)
     chunk = list(waiting.order_by("number").values_list("pk", flat=True)[:1])
     waiting.filter(pk__in=chunk).update(sent_at=timezone.now())
@@ -78,10 +80,11 @@ def next_run_chunk(run: MetricRun) -> list[int]:
 
 
 def lost_run_chunks() -> list[int]:
-    """Return the chunks to send (again), and note that they were sent.
+    """Return the ids of the chunks to send (again), and record that they were sent.
 
-    Those whose worker went silent; those that were given back; and some of those that wait since
-    long: their messages were lost.
+    These are chunks whose worker is silent, chunks that were given back, and chunks that have
+    waited so long that their messages must be lost. Of the waiting chunks, only some of each run
+    are sent.
     """
     now = timezone.now()
     of_running = RunChunk.objects.filter(run__in=_running_runs())
@@ -95,14 +98,14 @@ def lost_run_chunks() -> list[int]:
 
 
 def finish_runs() -> None:
-    """Call runs done that have no chunk left: a worker may die just before it says so."""
+    """Set runs without an unfinished chunk to done. Their worker may have died before doing so."""
     unfinished = RunChunk.objects.exclude(state=RunChunk.State.DONE)
     for run in _running_runs().exclude(pk__in=unfinished.values("run")):
         _finish_run(run.pk)
 
 
 class _RunChunkHold(Hold):
-    """A claimed chunk in the hands of one worker."""
+    """A chunk that one worker has claimed."""
 
     def __init__(self, claim: RunChunk) -> None:
         super().__init__(claim, Q(run__in=_running_runs()))
@@ -110,10 +113,10 @@ class _RunChunkHold(Hold):
 
     @transaction.atomic
     def store(self, scores: Sequence[AutoScore]) -> None:
-        """Store a batch of scores, and take its targets off the chunk's list.
+        """Store a batch of scores, and remove its targets from the chunk's list.
 
         Raises:
-            Stopped: as for `keep`; nothing is stored.
+            WorkStopped: as in `keep`. Nothing is stored.
         """
         scored = {score.target_id for score in scores}
         left = [target for target in self._claim.targets if target not in scored]
@@ -122,7 +125,7 @@ class _RunChunkHold(Hold):
         self._claim.targets = left
 
     def finish(self) -> None:
-        """Call the chunk done, and the run if it was the last one."""
+        """Set the chunk to done, and the run too if this was its last chunk."""
         if self.end(RunChunk.State.DONE, targets=[], attempts=0):
             _finish_run(self._claim.run_id)
 
@@ -133,32 +136,33 @@ def _running_runs() -> QuerySet[MetricRun]:
 
 @transaction.atomic
 def _finish_run(run_id: int) -> None:
-    """Call a run done when no chunk is left; whoever adds chunks locks the run as well."""
+    """Set a run to done if no chunk is left. A process that adds chunks locks the run as well."""
     run = _running_runs().select_for_update(no_key=True).filter(pk=run_id).first()
     if run and not run.chunks.exclude(state=RunChunk.State.DONE).exists():
         run.state, run.finished_at = MetricRun.State.DONE, timezone.now()
         run.save(update_fields=["state", "finished_at"])
 
 
-# --- what is done with it -------------------------------------------------------------------
+# --- scoring --------------------------------------------------------------------------------
 
 
 def score_chunk(claim: RunChunk) -> None:
-    """Score the targets of a claimed chunk that have no row yet, and finish it.
+    """Score the targets of a claimed chunk that have no row yet, and finish the chunk.
 
-    Stops between two calls of the backend when the run was cancelled or the chunk is another's,
-    and between two batches when it has taken long, so that brokers and time limits do not step in;
-    what was stored stays. A backend that cannot be used fails the whole run.
+    Scoring stops between two calls of the backend when the run was cancelled or another worker has
+    the chunk. It stops between two batches when it has taken long, so that brokers and time limits
+    do not interrupt it. Stored scores are kept. The whole run fails if the backend cannot be used.
     """
     with _RunChunkHold(claim) as hold:
         try:
             scorer = RunScorer(claim.run, _backend_of(claim.run), hold.keep)
-            turn_ends = time.monotonic() + TURN_SECONDS  # loading a model is no part of it
+            turn_ends = time.monotonic() + TURN_SECONDS  # does not include loading the model
             waiting = unscored(claim.run, list(claim.targets))
             if claim.attempts > MOST_CLAIMS:
                 problem = f"its worker stopped {MOST_CLAIMS} times without an error message"
                 hold.store([scorer.failed(each, problem) for each in islice(waiting, 1)])
-            # A worker died at one of these responses. Each is now scored alone, to find out which.
+            # A further attempt means that a worker died at one of these responses. Each is now
+            # scored alone, to find out which.
             for rows in scorer.batches(waiting, is_alone=claim.attempts > 1):
                 hold.store(rows)
                 if claim.targets and time.monotonic() > turn_ends:
@@ -185,7 +189,7 @@ def score_chunk(claim: RunChunk) -> None:
 
 
 def _fail_run(run: MetricRun, error: str) -> None:
-    """Say why a run stopped; where its model lies is nobody's business but the admins'."""
+    """Store why a run failed. The model's location is replaced, because only admins may see it."""
     if run.model_location:
         error = error.replace(run.model_location, run.model_name)
     _running_runs().filter(pk=run.pk).update(
@@ -194,10 +198,11 @@ def _fail_run(run: MetricRun, error: str) -> None:
 
 
 def _backend_of(run: MetricRun) -> Backend:
-    """Open a run's backend, and note what the scores are made with.
+    """Open a run's backend, and store its signature, its revision and its files with the run.
 
     Raises:
-        BackendError: it cannot be used, or earlier scores were made with something else.
+        BackendError: the backend cannot be used, or earlier scores were made with another one, or
+            under an earlier rule of the metric.
     """
     if is_of_earlier_rule(run):
         raise BackendError(
@@ -224,7 +229,7 @@ def _backend_of(run: MetricRun) -> Backend:
 
 
 def _note_device(run: MetricRun, device: str) -> None:
-    """Note where a run is computed: every kind of device that had a part in it."""
+    """Store the device in the run's list of all kinds of devices that computed a part of it."""
     devices = run.device.split(", ") if run.device else []
     if device not in devices:
         run.device = ", ".join([*devices, device])

@@ -1,7 +1,7 @@
 """Distilled sensibleness: a language model's scores of unlabelled responses teach a small model.
 
-Attribution/fluency paper, 7.7, step 3. The training itself is in
-`evaluation.backends.distillation_training`.
+This is step 3 of the recipe in section 7.7 of the attribution/fluency paper. The training itself is
+in `evaluation.backends.distillation_training`.
 """
 
 import hashlib
@@ -34,17 +34,17 @@ from generation.model_specs import BackendError, ModelSpec
 from generation.models import Checkpoint, Example
 from generation.services.checkpoints import pin_revision
 
-FEWEST_LESSONS = 10
-HELD_OUT = 0.1  # of the dialogs
-READ_TOGETHER = 2000
+FEWEST_LESSONS = 10  # scores to learn from, at least
+HELD_OUT = 0.1  # share of the dialogs that is held out
+READ_TOGETHER = 2000  # targets
 
 
 class DistillationPlan(NamedTuple):
     """Every choice of a distillation that changes the model that it makes."""
 
-    run: MetricRun  # whose scores are taught
-    base: ModelSpec  # the encoder to begin with: its name, location and revision
-    name: str  # of the new model
+    run: MetricRun  # the run whose scores are taught
+    base: ModelSpec  # the encoder to start from: its name, location and revision
+    name: str  # the new model's name
     epochs: Annotated[int, Choice("Epochs", low=1, high=100)] = 3
     learning_rate: Annotated[
         float,
@@ -68,25 +68,25 @@ class DistillationPlan(NamedTuple):
 
 
 class Data(NamedTuple):
-    """What a model is taught with: scores by target, in two parts without a common dialog."""
+    """The scores that a model is taught with, in two parts that have no dialog in common."""
 
-    lessons: list[tuple[int, float]]
-    held_out: list[tuple[int, float]]
-    n_labelled: int  # responses of dialogs that people have voted on: left out
+    lessons: list[tuple[int, float]]  # targets with their scores
+    held_out: list[tuple[int, float]]  # likewise
+    n_labelled: int  # scored responses that are left out, because raters voted on their dialogs
 
     @property
     def digest(self) -> str:
-        """A hash of targets and scores, in both parts."""
+        """A hash of the targets and scores of both parts."""
         content = json.dumps([self.lessons, self.held_out])
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def request_distillation(plan: DistillationPlan, user: User | None) -> Job:
-    """Return the distillation of these choices; one that was stopped goes on.
+    """Return the distillation of these choices. One that was stopped goes on.
 
     Raises:
-        JobError: the run is none of a language model's or goes on, it has too few scores, or the
-            name is taken.
+        JobError: the run is not by a language model, or it still goes on, or it has too few scores,
+            or the name is taken.
     """
     check_name(plan.name, BACKENDS)
     check_run(plan.run)
@@ -129,10 +129,11 @@ def request_distillation(plan: DistillationPlan, user: User | None) -> Job:
 
 
 def check_run(run: MetricRun) -> None:
-    """Refuse a run whose scores nothing can be taught with.
+    """Refuse a run whose scores cannot be taught.
 
     Raises:
-        JobError: see there.
+        JobError: no model can be taught the run's metric, or the run is not by a language model, or
+            it still goes on.
     """
     if run.metric not in TAUGHT or run.backend not in LANGUAGE_MODELS:
         raise JobError(
@@ -145,7 +146,7 @@ def check_run(run: MetricRun) -> None:
 
 
 def data_of(run: MetricRun, seed: int) -> Data:
-    """Return the scores of a run that people have not rated, split by dialog."""
+    """Return a run's scores of responses in dialogs that no rater has voted on, split by dialog."""
     scored = AutoScore.objects.filter(
         run=run, score__isnull=False, is_assumed=False, target__citation=None
     )
@@ -176,11 +177,11 @@ def data_of(run: MetricRun, seed: int) -> Data:
 
 
 def distil(hold: JobHold) -> Mapping[str, Any]:
-    """Train the model of a claimed job, save it, and offer it to runs.
+    """Train the model of a claimed job, save it, and list it for runs.
 
     Raises:
-        BackendError: the base cannot be used, or is another than the earlier epochs had.
-        JobError: the run's scores are gone or others than they were, or the name is taken.
+        BackendError: the base model cannot be used, or it is not the one of the earlier epochs.
+        JobError: the run's scores were deleted or have changed, or the name is taken.
     """
     parameters = hold.job.parameters
     run = MetricRun.objects.filter(pk=parameters["run"]).first()
@@ -196,7 +197,7 @@ def distil(hold: JobHold) -> Mapping[str, Any]:
         "transformers",
         parameters["base"],
         parameters["base_location"],
-        # Of a name on the hub: the commit that was the newest when the first epoch began.
+        # For a name on the hub, this is the newest commit at the time when the first epoch began.
         parameters["base_revision"] or hold.job.result.get("base_revision", ""),
     )
     training = Training(
@@ -241,7 +242,10 @@ def distil(hold: JobHold) -> Mapping[str, Any]:
 
 
 def _data_again(run: MetricRun, asked: Mapping[str, Any]) -> Data | None:
-    """Return what was asked for, whatever people have rated since; None where a score is gone."""
+    """Return the data that was requested, even if raters have voted on some of it since.
+
+    Return None when a score was deleted or has changed.
+    """
     wanted = [*asked["lessons"], *asked["held_out"]]
     scores: dict[int, float] = {}
     for start in range(0, len(wanted), READ_TOGETHER):
@@ -257,14 +261,14 @@ def _data_again(run: MetricRun, asked: Mapping[str, Any]) -> Data | None:
 
 
 def forget_files(pk: int, name: str) -> None:
-    """Delete what a distillation left on the disk, apart from a model that runs may use."""
+    """Delete the files of a distillation, but keep its model if it is listed for runs."""
     shutil.rmtree(_state(pk), ignore_errors=True)
     if not Checkpoint.objects.filter(name=name).exists():
         shutil.rmtree(models_folder() / name, ignore_errors=True)
 
 
 def models_folder() -> Path:
-    """Return where models that were made here lie; workers on several machines share it."""
+    """Return the folder of models that were made here. Workers on several machines share it."""
     folder = Path(settings.DATA_DIR) / "models"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -275,7 +279,7 @@ def _state(pk: int) -> Path:
 
 
 def _lessons(run: MetricRun, scores: Sequence[tuple[int, float]]) -> list[Lesson]:
-    """Return the replies that a run has scored, as its metric asks about them."""
+    """Return the replies that a run has scored, in the form in which its metric asks about them."""
     metric = METRICS[run.metric].made({})
     score_of = dict(scores)
     found: list[Lesson] = []
@@ -294,7 +298,11 @@ def _lessons(run: MetricRun, scores: Sequence[tuple[int, float]]) -> list[Lesson
 
 @transaction.atomic
 def _offer(job: Job, folder: Path) -> None:
-    """List the model among those that runs may use."""
+    """List the model among those that runs may use.
+
+    Raises:
+        JobError: another model has this name.
+    """
     try:
         with transaction.atomic():
             _, is_new = Checkpoint.objects.get_or_create(

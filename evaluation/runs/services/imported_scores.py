@@ -15,7 +15,10 @@ _THRESHOLD = re.compile(r"(?:^|\|)t(>=)?:([0-9.eE+-]+)(?=\||$)")
 
 
 def store_scores(dataset: Dataset, records: Sequence[ScoreRecord]) -> int:
-    """Store scores made elsewhere, one imported run per metric and signature; return the new."""
+    """Store scores made elsewhere, with one imported run per metric and signature.
+
+    Scores of targets that have one already are not stored. Return the number of new scores.
+    """
     runs = _imported_runs(dataset, {(record.metric, record.signature) for record in records})
     targets = targets_of(dataset, {(record.response, record.citation) for record in records})
     known = set(
@@ -60,9 +63,10 @@ def _imported_runs(dataset: Dataset, wanted: set[tuple[str, str]]) -> dict[tuple
 
 
 def _cut(signature: str) -> dict[str, Any]:
-    """Return the threshold that a signature names, and whether a score of just that is a yes.
+    """Return the threshold that a signature names, and whether a score equal to it is a yes.
 
-    By `t:`, or `t>=:` where it is; 0.5, and only more than that, where it names none.
+    A signature names it by `t:`, or by `t>=:` when an equal score is a yes. Without a readable
+    threshold it is 0.5, and an equal score is a no.
     """
     usual = {"threshold": DEFAULT_THRESHOLD, "is_yes_at_threshold": False}
     found = _THRESHOLD.search(signature)

@@ -1,6 +1,7 @@
-"""Prompt search: which demonstrations make a language model rate as the raters of a slice do.
+"""Prompt search: it finds demonstrations that make a language model rate like a slice's raters.
 
-Attribution/fluency paper, 5.2; the rules are in `evaluation.measures.prompt_search`.
+See section 5.2 of the attribution/fluency paper. The rules are in
+`evaluation.measures.prompt_search`.
 """
 
 import math
@@ -37,17 +38,17 @@ from generation.models import Response, Setup
 from generation.services.checkpoints import pin_revision, with_leave
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", re.ASCII)
-FEWEST_EXAMPLES = 2  # one to show, one to score
+FEWEST_EXAMPLES = 2  # one to show in the prompt, and one to score
 
 
 class SearchPlan(NamedTuple):
     """Every choice of a search that changes the prompt it finds."""
 
     study: Study
-    setup: str  # the slice: its name
-    metric: str  # 'sensible' or 'specific', which is also the question
+    setup: str  # name of the setup that is the slice
+    metric: str  # 'sensible' or 'specific', which is also the name of the question
     spec: ModelSpec
-    name: str  # of the prompt
+    name: str  # the prompt's name
     n_examples: Annotated[
         int | None,
         Choice(
@@ -64,24 +65,24 @@ class SearchPlan(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """The examples of a search, in order: target, key of the response, rater score."""
+    """The examples of a search, in order, and the numbers of responses that it cannot use."""
 
-    examples: list[tuple[int, str, float]]
-    n_unusable: int  # without a dialog or without text: they can be neither shown nor scored
-    n_outside_full_share: int = 0  # rated, but asking may have stopped early: no rater score
+    examples: list[tuple[int, str, float]]  # target, key of the response, rater score
+    n_unusable: int  # responses without dialog or text, which can be neither shown nor scored
+    n_outside_full_share: int = 0  # responses without a rater score: asking may have stopped early
 
     @property
     def most_calls(self) -> int:
-        """How many replies are asked for at most; each again where it cannot be read."""
+        """The number of replies to ask for, at most. Repeats of unreadable replies do not count."""
         return rules.most_calls(len(self.examples))
 
 
 def request_prompt_search(plan: SearchPlan, user: User | None) -> Job:
-    """Return the search of these choices; one that was stopped goes on.
+    """Return the search of these choices. One that was stopped goes on.
 
     Raises:
-        JobError: the study has no such question or setup, too few rated responses, the backend is
-            no language model, or the name is taken.
+        JobError: the study has no such question or setup, or too few rated responses; or the
+            backend is not a language model; or the name is taken.
     """
     check_name(plan.name, (usual_prompt(metric).name for metric in PROMPTED))
     if plan.spec.backend not in LANGUAGE_MODELS:
@@ -115,7 +116,10 @@ def request_prompt_search(plan: SearchPlan, user: User | None) -> Job:
 
 
 def _in_parameters(spec: ModelSpec) -> dict[str, Any]:
-    """Return what else a model is; a leave for its key only where there is one."""
+    """Return the parameters of a model other than its name.
+
+    The permission to send its key over http is included only if it was given.
+    """
     said = spec._asdict()
     del said["name"]
     if not spec.key_over_http:
@@ -124,10 +128,14 @@ def _in_parameters(spec: ModelSpec) -> dict[str, Any]:
 
 
 def check_name(name: str, taken: Iterable[str]) -> None:
-    """Refuse a name that signatures cannot hold or that means something else.
+    """Refuse a name that signatures cannot hold or that is taken.
+
+    Args:
+        name: the name.
+        taken: names that have another meaning already.
 
     Raises:
-        JobError: see there.
+        JobError: the name is refused.
     """
     if not NAME.fullmatch(name):
         raise JobError(
@@ -175,8 +183,8 @@ def slice_of(plan: SearchPlan) -> Slice:
 def _rated(plan: SearchPlan, setup: Setup) -> tuple[list[tuple[int, str, float]], int]:
     """Return the responses of a setup that have a rater score, in seeded order.
 
-    Beside them: how many have votes and no rater score, as asking may have stopped early. Votes
-    are those of the separate arm, of a study without one those of its only arm.
+    Also return how many have votes but no rater score, because asking may have stopped early. The
+    votes are those of the separate arm, or of the only arm if the study has no separate arm.
     """
     by_arm = {of_arm.arm.kind: of_arm for of_arm in study_counts(plan.study, USUAL)}
     of_arm = by_arm.get(Arm.Kind.SEPARATE) or next(iter(by_arm.values()), None)
@@ -202,11 +210,11 @@ def _rated(plan: SearchPlan, setup: Setup) -> tuple[list[tuple[int, str, float]]
 
 
 def search_prompt(hold: JobHold) -> Mapping[str, Any]:
-    """Try prompt after prompt, behind those that were tried already; return the one found.
+    """Try prompt after prompt, except those that were tried already. Return the one that is found.
 
     Raises:
-        BackendError: the model cannot be used, or is another than the earlier prompts had.
-        JobError: a response is gone.
+        BackendError: the model cannot be used, or it is not the model of the earlier prompts.
+        JobError: a response was deleted.
     """
     parameters = hold.job.parameters
     examples = parameters["data"]["examples"]
@@ -230,7 +238,7 @@ def search_prompt(hold: JobHold) -> Mapping[str, Any]:
 
 
 class _Prompts:
-    """The prompts of one search: made, asked with, and compared."""
+    """The prompts of one search. The class makes them, asks with them, and compares them."""
 
     def __init__(
         self, job: Job, materials: Mapping[str, ScoringMaterial], rater_scores: Mapping[str, float]
@@ -241,7 +249,7 @@ class _Prompts:
         self._rater_scores = rater_scores
 
     def text(self, shown: Sequence[str]) -> str:
-        """Return the instructions of the usual prompt, and the demonstrations of this one."""
+        """Return the text of a prompt: the usual instructions, and then its demonstrations."""
         demonstrations = [
             demonstration(
                 self._materials[key].turns or (), self._materials[key].text, self._rater_scores[key]
@@ -253,7 +261,10 @@ class _Prompts:
     def tried(
         self, shown: tuple[str, ...], backend: Backend, before: Sequence[Tried], hold: JobHold
     ) -> dict[str, Any]:
-        """Ask with one prompt about every example that it does not show; return what came of it."""
+        """Ask with one prompt about every example that it does not show.
+
+        Return the content of this step: the prompt, its scores, its error, and whether it is kept.
+        """
         parameters = self._job.parameters
         prompt = SsaPrompt(
             self._job.name, self.text(shown), parameters["setup"], parameters["dataset"]
@@ -284,9 +295,9 @@ class _Prompts:
     def _scores(
         self, prompt: SsaPrompt, shown: Sequence[str], backend: Backend, hold: JobHold
     ) -> tuple[dict[str, float | None], dict[str, str], int]:
-        """Return the score of each example that the prompt does not show, and why it has none.
+        """Return the scores of the examples that the prompt does not show, and their problems.
 
-        And how many replies the model was asked for.
+        The third value is the number of replies that the model was asked for.
         """
         metric = self._metric.made(prompt.parameters)
         asked = {
@@ -311,7 +322,10 @@ class _Prompts:
         )
 
     def result(self, tried: Sequence[Tried]) -> dict[str, Any]:
-        """Return the prompt that was kept last, beside the first one on the same examples."""
+        """Return the prompt that was kept last, with its error and that of the first prompt.
+
+        Both errors are over the same examples.
+        """
         best, first = rules.current(tried), tried[0]
         same = {key: first.scores[key] for key in best.scores}
         return {
@@ -332,30 +346,30 @@ def _tried(content: Mapping[str, Any]) -> Tried:
 
 
 def _materials(metric: str, targets: Sequence[int]) -> dict[int, ScoringMaterial]:
-    """Return what a metric looks at, by target; of those that are there."""
-    run = MetricRun(metric=metric, parameters={})  # of no evidence
+    """Return the material of a metric by target, for those targets that still exist."""
+    run = MetricRun(metric=metric, parameters={})  # a run without an evidence choice
     response_of = dict(Target.objects.filter(pk__in=targets).values_list("pk", "response"))
     return {each.target: each for each in material_of(response_of, targets, run)}
 
 
 def _ask_about(metric: AutoMetric, material: ScoringMaterial | None) -> ScoreRequest | None:
-    """Return what is asked about a response; None where nothing can be."""
+    """Return the request to score a response; None when nothing can be asked."""
     found = metric.asked(material) if material else None
     return found if isinstance(found, ScoreRequest) else None
 
 
 def _backend(hold: JobHold) -> Backend:
-    """Open the language model of a search, and note what it is.
+    """Open the language model of a search, and store its signature, revision and device.
 
     Raises:
-        BackendError: it cannot be used, or earlier prompts were tried with something else.
+        BackendError: the model cannot be used, or earlier prompts were tried with another one.
     """
     parameters = hold.job.parameters
     spec = ModelSpec(
         name=parameters["model"],
         **{name: parameters[name] for name in ModelSpec._fields if name in parameters},
     )
-    # Of a name on the hub: the commit that was the newest when the first prompt was tried.
+    # For a name on the hub, this is the newest commit at the time when the first prompt was tried.
     noted = hold.job.result.get("revision", "")
     backend = open_backend(with_leave(spec._replace(revision=spec.revision or noted)))
     made_with = {"backend_signature": backend.signature, "revision": backend.revision}

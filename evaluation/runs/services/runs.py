@@ -1,6 +1,6 @@
-"""Runs of auto-metrics: asked for, cancelled, taken up again, deleted.
+"""The services of runs of auto-metrics: request, cancel, resume, retry, delete.
 
-Nothing here sends work to a queue: whoever asks for a run sends its `chunks_to_send`.
+Nothing here sends work to a queue. A caller that requests a run then sends its `chunks_to_send`.
 """
 
 from collections.abc import Collection
@@ -27,14 +27,14 @@ from evaluation.runs.services.targets import (
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
 
-MOST_CHUNKS = 20  # that a small run is cut into
+MOST_CHUNKS = 20  # chunks of a run, roughly, as far as the sizes below allow
 SMALLEST_CHUNK, LARGEST_CHUNK = 5, 200  # targets
 LOWER_PRECISION = "bf16"
 LONGEST_REVISION = 64
 
 
 class RunError(Exception):
-    """A change to a run that is refused; the message says why."""
+    """A request or a change of a run that is refused. The message gives the reason."""
 
 
 @transaction.atomic
@@ -43,11 +43,12 @@ def request_metric_run(
 ) -> MetricRun:
     """Return the run of these choices, with chunks for every target that has no score yet.
 
-    Safe to ask twice, also at once: the second finds the first's run and adds what is missing. A
-    sample is drawn from the responses that are there now; what was scored before stays.
+    It is safe to request a run twice, even at the same time: the second request finds the run of
+    the first and adds what is missing. A sample is drawn from the responses that exist now. Earlier
+    scores are kept.
 
     Raises:
-        RunError: the metric can say nothing about any of the responses.
+        RunError: the metric can score none of the responses.
     """
     found, is_new = MetricRun.objects.get_or_create(
         dataset=dataset,
@@ -72,7 +73,8 @@ def request_metric_run(
     _note_citations(run, plan, wanted)
     n_added = _add_chunks(run, _without_score(run, wanted.targets))
     is_resumed = _take_up(run)
-    if n_added or is_resumed:  # else its scores are those of the model that lay elsewhere
+    # Without anything to score, keep the location of the model that made the run's scores.
+    if n_added or is_resumed:
         leave = {"key_over_http": True} if plan.spec.key_over_http else {}
         MetricRun.objects.filter(pk=run.pk).update(
             model_location=plan.spec.location, parameters=run.parameters | leave
@@ -86,12 +88,18 @@ def request_metric_run(
 def request_precision_check(
     run: MetricRun, user: User | None, n: int = 100, seed: int = 0
 ) -> MetricRun:
-    """Return a run in bf16 over so many responses that a run in fp32 has scored, drawn by a seed.
+    """Return a run in bf16 over some of the responses that a run in fp32 has scored.
 
-    `evaluation.runs.precision` compares the two.
+    `evaluation.runs.precision` compares the two runs.
+
+    Args:
+        run: the run in fp32.
+        user: the user who requests it, if any.
+        n: the number of responses to draw.
+        seed: the seed of the draw.
 
     Raises:
-        RunError: there is nothing to compare.
+        RunError: the run has nothing to compare, or it cannot be scored in bf16.
     """
     spec = spec_of(run)
     kind = BACKENDS.get(run.backend)
@@ -120,10 +128,10 @@ def request_precision_check(
 
 
 def n_without_score(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]) -> int:
-    """Return how many responses a run of these choices has not come to. Writes nothing.
+    """Return how many responses a run of these choices has not reached yet. Write nothing.
 
-    Where citations are judged: how many of those with a bracket, as the others cite nothing. Which
-    brackets are complete citations is known once the run is asked for.
+    If the metric judges citations, only responses with a bracket count, because the others cite
+    nothing. Only the request of the run finds out which brackets are complete citations.
     """
     responses = scorable(responses.filter(dataset=dataset).order_by(), plan)
     come_to = AutoScore.objects.filter(
@@ -153,7 +161,10 @@ def chunks_to_send(run: MetricRun) -> list[int]:
 
 @transaction.atomic
 def cancel_run(run: MetricRun, user: User | None) -> bool:
-    """Stop a run that is going on; its workers do so at their next batch. Scores stay."""
+    """Cancel a run that is going on. Return whether it was going on.
+
+    Its workers stop when they next look. Scores are kept.
+    """
     running = MetricRun.objects.filter(pk=run.pk, state=MetricRun.State.RUNNING)
     if not running.update(state=MetricRun.State.CANCELLED, finished_at=timezone.now()):
         return False
@@ -163,7 +174,7 @@ def cancel_run(run: MetricRun, user: User | None) -> bool:
 
 @transaction.atomic
 def resume_run(run: MetricRun, user: User | None) -> bool:
-    """Go on with a run that was cancelled or failed; return whether that changed anything."""
+    """Resume a run that was cancelled or failed. Return whether it was."""
     run = _locked(run)
     if run.state not in (MetricRun.State.CANCELLED, MetricRun.State.FAILED):
         return False
@@ -174,13 +185,13 @@ def resume_run(run: MetricRun, user: User | None) -> bool:
 
 @transaction.atomic
 def retry_failed(run: MetricRun, user: User | None) -> int:
-    """Queue what has no score for some problem once more; return how many targets."""
+    """Queue the failed targets of a run once more. Return how many there are."""
     run = _locked(run)
     if run.is_imported:
         return 0
     failed = AutoScore.objects.filter(run=run, score=None)
     targets = list(failed.order_by("target").values_list("target", flat=True))
-    # Only what is queued again: a worker may store another failure meanwhile.
+    # Delete only the targets that are queued again. A worker may store another failure meanwhile.
     for start in range(0, len(targets), SAVED_TOGETHER):
         failed.filter(target__in=targets[start : start + SAVED_TOGETHER]).delete()
     n_added = _add_chunks(run, targets)
@@ -196,12 +207,12 @@ def delete_run(run: MetricRun, user: User | None) -> None:
     """Delete a run that does not go on, with its scores.
 
     Raises:
-        RunError: it is running, or somebody has just taken it up again.
+        RunError: the run is running, perhaps because it has just been resumed.
     """
     run = _locked(run)
     if run.state == MetricRun.State.RUNNING:
         raise RunError("This run is going on: cancel it first.")
-    # A worker that has not seen the end yet waits here, and then finds its chunk gone.
+    # A worker that has not noticed the end yet waits for this transaction, and its chunk is gone.
     RunChunk.objects.filter(run=run).delete()
     n_scores, _ = AutoScore.objects.filter(run=run).delete()
     _record(user, "run.deleted", run, n_scores=n_scores)
@@ -212,15 +223,16 @@ def delete_run(run: MetricRun, user: User | None) -> None:
 
 
 def _locked(run: MetricRun) -> MetricRun:
-    """Return the run as it is now; whoever else wants to change it waits."""
+    """Lock a run and return its present state. Another process that changes it has to wait."""
     return MetricRun.objects.select_for_update(no_key=True).get(pk=run.pk)
 
 
 def _note_study_of_choice(run: MetricRun, study: str) -> None:
-    """Note by whose votes the choices of a run were made, beside those who made them before.
+    """Store the study whose votes made a run's choices, beside studies that are stored already.
 
-    It is no part of the signature: the scores are the same. But figures over each of these studies
-    flatter, also those of a run that was there before: now its choices are those that votes made.
+    The study is not part of the signature, because it changes no score. But figures of the run over
+    each of these studies flatter, even if the run existed before the choice: now its choices are
+    the ones that the votes made.
     """
     noted = run.parameters.get(STUDIES_OF_CHOICE, [])
     if study and study not in noted:
@@ -232,8 +244,8 @@ def _check_any(plan: RunPlan, wanted: Wanted) -> None:
     """Refuse a run that could score nothing.
 
     Raises:
-        RunError: none of the responses has a complete citation, or nothing was removed, where
-            the metric asks about that.
+        RunError: the metric judges citations, and no response has a complete one; or it asks about
+            removed knowledge, and nothing was removed.
     """
     if wanted.targets:
         return
@@ -246,7 +258,10 @@ def _check_any(plan: RunPlan, wanted: Wanted) -> None:
 
 
 def _note_citations(run: MetricRun, plan: RunPlan, wanted: Wanted) -> None:
-    """Note how many responses a run over citations was last asked for, and how many have none."""
+    """Store the numbers of responses, in all and without a citation, of the last request of a run.
+
+    Only a run over citations has them.
+    """
     if plan.metric.judges != "citations":
         return
     run.parameters["n_responses"] = wanted.n_responses
@@ -255,7 +270,7 @@ def _note_citations(run: MetricRun, plan: RunPlan, wanted: Wanted) -> None:
 
 
 def _without_score(run: MetricRun, targets: list[int]) -> list[int]:
-    """Return the targets that have no score, failed ones aside, and are in no unfinished chunk."""
+    """Return the targets that have neither score nor failure and are in no unfinished chunk."""
     there = set(AutoScore.objects.filter(run=run).values_list("target", flat=True))
     unfinished = RunChunk.objects.filter(run=run).exclude(state=RunChunk.State.DONE)
     for in_chunk in unfinished.values_list("targets", flat=True):
@@ -264,7 +279,7 @@ def _without_score(run: MetricRun, targets: list[int]) -> list[int]:
 
 
 def _add_chunks(run: MetricRun, targets: Collection[int]) -> int:
-    """Cut targets into chunks behind those that are there; return how many targets."""
+    """Divide targets into new chunks after the existing ones. Return the number of targets."""
     size = min(max(len(targets) // MOST_CHUNKS, SMALLEST_CHUNK), LARGEST_CHUNK)
     ordered = list(targets)
     first = (RunChunk.objects.filter(run=run).aggregate(last=Max("number"))["last"] or 0) + 1
@@ -280,7 +295,7 @@ def _add_chunks(run: MetricRun, targets: Collection[int]) -> int:
 
 
 def _take_up(run: MetricRun) -> bool:
-    """Set a run running if anything is left, else done; return whether it was taken up."""
+    """Set a run running if anything is left, else done. Return whether it begins to run now."""
     unfinished = RunChunk.objects.filter(run=run).exclude(state=RunChunk.State.DONE)
     now = timezone.now()
     if not unfinished.exists():

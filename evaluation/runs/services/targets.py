@@ -1,4 +1,4 @@
-"""What a run scores: the targets of the responses that are wanted, made where they are missing."""
+"""The targets that a run scores. Missing targets of the wanted responses are made."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -22,13 +22,13 @@ class Wanted(NamedTuple):
 
     targets: list[
         int
-    ]  # ids, those of one example side by side: they share evidence, and often text
+    ]  # ids; those of one example are side by side, because they share evidence and often text
     n_responses: int
-    n_without_citation: int = 0  # of them: no complete citation, so no target of a citation
+    n_without_citation: int = 0  # responses without a complete citation, and so without a target
 
 
 def targets_for(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]) -> Wanted:
-    """Make sure that the targets of a plan exist, and return them."""
+    """Return the targets of a plan. Make those that do not exist yet."""
     responses = scorable(responses.filter(dataset=dataset).order_by(), plan)
     sampled = sample_of(dataset, responses, plan)
     if plan.metric.judges == "citations":
@@ -42,7 +42,10 @@ def targets_for(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]) 
 
 
 def scorable(responses: QuerySet[Response], plan: RunPlan) -> QuerySet[Response]:
-    """Return the responses that the metric of a plan can say something about."""
+    """Return the responses that the metric of a plan can score.
+
+    A metric about removed knowledge needs responses from whose graph something was removed.
+    """
     if not plan.metric.needs_removed:
         return responses
     return responses.filter(removed__isnull=False).exclude(removed=[])
@@ -53,12 +56,12 @@ def _make(responses: QuerySet[Response]) -> None:
     Target.objects.bulk_create(
         (Target(response_id=pk) for pk in responses.values_list("pk", flat=True)),
         batch_size=SAVED_TOGETHER,
-        ignore_conflicts=True,  # a study may be opened at the same moment
+        ignore_conflicts=True,  # a study that is opened at the same moment makes the same targets
     )
 
 
 def _citations(responses: QuerySet[Response], sampled: set[int] | None) -> Wanted:
-    """Read what the responses cite, and return the targets of their complete citations."""
+    """Read the citations of the responses, and return the targets of the complete ones."""
     wanted = sampled if sampled is not None else set(responses.values_list("pk", flat=True))
     store_cited_facts(wanted)
     complete = Citation.objects.filter(response__in=responses.values("pk")).exclude(relation="")
@@ -83,9 +86,10 @@ def _citations(responses: QuerySet[Response], sampled: set[int] | None) -> Wante
 
 
 def sample_of(dataset: Dataset, responses: QuerySet[Response], plan: RunPlan) -> set[int] | None:
-    """Return the responses that a plan draws, `n_sampled` of each model or row; None: all of them.
+    """Return the ids of the responses that a plan draws; None: all of them.
 
-    Which a pool's are does not depend on the other pools.
+    `n_sampled` responses of each pool, a model or a row, are drawn. The draw from one pool does not
+    depend on the other pools.
     """
     if plan.n_sampled is None:
         return None
@@ -102,14 +106,14 @@ def sample_of(dataset: Dataset, responses: QuerySet[Response], plan: RunPlan) ->
 
 
 def _rows(dataset: Dataset) -> dict[int, str]:
-    """Return the row of a table over seeded runs that each setup belongs to; one query."""
+    """Return the row, in a table over seeded runs, of each setup by id. This takes one query."""
     groups = grouped(dataset, lambda _: True)
     return {setup.pk: group.key for group in groups for setup in group.setups}
 
 
 def sample_responses(keys: Mapping[int, str], n: int, seed: int) -> list[int]:
-    """Return `n` of some responses by their keys: the same in every database.
+    """Return the ids of `n` responses, drawn by their keys, so that every database gives the same.
 
-    A larger sample of the same seed contains the smaller one.
+    A larger sample with the same seed contains the smaller one.
     """
     return nsmallest(n, keys, key=lambda pk: (random_key(seed, "score", keys[pk]), keys[pk]))

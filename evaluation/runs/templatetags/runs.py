@@ -1,4 +1,4 @@
-"""How metric runs are written on pages: names, rates and durations."""
+"""Template filters that write metric runs on pages: states, rates, scores and their details."""
 
 from collections.abc import Callable
 
@@ -25,13 +25,16 @@ TAGS = {
 
 @register.filter
 def state_tag(state: str) -> str:
-    """Return the class of a state's tag; a queued run has none."""
+    """Return the CSS class of a state's tag; "" for a queued run, which has none."""
     return f"tag--{TAGS[state]}" if state in TAGS else ""
 
 
 @register.filter
 def rate(progress: RunProgress) -> str:
-    """Return how fast a run is: '31.4 pairs a second', of what is no entailment in responses."""
+    """Return the speed of a run, such as '31.4 pairs a second'.
+
+    It is counted in responses when the metric does not ask about pairs.
+    """
     pairs = asks_pairs(progress.run)
     figure = progress.pairs_per_second if pairs else progress.responses_per_second
     if figure is None:
@@ -48,14 +51,14 @@ def asks_pairs(run: MetricRun) -> bool:
 
 @register.filter
 def judged(run: MetricRun) -> str:
-    """Return what a run gives a score each: 'response' or 'citation'."""
+    """Return the kind of target that a run scores: 'response' or 'citation'."""
     kind = None if run.is_imported else METRICS.get(run.metric)
     return kind.judges.removesuffix("s") if kind else "response"
 
 
 @register.filter
 def assumed_when(run: MetricRun) -> str:
-    """Return why a run's score may be 0 without asking: 'nothing was shown'."""
+    """Return the reason why a run's score may be 0 without asking, such as 'nothing was shown'."""
     kind = METRICS.get(run.metric)
     return kind.assumed_when if kind else "nothing was shown"
 
@@ -65,13 +68,13 @@ register.filter(is_of_earlier_rule)
 
 @register.filter
 def said_besides(score: AutoScore) -> list[tuple[str, str]]:
-    """Return what a metric keeps with a score, by name: words and numbers."""
+    """Return the words and numbers that a metric stores with a score, each with its name."""
     return _named(score, lambda value: not isinstance(value, list | dict))
 
 
 @register.filter
 def said_at_length(score: AutoScore) -> list[tuple[str, str]]:
-    """Return the lists that a metric keeps with a score, by name, apart from replies."""
+    """Return the lists that a metric stores with a score, each with its name, without replies."""
     return _named(score, lambda value: isinstance(value, list | dict))
 
 
@@ -97,29 +100,29 @@ def _plain(value: object) -> str:
 
 @register.filter
 def small(change: float) -> str:
-    """Return how much a score changes: '0.0123'; '<0.0001' of what is less but not nothing."""
+    """Return the change of a score as text: '0.0123', or '<0.0001' when it is less but not 0."""
     return "<0.0001" if 0 < change < 0.0001 else f"{change:.4f}"
 
 
 @register.filter
 def percent_scored(progress: RunProgress) -> int:
-    """Return how much of a run is scored; what failed is not."""
+    """Return the percentage of a run's targets that have a score. Failed targets have none."""
     return 100 * progress.n_scored // progress.n_targets if progress.n_targets else 100
 
 
 @register.filter
 def first_metric(study: Study) -> str:
-    """Return the metric that a study can run at once: 'Auto-AIS'."""
+    """Return the title of the metric that a study can run at once, such as 'Auto-AIS'."""
     return first_plan(study).metric.title
 
 
 @register.filter
 def has_default_run(progress: list[RunProgress]) -> bool:
-    """Return whether somebody has run the metric that needs no model."""
+    """Return whether one of the runs was made in Attest by the backend `lexical`."""
     return any(each.run.backend == "lexical" and not each.run.is_imported for each in progress)
 
 
 @register.filter
 def going_on(progress: list[RunProgress]) -> list[RunProgress]:
-    """Return those that wait for a worker or have one."""
+    """Return the runs that wait for a worker or that a worker is scoring."""
     return [each for each in progress if each.run.state == MetricRun.State.RUNNING]

@@ -1,4 +1,4 @@
-"""Models that runs and grids may use: admins add and delete them, and say how they are called."""
+"""Pages of models that runs and grids may use. Admins add, change and delete models here."""
 
 import os
 from collections.abc import Mapping
@@ -32,16 +32,16 @@ class ListedModel(NamedTuple):
     checkpoint: Checkpoint
     kind: str
     is_server: bool
-    is_key_set: bool  # in the environment of this process; its value is looked at nowhere here
+    is_key_set: bool  # the environment of this process has the key; its value is not used here
     n_runs: int
     n_grids: int
-    pace: PaceForm | None  # of a language model
+    pace: PaceForm | None  # None: not a language model
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.ADMIN)
 def checkpoints(request: SignedInRequest) -> HttpResponse:
-    """List the models with their locations, and add one."""
+    """Show the models with their locations, and the form that adds a model."""
     posted = request.method == "POST"
     form = CheckpointForm(request.POST if posted else None)
     if posted and form.is_valid():
@@ -61,7 +61,12 @@ def checkpoints(request: SignedInRequest) -> HttpResponse:
 def _listed(
     number: int | str | None, wrong: Mapping[int, PaceForm] | None = None
 ) -> dict[str, object]:
-    """Return a page of models and its rows; `wrong` are posted forms, by model."""
+    """Return a page of models and its rows.
+
+    Args:
+        number: the number of the page.
+        wrong: posted forms with errors, by the model's id.
+    """
     found = Checkpoint.objects.select_related("added_by")
     page = Paginator(found, CHECKPOINTS_PER_PAGE).get_page(number)
     names = [checkpoint.name for checkpoint in page.object_list]
@@ -115,7 +120,7 @@ def change_pace(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 @allowed(Role.ADMIN)
 def let_key_go_over_http(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Allow or forbid that the key of a model is sent where others can read it on its way."""
+    """Allow or forbid that the key of a model is sent over plain http, where others can read it."""
     checkpoint = get_object_or_404(Checkpoint, pk=pk)
     is_allowed = request.POST.get("allow") == "1"
     try:
@@ -141,7 +146,7 @@ def _page_number(checkpoint: Checkpoint) -> int:
 @require_POST
 @allowed(Role.ADMIN)
 def delete_checkpoint(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Take a model away from the choices, unless a run or a grid uses it."""
+    """Remove a model from the list, unless a run or a grid uses it."""
     checkpoint = get_object_or_404(Checkpoint, pk=pk)
     try:
         services.delete_checkpoint(checkpoint, request.user)

@@ -1,4 +1,4 @@
-"""New prompt searches and distillations."""
+"""Pages of new prompt searches and distillations."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from evaluation.runs.services.prompt_search import request_prompt_search
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RESEARCHER)
 def new_search(request: SignedInRequest) -> HttpResponse:
-    """Choose slice, model and name of a prompt search; say what it costs, and start it."""
+    """Show the form of a prompt search, with the number of calls that it takes, and start it."""
     posted = request.method == "POST"
     form = PromptSearchForm(request.POST if posted else _first_search(request))
     if posted and form.is_valid():
@@ -32,7 +32,7 @@ def new_search(request: SignedInRequest) -> HttpResponse:
 
 
 def _first_search(request: SignedInRequest) -> dict[str, Any]:
-    """Return what the form holds: what was chosen so far, or what to begin with."""
+    """Return the values of the form: the choices so far, or the first choices."""
     form = PromptSearchForm()
     if "seed" in request.GET or not form.is_possible:
         return request.GET.dict()
@@ -46,7 +46,7 @@ def _first_search(request: SignedInRequest) -> dict[str, Any]:
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RESEARCHER)
 def new_distillation(request: SignedInRequest) -> HttpResponse:
-    """Choose run, encoder and name of a distillation; say what it would learn from; start it."""
+    """Show the form of a distillation, with the data that it would learn from, and start it."""
     posted = request.method == "POST"
     form = DistillationForm(request.POST if posted else _first_distillation(request))
     if posted and form.is_valid():
@@ -60,7 +60,7 @@ def new_distillation(request: SignedInRequest) -> HttpResponse:
 
 
 def _first_distillation(request: SignedInRequest) -> dict[str, Any]:
-    """Return what the form holds: what was chosen so far, or what to begin with."""
+    """Return the values of the form: the choices so far, or the first choices."""
     form = DistillationForm()
     if "seed" in request.GET or not form.is_possible:
         return request.GET.dict()
@@ -74,7 +74,7 @@ def _show_form(
     request: SignedInRequest, template: str, form: PromptSearchForm | DistillationForm, **more: Any
 ) -> HttpResponse:
     posted = request.method == "POST"
-    if not posted:  # nothing is wrong yet with what nobody has sent
+    if not posted:  # a form that has not been sent shows no errors yet
         form.errors.clear()
     context = {"form": form, "is_refused": posted, **more}
     return render(request, template, context, status=422 if posted else 200)

@@ -1,4 +1,4 @@
-"""Metric runs: the queue, a new one, one with its scores, and what can be done about it."""
+"""Pages of metric runs: the queue, a new run, one run with its scores, and its actions."""
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -41,7 +41,7 @@ RUNS_PER_PAGE = 20
 SCORES_PER_PAGE = 25
 FAILURES_PER_PAGE = 50
 MOST_REASONS = 20
-NOT_CHOSEN = ("csrfmiddlewaretoken", "show")  # of what the form of a new run sends
+NOT_CHOSEN = ("csrfmiddlewaretoken", "show")  # values in the form of a new run that are no choices
 RUNNING = MetricRun.State.RUNNING
 
 
@@ -51,7 +51,7 @@ RUNNING = MetricRun.State.RUNNING
 @require_safe
 @allowed(Role.RESEARCHER)
 def runs(request: SignedInRequest) -> HttpResponse:
-    """List the runs, newest first, each with how far it is and what can be done about it."""
+    """Show the runs, newest first, each with its progress and its actions."""
     form = RunFilterForm(request.GET)
     page = Paginator(form.chosen_rows(), RUNS_PER_PAGE).get_page(request.GET.get("page"))
     progress = _progress_of([run.pk for run in page.object_list])
@@ -74,7 +74,7 @@ def runs(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def progress_of_run(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Show how far one run is, for the page that asks again and again until it has ended."""
+    """Show the progress of one run. Its page asks for it repeatedly until the run has ended."""
     get_object_or_404(MetricRun, pk=pk)
     [progress] = _progress_of([pk])
     context = {"progress": progress, "studies": studies_of([progress.run])}
@@ -85,7 +85,7 @@ def progress_of_run(request: SignedInRequest, pk: int) -> HttpResponse:
 
 
 def _progress_of(pks: list[int]) -> list[RunProgress]:
-    """Return how far some runs are, newest first."""
+    """Return the progress of some runs, newest first."""
     found = run_progress(MetricRun.objects.filter(pk__in=pks).select_related("dataset"))
     return sorted(found, key=lambda each: -each.run.pk)
 
@@ -96,14 +96,14 @@ def _progress_of(pks: list[int]) -> list[RunProgress]:
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RESEARCHER)
 def start_run(request: SignedInRequest) -> HttpResponse:
-    """Choose what is scored and how, and start it; say how many responses have no score yet."""
+    """Show the form of a new run, with the number of responses without a score, and start it."""
     if request.method != "POST":
         return _show_new_run(request, NewRunForm(first_choices(request.GET.dict())))
-    if "show" in request.POST:  # another metric or model was chosen, without a script
+    if "show" in request.POST:  # another metric or model was chosen in a browser without scripts
         chosen = {name: value for name, value in request.POST.items() if name not in NOT_CHOSEN}
         return redirect(f"{request.path}{query_string(chosen)}")
     form = NewRunForm(request.POST)
-    if form.shows_another_metric:  # its choices were not seen yet
+    if form.shows_another_metric:  # the user has not seen the chosen metric's choices yet
         form = NewRunForm(first_choices(request.POST.dict()))
         return _show_new_run(request, form, status=422)
     if form.is_valid():
@@ -128,7 +128,7 @@ def start_run(request: SignedInRequest) -> HttpResponse:
 
 
 def _show_new_run(request: SignedInRequest, form: NewRunForm, status: int = 200) -> HttpResponse:
-    """Show the form, also half-way: htmx asks at each change."""
+    """Show the form, which may be incomplete, because htmx asks for it at each change."""
     page = new_run_page(form.kind, form.cleaned_data if form.is_valid() else None)
     context = {"form": form, "page": page, "is_refused": status != 200}
     return render(request, "evaluation/runs/start_run.html", context, status=status)
@@ -137,7 +137,7 @@ def _show_new_run(request: SignedInRequest, form: NewRunForm, status: int = 200)
 @require_POST
 @allowed(Role.RESEARCHER)
 def start_default_run(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Score what a study's raters judge by the metric that needs no model."""
+    """Start a run over what a study's raters judge, with the metric that needs no model."""
     study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
     plan, responses = first_plan(study), responses_of_study(study)
     try:
@@ -154,21 +154,29 @@ def start_default_run(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def study_runs(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show how far the runs of a study's dataset are; say so when the last one has ended."""
+    """Show the progress of the runs of a study's dataset.
+
+    When the last run has ended, trigger the event `runs-finished` on the page.
+    """
     study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
-    # What is polled are the runs that go on: counting the scores of all others takes long.
+    # Only runs that go on are polled, because counting the scores of all others takes long.
     going_on = progress_of_study(study, state=RUNNING)
     context = {"study": study, "progress": going_on or progress_of_study(study)}
     answer = render(request, "evaluation/runs/_runs_of_study.html", context)
     if going_on:
         return answer
-    # What was polled is a part of the fragment; now all of it changes.
+    # Only a part of the fragment was polled. Now the whole fragment is replaced.
     retarget(reselect(reswap(answer, "outerHTML"), "#study-runs"), "#study-runs")
     return trigger_client_event(answer, "runs-finished")
 
 
 def progress_of_study(study: Study, **only: str) -> list[RunProgress]:
-    """Return how far the runs of a study's dataset are (or only some of them), newest first."""
+    """Return the progress of the runs of a study's dataset, newest first, one page at most.
+
+    Args:
+        study: the study.
+        only: values that fields of a run must have.
+    """
     newest = MetricRun.objects.filter(dataset=study.dataset_id, **only).order_by("-pk")
     return _progress_of(list(newest.values_list("pk", flat=True)[:RUNS_PER_PAGE]))
 
@@ -179,7 +187,7 @@ def progress_of_study(study: Study, **only: str) -> list[RunProgress]:
 @require_safe
 @allowed(Role.RESEARCHER)
 def run(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Show one run: how far it is, every choice that changes its numbers, and its scores."""
+    """Show one run: its progress, every choice that changes its numbers, and its scores."""
     get_object_or_404(MetricRun, pk=pk)
     [progress] = _progress_of([pk])
     spread = histogram(progress.run)
@@ -208,14 +216,14 @@ def run(request: SignedInRequest, pk: int) -> HttpResponse:
 
 
 def _bin_number(text: str, n_bins: int) -> int | None:
-    """Return the bin that an address names; None: all of them."""
+    """Return the number of the bin that an address names; None: all bins."""
     return int(text) if text in map(str, range(n_bins)) else None
 
 
 @require_safe
 @allowed(Role.RESEARCHER)
 def run_failures(request: SignedInRequest, pk: int) -> HttpResponse:
-    """List what a run has no score for, with the reasons and how often each was met."""
+    """Show the failed targets of a run, and its reasons of failures with their numbers."""
     found = get_object_or_404(MetricRun.objects.select_related("dataset"), pk=pk)
     reason = request.GET.get("reason", "")
     behind = named_answers(found.dataset, request.GET)
@@ -235,7 +243,7 @@ def run_failures(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def cancel_run(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Stop a run; what it has scored stays."""
+    """Cancel a run. Its scores are kept."""
     run = _of_ours(pk)
     if services.cancel_run(run, request.user):
         messages.success(request, f"{title_of(run)} is cancelled. What it has scored stays.")
@@ -247,7 +255,7 @@ def cancel_run(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def resume_run(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Go on with a run that was cancelled or failed."""
+    """Resume a run that was cancelled or failed."""
     run = _of_ours(pk)
     if services.resume_run(run, request.user):
         send_run(run)
@@ -259,7 +267,7 @@ def resume_run(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def retry_run(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Ask once more for what a run has no score for."""
+    """Score the failed targets of a run once more."""
     run = _of_ours(pk)
     if services.retry_failed(run, request.user):
         send_run(run)
@@ -271,7 +279,7 @@ def retry_run(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def precision_of_run(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Show how far bf16 is measured, for the page that asks again and again until it is."""
+    """Show the progress of the measurement in bf16. The page asks repeatedly until it has ended."""
     panel = precision_panel(_of_ours(pk))
     if panel is None:
         raise Http404("Its backend computes in one precision only.")
@@ -281,7 +289,7 @@ def precision_of_run(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def measure_precision(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Score some of a run's responses once more, in bf16, to see what that changes."""
+    """Score some of a run's responses once more, in bf16, to measure what bf16 changes."""
     run = _of_ours(pk)
     try:
         check = services.request_precision_check(run, request.user, n=N_MEASURED)
@@ -307,11 +315,11 @@ def delete_run(request: SignedInRequest, pk: int) -> HttpResponse:
 
 
 def _of_ours(pk: int) -> MetricRun:
-    """Return a run that was made here: imported scores come and go with their dataset."""
+    """Return a run that was made in Attest. Imported runs change only with their dataset."""
     return get_object_or_404(MetricRun, pk=pk, is_imported=False)
 
 
 def _back(request: SignedInRequest, run: MetricRun) -> HttpResponse:
-    """Go back to the list or page whose button was pressed."""
+    """Redirect to the page whose button was pressed."""
     here = page_to_return_to(request)
     return redirect("evaluation:run", run.pk) if here == reverse("home") else redirect(here)

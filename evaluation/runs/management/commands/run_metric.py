@@ -1,6 +1,7 @@
-"""Score the responses of a study or a dataset with an auto-metric, here and now.
+"""Score the responses of a study or a dataset with an auto-metric.
 
-The same command goes on where a run was stopped, and adds what came since; it needs no worker.
+The command scores them itself and needs no worker. If a run was stopped, the same command continues
+it, and also scores responses that were added since.
 """
 
 from argparse import RawDescriptionHelpFormatter
@@ -80,10 +81,10 @@ def _dataset(name: str) -> Dataset:
 
 
 def _plan(study: Study | None, options: dict[str, Any]) -> RunPlan:
-    """Return what the options ask for.
+    """Return the plan that the options describe.
 
     Raises:
-        ChoiceError: a mistake in them.
+        ChoiceError: there is a mistake in the options.
     """
     metric = options["metric"]
     chosen = made(RunChoices, given_from(RunChoices, options))

@@ -1,8 +1,8 @@
-"""Search the demonstrations with which a language model rates as the raters of one setup do.
+"""Search for demonstrations with which a language model rates like the raters of one setup.
 
-Examples of the setup are gone through once in seeded order; one is kept as the next demonstration
-when it lowers the error over the rest. Every tried prompt is kept. The same command goes on where
-a search was stopped; it needs no worker.
+The search goes once through the examples of the setup, in seeded order. An example is kept as the
+next demonstration when it lowers the error over the rest. Every tried prompt is stored. If a search
+was stopped, the same command continues it. It needs no worker.
 """
 
 from argparse import RawDescriptionHelpFormatter
