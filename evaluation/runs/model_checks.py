@@ -59,9 +59,9 @@ def too_large_here(spec: ModelSpec) -> str:
 
 
 def _folder(spec: ModelSpec) -> Path | None:
-    """Return the folder of a model; None when no folder is needed.
+    """Return the folder of a model, which may be missing.
 
-    None is needed by a backend without a model, behind a server, or for a name on the hub.
+    Return None for a backend without a model, a model behind a server, and a name on the hub.
     """
     kind = BACKENDS[spec.backend]
     if not kind.needs_model or kind.is_server or not spec.location:

@@ -164,7 +164,7 @@ def delete_checkpoint(checkpoint: Checkpoint, actor: User | None) -> None:
 def _check_server(location: str, served_name: str) -> None:
     """Refuse a text that is not an address, or that holds more than an address, such as a key.
 
-    Keys belong into the environment.
+    A key must be in the environment.
     """
     try:
         server_address(location)

@@ -69,7 +69,8 @@ class Slice(NamedTuple):
 
     examples: list[tuple[int, str, float]]  # target, key of the response, rater score
     n_unusable: int  # responses without dialog or text, which can be neither shown nor scored
-    n_outside_full_share: int = 0  # responses without a rater score: asking may have stopped early
+    # Responses that are rated but have no rater score, because asking may have stopped early.
+    n_outside_full_share: int = 0
 
     @property
     def most_calls(self) -> int:

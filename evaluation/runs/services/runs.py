@@ -151,7 +151,7 @@ def n_without_score(dataset: Dataset, plan: RunPlan, responses: QuerySet[Respons
 
 
 def chunks_to_send(run: MetricRun) -> list[int]:
-    """Return the chunks of a run that wait for a worker, and note that they were sent."""
+    """Return the ids of a run's chunks that wait for a worker, and record that they were sent."""
     running = MetricRun.objects.filter(pk=run.pk, state=MetricRun.State.RUNNING)
     waiting = RunChunk.objects.filter(run__in=running, state=RunChunk.State.QUEUED)
     chunks = list(waiting.order_by("number").values_list("pk", flat=True))

@@ -272,7 +272,7 @@ def shifts_chart(rows: Sequence[UncertaintyRow]) -> Spec | None:
 
 
 def run_names(runs: Sequence[RunColumns]) -> list[str]:
-    """Return the name of each run: its title and model, and a difference where names are equal."""
+    """Return the name of each run: its title and model, with a distinction if names are equal."""
     return distinct_names(
         [(", ".join(filter(None, (run.title, run.model))), run.run_signature) for run in runs]
     )

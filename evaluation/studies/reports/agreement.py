@@ -70,7 +70,7 @@ class AgreementRow(ReportRow):
     threshold: float
     n: Annotated[int, Column("n", Format.COUNT)]
     n_human_yes: Annotated[int, Column("Human yes", Format.COUNT)]
-    # The number of items for mean squared error and Spearman. It is less than `n` when the study
+    # The number of items for mean squared error and Spearman. It may be less than `n` if the study
     # stops asking as soon as a vote is decided.
     n_rater_score: int
     accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)] = UNKNOWN

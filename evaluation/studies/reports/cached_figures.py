@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 KEPT_SECONDS = 30 * 24 * 3600  # how long the cache keeps figures after they were computed
 MOST_VOTES_AT_ONCE = 150_000  # votes that are computed during a request, at most
-LOCK_SECONDS = 300  # longer than any study takes; then the lock of a dead process ends
+LOCK_SECONDS = 300  # longer than any study takes; a lock whose process died ends after this time
 
 T = TypeVar("T")
 

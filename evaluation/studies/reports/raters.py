@@ -63,7 +63,7 @@ class RatersRow(RowOfQuestion):
     shares: Mapping[str, float | None]  # share_<label> → share of the votes compared
 
     def text(self, name: str, column: Column) -> str:
-        """Return the text of a column. The level's column says when alpha has no variation."""
+        """Return the text of a column. The column of the level says why there is no alpha."""
         said = super().text(name, column)
         return f"{said}, no variation" if name == "alpha_level" and self.no_variation else said
 
