@@ -1,4 +1,4 @@
-"""Deletion of a study in which no rater has voted."""
+"""Deletion of a study in which no rater has judged anything."""
 
 from django.db import transaction
 
@@ -14,13 +14,13 @@ from generation.services.many_rows import delete_rows
 
 @transaction.atomic
 def delete_study(study: Study, actor: User) -> None:
-    """Delete a study without votes, with its plan, its raters and the assignments they had begun.
+    """Delete an unrated study, with its plan, its raters and the assignments they had begun.
 
-    If a rater is submitting at this moment, the deletion waits, and the votes count. A submit that
-    comes later fails, because its assignment no longer exists.
+    If a rater is submitting at this moment, the deletion waits, and the submit counts. A submit
+    that comes later fails, because its assignment no longer exists.
 
     Raises:
-        StudyError: a rater has voted in the study.
+        StudyError: a rater has judged something in the study, also late or by a flag alone.
     """
     if not Study.objects.select_for_update().filter(pk=study.pk).exists():
         return  # another request has already deleted the study

@@ -110,7 +110,7 @@ def _sections(study: Study, form: ReportChoicesForm, figures: Figures) -> dict[s
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RESEARCHER)
 def delete_study(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Delete a study in which no rater has voted, once the researcher has confirmed it."""
+    """Delete a study in which no rater has judged anything, once the researcher confirms it."""
     found = get_object_or_404(Study, slug=slug, is_imported=False)
     posted = request.method == "POST"
     form = DeleteForm(request.POST if posted else None)
