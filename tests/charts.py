@@ -1,4 +1,4 @@
-"""What a chart has to be: valid Vega-Lite. Pages draw it without asking."""
+"""A check that charts are valid Vega-Lite, because pages draw them without a check."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import altair
 
 
 def valid(spec: dict[str, Any] | None) -> dict[str, Any]:
-    """Return a specification that is there and that Vega-Lite's schema allows.
+    """Return a specification; it must exist, and Vega-Lite's schema must allow it.
 
     Raises:
         jsonschema.ValidationError: the schema does not allow it.

@@ -1,9 +1,9 @@
 """Answers with citations whose figures were counted by hand (KaLMA, 4.2).
 
-`verdicts` says what each citation is, in order: I in the minimum set, C correct only, W wrong,
+`verdicts` classifies each citation, in order: I in the minimum set, C correct only, W wrong,
 - incomplete. `figures` are the answer's correctness, precision, recall and F1 as they enter the
-macro means: (I + C) / all, I / all, different I / size of the minimum set, 2PR / (P + R);
-— where there is none.
+macro means: (I + C) / all, I / all, different I / size of the minimum set, 2PR / (P + R); a dash
+(—) means that the answer has no such figure.
 """
 
 from typing import NamedTuple
@@ -67,7 +67,7 @@ class Case(NamedTuple):
     verdicts: str
     figures: str
     n_na: int = 0  # sentences with [NA]
-    n_other: int = 0  # brackets that are text
+    n_other: int = 0  # brackets that are text, not citations
 
 
 CASES = [

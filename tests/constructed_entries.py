@@ -1,7 +1,7 @@
-"""Twenty entries for a construction, the graph they are looked up in, and what becomes of each.
+"""Twenty entries for a construction, the graph that they are looked up in, and their results.
 
-Beside the world of `tests.wikidata_shape` that graph has the Kleins, whose sub-graphs are so small
-that their rounds end early, and two couples Weber.
+Besides the entities of `tests.wikidata_shape`, that graph has the Kleins, whose sub-graphs are so
+small that their rounds end early, and two couples named Weber.
 """
 
 import csv
@@ -26,13 +26,13 @@ _WEBERS = [
 
 
 class Entry(NamedTuple):
-    """One entry, and by hand what is found: the pair with its property, or the problem."""
+    """One entry, and its result found by hand: the pair and its property, or the problem."""
 
     name_1: str
     relation: str
     name_2: str
     found: tuple[str, str, str] | str
-    detail: str = ""  # words of it, where it is left out
+    detail: str = ""  # words of the explanation, when the entry is left out
 
 
 ORAZIO, ARTEMISIA = "Orazio Gentileschi", "Artemisia Gentileschi"
@@ -40,7 +40,7 @@ SHAKESPEARE = "William Shakespeare"
 ENTRIES = [
     Entry(ORAZIO, "child", ARTEMISIA, ("Q367360", "Q212657", "P40")),
     Entry(ARTEMISIA, "father", ORAZIO, ("Q212657", "Q367360", "P22")),
-    # Of two Anne Hathaways the edge says which: here the wife, next the actress.
+    # The edge decides between two Anne Hathaways: here it is the wife, next the actress.
     Entry("Anne Hathaway", "spouse", SHAKESPEARE, ("Q232478", "Q692", "P26")),
     Entry("Anne Hathaway", "husband", "Adam Shulman", ("Q36301", "Q1000002", "P26")),
     Entry(SHAKESPEARE, "child", "Susanna Hall", ("Q692", "Q1000006", "P40")),
@@ -48,7 +48,8 @@ ENTRIES = [
         *("Susanna Hall", "mother", "Anne Hathaway", "wrong_relation"),
         "found Q232478 P40 Q1000006; expected P25 from name 1 to name 2",
     ),
-    Entry("Susanna Hall", "parent", SHAKESPEARE, ("Q1000006", "Q692", "P40")),  # the other way
+    # P40 (child) leads from name 2 to name 1 here.
+    Entry("Susanna Hall", "parent", SHAKESPEARE, ("Q1000006", "Q692", "P40")),
     Entry("Hans Klein", "child", "Otto Klein", ("Q2000009", "Q2000007", "P40")),
     Entry("Shakespeare", "spouse", "Anne Hathaway", "incomplete_name", "found “Shakespeare”"),
     Entry(SHAKESPEARE, "spouse", "Anne", "incomplete_name", "found “Anne”"),
@@ -69,7 +70,7 @@ ENTRIES = [
         "found 2 pairs: Q2000003 and Q2000005 (P26), Q2000004 and Q2000006 (P26); expected one",
     ),
     Entry("Otto Klein", "spouse", "Ida Klein", ("Q2000007", "Q2000008", "P26")),
-    # The model never writes what can be read about these two.
+    # The model never writes a readable completion for this entry (`FAILS`).
     Entry(ARTEMISIA, "mother", "Prudenzia di Ottaviano Montoni", ("Q212657", "Q1000004", "P25")),
     Entry("Artemisia Lomi", "spouse", "Pierantonio Stiattesi", ("Q212657", "Q1000003", "P26")),
     Entry(
@@ -82,13 +83,13 @@ BUILT = [1, 2, 3, 4, 5, 7, 8, 17, 19]
 
 
 def paragraph(number: int) -> str:
-    """Return the paragraph of an entry, which says its number."""
+    """Return the paragraph of an entry, which contains its number."""
     entry = ENTRIES[number - 1]
     return f"Much is told of {entry.name_1} and {entry.name_2} (entry {number})."
 
 
 def graph() -> list[Node]:
-    """Return the entities that the entries are looked up among."""
+    """Return the entities among which the entries are looked up."""
     return [*by_hand(), *_KLEINS, *_WEBERS]
 
 
@@ -104,7 +105,7 @@ def rows() -> Iterator[dict[str, str]]:
 
 
 def written_file(folder: Path) -> Path:
-    """Write `entries.csv`, and return where it is."""
+    """Write `entries.csv`, and return its path."""
     path = folder / "entries.csv"
     with path.open("w", encoding="utf-8", newline="") as out:
         table = csv.DictWriter(out, ["paragraph", "name_1", "relation", "name_2"])

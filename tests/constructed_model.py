@@ -1,9 +1,10 @@
 """A language model that is attributable and sensible as often as the grid of known truth says.
 
-It reads which example a prompt is about, what of dialog and evidence it shows and whether there
-are instructions, draws by the truth of that (`tests.tradeoff_grid`), and says what is labelled so
-by construction (`tests.tradeoff_texts`). So real grids, `lexical` and `heuristic` have something
-to find that is known beforehand.
+It reads which example a prompt is about, how much of dialog and evidence the prompt shows, and
+whether there are instructions. It draws labels by the true chances of such a prompt
+(`tests.tradeoff_grid`), and answers with a text that has these labels by construction
+(`tests.tradeoff_texts`). So the results that real grids, `lexical` and `heuristic` must find are
+known beforehand.
 """
 
 import zlib
@@ -29,11 +30,11 @@ N_KNOWN = 200  # examples
 
 
 class Construction(NamedTuple):
-    """What a completion is made of."""
+    """The parts that a completion is made of."""
 
-    example: int | None  # None: the prompt does not say
+    example: int | None  # None: the prompt does not tell which
     truth: Truth
-    is_attributable: bool  # to the golden evidence of that example
+    is_attributable: bool  # to the example's golden evidence
     is_sensible: bool
 
 
@@ -68,7 +69,7 @@ def constructed_models(monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
 
 
 def construction(model: str, prompt: str, temperature: float) -> Construction:
-    """Return what a model makes of a prompt; the same each time."""
+    """Return the parts of a model's completion of a prompt; they are the same each time."""
     read = read_prompt(prompt)
     assert read is not None, prompt
     example = _example_of(read)
@@ -79,7 +80,7 @@ def construction(model: str, prompt: str, temperature: float) -> Construction:
 
 
 def seen_truth(model: str, temperature: float, prompt: str) -> Truth:
-    """Return the chances of a prompt, by what it shows."""
+    """Return the chances of a prompt, determined by what it shows."""
     read = read_prompt(prompt)
     assert read is not None, prompt
     example = _example_of(read)
@@ -110,7 +111,7 @@ def _of_type(
     has_golden: bool,
     has_history: bool,
 ) -> Truth:
-    """Return the chances of the type of the twelve that shows the same."""
+    """Return the chances of that one of the twelve prompt types that shows the same."""
     if not has_golden:
         key = "no-history-no-evidence" if not has_history else "no-evidence"
         key = "random" if read.facts else key
@@ -126,7 +127,7 @@ def _of_type(
 
 
 def _is_yes(chance: float, side: int, example: int | None, own: Random) -> bool:
-    """Return a label that is alike within an example, and within its dialog."""
+    """Return a drawn label; labels correlate within an example, and within its dialog."""
     if example is None:
         return own.random() < chance
     dialog = Random(f"dialog {side} {example // DIALOG_SIZE}").gauss()
@@ -137,7 +138,7 @@ def _is_yes(chance: float, side: int, example: int | None, own: Random) -> bool:
 
 
 def _example_of(read: ReadPrompt) -> int | None:
-    """Return the example that the last turn is of; without turns, that of the evidence."""
+    """Return the example that the last turn belongs to; without turns, that of the evidence."""
     if read.branch:
         return _by_question().get(read.branch[-1])
     return next((n for s, n in _by_sentence().items() if any(s in f for f in read.facts)), None)

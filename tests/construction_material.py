@@ -35,7 +35,7 @@ WILL = {
 PARAGRAPH = "Anne Hathaway married William Shakespeare in 1582."
 ROUND_1 = "Anne Hathaway married Will [Q1, spouse: William Shakespeare] in Rome [Q1, place: Rome]."
 ROUND_2 = f"{ROUND_1} She died in 1623 [Q1, date of death: 1623]."
-ROUND_3 = f"{ROUND_2} He wrote."  # does not cite what it was given
+ROUND_3 = f"{ROUND_2} He wrote."  # does not cite the triple that it was given
 QUESTIONS = ("Whom did Anne marry?", "Whom did Anne marry, and when did she die?", "And he?")
 SIMPLE = "Who was Anne's husband?"
 PROBLEM = "found no question; expected 'Generated Question:' behind 'Generated Answer:'"
@@ -44,7 +44,7 @@ PROBLEM = "found no question; expected 'Generated Question:' behind 'Generated A
 def make_construction(
     name: str = "Bards", user: User | None = None, state: str = Job.State.DONE, **job: Any
 ) -> Construction:
-    """Make a construction without entries, and its job."""
+    """Make a construction without entries, and make its job."""
     construction = Construction.objects.create(
         name=name,
         parameters={
@@ -81,7 +81,7 @@ def make_construction(
 
 
 def add_entry(construction: Construction, **more: Any) -> ConstructionEntry:
-    """Add an entry behind the others; it waits."""
+    """Add an entry after the others, in the state of waiting."""
     row = {
         "number": construction.entries.count() + 1,
         "paragraph": PARAGRAPH,
@@ -105,7 +105,7 @@ def add_failed(construction: Construction) -> ConstructionEntry:
 
 
 def add_built(construction: Construction, **more: Any) -> ConstructionEntry:
-    """Add an entry with three rounds: what the last brings in is not cited. One try failed."""
+    """Add an entry with three rounds. The last does not cite its new triple. One attempt failed."""
     row = {"state": "built", "property": "P26", "graphs": [ANNE, WILL]}
     entry = add_entry(construction, **(row | more))
     _call(entry, 1, attempt=1, problem=PROBLEM, completion="Sorry, <b>no</b>.")

@@ -1,4 +1,4 @@
-"""A server on this machine that answers queries as it is told: endpoints in all their moods."""
+"""A server on this machine that answers queries as it is told, well or badly."""
 
 import json
 import sys
@@ -13,28 +13,29 @@ from typing import Any, NamedTuple
 
 
 class Reply(NamedTuple):
-    """What a query gets."""
+    """The reply to a query."""
 
     body: bytes = b""
     status: int = 200
     headers: Mapping[str, str] = {}
     after: float = 0.0  # seconds
-    missing: int = 0  # bytes that the length promises and that never come
-    drop: bytes = b""  # `body` is all of an answer's beginning, head too, and this comes for ever
+    missing: int = 0  # bytes that the stated length counts but that are never sent
+    # When set, `body` is the start of the raw answer, head included, and this is sent repeatedly.
+    drop: bytes = b""
 
 
-Behaviour = Callable[[str], Reply]  # from a query
+Behaviour = Callable[[str], Reply]  # takes a query
 
 NOTHING = b'{"head": {"vars": []}, "results": {"bindings": []}}'
 
 
 def gives(body: bytes = NOTHING, after: float = 0.0, missing: int = 0) -> Behaviour:
-    """Answer with whatever."""
+    """Answer every query with the same body."""
     return lambda query: Reply(body, after=after, missing=missing)
 
 
 def drips(begins: bytes, drop: bytes) -> Behaviour:
-    """Begin an answer with these bytes, and never come to its end."""
+    """Begin an answer with these bytes, and never end it."""
     return lambda query: Reply(begins, drop=drop)
 
 
@@ -45,7 +46,7 @@ def refuses(status: int, said: bytes = b"no", **headers: str) -> Behaviour:
 
 
 def sends_on(url: str, status: int = 302) -> Behaviour:
-    """Answer that it is elsewhere, with the query that was asked."""
+    """Answer with a redirect to `url` that carries the query along."""
 
     def behave(query: str) -> Reply:
         asked = urllib.parse.urlencode({"query": query})
@@ -72,7 +73,7 @@ def rows(*bindings: Mapping[str, Mapping[str, str]]) -> bytes:
 
 
 class Asked(NamedTuple):
-    """What the server was asked, and when."""
+    """A query that the server received, with its time."""
 
     query: str
     headers: Mapping[str, str]
@@ -80,7 +81,7 @@ class Asked(NamedTuple):
 
 
 class EndpointServer(ThreadingHTTPServer):
-    """Behaves as planned, query after query; the last behaviour lasts."""
+    """A server with one planned behaviour per query; the last one serves all further queries."""
 
     daemon_threads = True
 
@@ -91,7 +92,7 @@ class EndpointServer(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}/sparql"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Keep quiet where who asked is gone."""
+        """Report no error when the client has closed the connection."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -121,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(reply.body)
 
     def _drip(self, reply: Reply) -> None:
-        """Write a drop 50 times a second, until nobody listens, or for 5 s."""
+        """Write a drop 50 times a second for 5 s, or until the client closes the connection."""
         self.close_connection = True
         self.wfile.write(reply.body)
         for _ in range(250):
@@ -129,7 +130,7 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(0.02)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager

@@ -1,6 +1,6 @@
-"""Processes of manage.py that begin at once: forked from one that has imported what they need.
+"""Processes of manage.py that start quickly: forked from one that has imported what they need.
 
-Each is a process of its own, with connections of its own, which a signal ends alone.
+Each is a process with connections of its own, and a signal to it ends no other process.
 """
 
 import importlib
@@ -21,7 +21,7 @@ from django.conf import settings
 
 from tests.services import database_url
 
-ENDS_WITHIN_SECONDS = 240.0  # all commands of one test; whatever hangs is ended
+ENDS_WITHIN_SECONDS = 240.0  # all commands of one test; any that still run are killed
 
 
 class Commands:
@@ -55,11 +55,11 @@ class Commands:
 
 @contextmanager
 def forked_commands(folder: Path, *modules: str) -> Iterator[Commands]:
-    """Yield what runs commands on the present test's database.
+    """Yield an object that runs commands on the current test's database.
 
     Args:
-        folder: for uploads and the log.
-        modules: imported once for all of them.
+        folder: the folder for uploads and for the log.
+        modules: modules that are imported once for all commands.
     """
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "config.settings_test",

@@ -1,6 +1,6 @@
 """A small made-up graph with questions and cited answers, for the tests of pages and reports.
 
-Two Anne Hathaways: a question that names Shakespeare means the one he married.
+There are two Anne Hathaways; a question that names Shakespeare means the one he married.
 """
 
 from pathlib import Path
@@ -82,7 +82,7 @@ def cited_row(key: str = "a1", example: str = "k1", **more: Any) -> Row:
 
 
 def hathaways(folder: Path, name: str = "hathaways", **more: Any) -> Dataset:
-    """Import the graph with its questions; other files as `import_rows` takes them."""
+    """Import the graph with its questions, and with the files of `more`, as for `import_rows`."""
     rows = {"entities": ENTITIES, "kg_questions": QUESTIONS} | more
     outcome = import_rows(folder / name, name, **rows)
     assert outcome.dataset is not None

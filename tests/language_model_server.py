@@ -1,4 +1,4 @@
-"""Servers of language models on this machine: one that does what it is told, and a real one."""
+"""Servers of language models on this machine: one that answers as it is told, and a real one."""
 
 import json
 import os
@@ -18,20 +18,20 @@ STARTS_WITHIN_SECONDS = 60.0
 
 
 class Reply(NamedTuple):
-    """What a request gets."""
+    """The reply to a request."""
 
     body: bytes = b""
     status: int = 200
     headers: Mapping[str, str] = {}
     after: float = 0.0  # seconds
-    is_cut: bool = False  # in the middle of its body
+    is_cut: bool = False  # whether the connection ends in the middle of the body
 
 
 Behaviour = Callable[["Request"], Reply]
 
 
 class Request(NamedTuple):
-    """What a server was asked."""
+    """A request that a server received."""
 
     path: str
     headers: Mapping[str, str]
@@ -39,7 +39,7 @@ class Request(NamedTuple):
 
     @property
     def prompt(self) -> str:
-        """All that the model was to read."""
+        """The whole text that the model was to read."""
         messages = self.body.get("messages", ())
         together = "\n\n".join(message["content"] for message in messages)
         return str(self.body.get("prompt", together))
@@ -48,7 +48,7 @@ class Request(NamedTuple):
 def says(
     text: Any, top: Sequence[Mapping[str, float]] = (), reason: str = "stop", after: float = 0.0
 ) -> Behaviour:
-    """Answer; with the log-probabilities of each token, the first of `top` being taken."""
+    """Answer with a text; `top` has the log-probabilities at each token, the chosen one first."""
 
     def behave(request: Request) -> Reply:
         usage = {"prompt_tokens": len(request.prompt.split()), "completion_tokens": 1}
@@ -74,14 +74,14 @@ def says(
 
 
 def refuses(status: int, said: object = "no", **headers: str) -> Behaviour:
-    """Answer with an error, as such servers do."""
+    """Answer with an error in the form of such servers."""
     body = json.dumps({"error": {"message": said}}).encode()
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return lambda request: Reply(body, status, named)
 
 
 def gives(body: bytes) -> Behaviour:
-    """Answer with whatever."""
+    """Answer every request with the same body."""
     return lambda request: Reply(body)
 
 
@@ -91,13 +91,13 @@ def cuts(request: Request) -> Reply:
 
 
 def quotes_the_key(request: Request) -> Reply:
-    """Refuse, and tell what it was sent to prove who asks."""
+    """Refuse, with a message that contains the key that was sent."""
     said = f"cannot work with {request.headers['authorization']}"
     return Reply(json.dumps({"error": {"message": said}}).encode(), 400)
 
 
 class StandIn(ThreadingHTTPServer):
-    """A server that behaves as it is told, each prompt by itself."""
+    """A server that answers as it is told, for each prompt separately."""
 
     daemon_threads = True
 
@@ -113,12 +113,12 @@ class StandIn(ThreadingHTTPServer):
         self._plans: dict[str, list[Behaviour]] = {}
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Keep quiet where who asked is gone."""
+        """Report no error when the client has closed the connection."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
     def plan(self, words: str, *behaviours: Behaviour) -> None:
-        """Say how prompts with these words are answered, time after time; the last one lasts."""
+        """Plan the answers to prompts with these words, one after another; the last one repeats."""
         self._plans[words] = list(behaviours)
 
     def asked(self, words: str) -> list[Request]:
@@ -164,12 +164,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("content-length", str(len(reply.body) + 100 * reply.is_cut))
             self.end_headers()
             self.wfile.write(reply.body)
-        except (BrokenPipeError, ConnectionResetError):  # who asked is gone
+        except (BrokenPipeError, ConnectionResetError):  # the client has gone
             self.close_connection = True
         self.close_connection |= reply.is_cut
 
     def log_message(self, *parts: object) -> None:
-        """Keep quiet."""
+        """Log nothing."""
 
 
 @contextmanager
@@ -194,7 +194,7 @@ def transformers_serve(model: Path, home: Path) -> Iterator[str]:
     command = [str(Path(sys.executable).parent / "transformers"), "serve", str(model)]
     command += ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(home)}
-    environment["OMP_NUM_THREADS"] = "1"  # a tiny model is no quicker with more
+    environment["OMP_NUM_THREADS"] = "1"  # more threads make a tiny model no faster
     log = home / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(

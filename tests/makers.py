@@ -1,4 +1,4 @@
-"""Datasets, studies and votes made quickly, by the files and services that people use."""
+"""Datasets, studies and votes, made quickly with the files and services that people use."""
 
 import csv
 import json
@@ -48,7 +48,7 @@ def vote_row(
 
 
 def pilot_rows() -> dict[str, Any]:
-    """Two examples of one dialog, three responses by two setups, votes of two and three raters."""
+    """Return two examples of one dialog, three responses by two setups, votes of 2 and 3 raters."""
     passages = [{"id": "p1", "text": "Closed in 1971.", "title": "Mill", "golden": True}]
     return {
         "examples": [
@@ -74,13 +74,13 @@ def pilot_rows() -> dict[str, Any]:
 
 
 def scheme_of(scales: Mapping[str, Any], key: str = "own", **more: Row) -> Row:
-    """Return a scheme: question → scale; `more` has further keys by question."""
+    """Return a scheme with a scale for each question; `more` has further keys by question."""
     questions = [{"key": q, "scale": scale} | more.get(q, {}) for q, scale in scales.items()]
     return {"key": key, "questions": questions}
 
 
 def write_files(folder: Path, **rows: Any) -> Path:
-    """Write an interchange folder: kind=list of rows, study=... and scheme=... as one object."""
+    """Write an interchange folder: kind=list of rows; study, scheme, dataset: one object each."""
     folder.mkdir(parents=True, exist_ok=True)
     for kind, content in rows.items():
         if kind in SETTINGS:
@@ -103,7 +103,7 @@ def write_files(folder: Path, **rows: Any) -> Path:
 def import_path(
     path: Path, name: str = "pilot", study_name: str | None = None, **more: Any
 ) -> ImportOutcome:
-    """Import what lies at a path, as command and page do."""
+    """Import the file or folder at a path, as the command and the page do."""
     with open_material(path) as material:
         return import_material(material, name, study_name, **more)
 
@@ -111,14 +111,14 @@ def import_path(
 def import_material(
     material: Material, name: str = "pilot", study_name: str | None = None, **more: Any
 ) -> ImportOutcome:
-    """Import what a reader has opened."""
+    """Import material that a reader has opened."""
     return import_dataset(material, plan_import(material, name, study_name), **more)
 
 
 def import_rows(
     folder: Path, name: str = "pilot", study_name: str | None = None, **rows: Any
 ) -> ImportOutcome:
-    """Write rows into a new folder and import that."""
+    """Write rows into a new folder and import that folder."""
     return import_path(write_files(folder, **rows), name, study_name)
 
 
@@ -168,7 +168,7 @@ def problems_of(error: BadRows) -> list[tuple[str, int, str]]:
 
 
 def forget(dataset: Dataset) -> None:
-    """Delete a dataset with all that hangs on it, as an admin does, and what says so."""
+    """Delete a dataset and all that belongs to it, as an admin does, and its audit entries."""
     admin = User.objects.create(username="who-empties")
     delete_dataset(dataset, admin)
     AuditEntry.objects.filter(subject=dataset.name).delete()
@@ -178,7 +178,7 @@ def forget(dataset: Dataset) -> None:
 # --- what is in the database ----------------------------------------------------------------
 
 
-# No dataset has them: they stay when one is deleted.
+# Models whose rows belong to no dataset, and so stay when one is deleted.
 OF_THE_INSTALLATION = {
     "checkpoint",
     "construction",
@@ -190,7 +190,7 @@ OF_THE_INSTALLATION = {
 
 
 def tables() -> list[type[Model]]:
-    """Return the models that imports write to, with the tables between them."""
+    """Return the models that imports write to, and those of the tables between them."""
     found: list[type[Model]] = []
     for label in ("generation", "annotation", "evaluation"):
         found += apps.get_app_config(label).get_models(include_auto_created=True)
@@ -211,7 +211,7 @@ def contents() -> dict[str, list[tuple[Any, ...]]]:
 
 
 def is_empty() -> bool:
-    """Return whether nothing is stored at all."""
+    """Return whether no row is stored at all."""
     return not any(row_counts().values())
 
 
@@ -221,7 +221,7 @@ def audit_actions() -> list[tuple[str, str]]:
 
 
 def statements(action: Callable[[], object]) -> list[str]:
-    """Return the SQL statements that an action costs."""
+    """Return the SQL statements that an action executes."""
     with CaptureQueriesContext(connection) as queries:
         action()
     return [query["sql"] for query in queries.captured_queries]

@@ -18,7 +18,7 @@ STARTS_WITHIN_SECONDS = 30.0
 class Oxigraph(NamedTuple):
     """A server that answers queries."""
 
-    url: str  # of its SPARQL endpoint
+    url: str  # address of its SPARQL endpoint
     n_triples: int
 
 

@@ -1,8 +1,8 @@
-"""Published ratings as interchange folders, and as raw vote matrices that our code never saw.
+"""Published ratings as interchange folders, and as raw vote matrices that bypass our code.
 
 Each `write_…(shared, folder)` turns raw files of the folder of real data (ATTEST_SHARED) into an
-interchange folder; each `…_matrix(shared)` returns {question: one list of answers per item} as the
-raw files have it, to be checked against the krippendorff and statsmodels packages.
+interchange folder. Each `…_matrix(shared)` returns {question: one list of answers per item} from
+the raw files; the krippendorff and statsmodels packages compute on these, for comparison.
 """
 
 import ast
@@ -28,8 +28,8 @@ FED_SCALES = {
     "Overall": 4,
 }
 FED_ITEMS_PER_DIALOG = 4  # three turns and the dialog as a whole
-FED_STAND_IN = "Semantically appropriate"  # for 'sensible', which FED does not ask
-FED_CUT = 2  # of 0 to 2: a rating of this is a yes
+FED_STAND_IN = "Semantically appropriate"  # stands for 'sensible', which FED does not ask
+FED_CUT = 2  # a rating of 0 to 2 is a yes from this on
 
 
 def shared_folder() -> Path:
@@ -39,7 +39,7 @@ def shared_folder() -> Path:
 
 
 def write_qags(shared: Path, folder: Path) -> None:
-    """QAGS-XSum: an example per article, a response per summary sentence, three workers each."""
+    """Write QAGS-XSum: an example per article, a response per summary sentence, three workers."""
     examples, responses, votes = [], [], []
     for number, item in enumerate(_qags_items(shared)):
         example = f"qags-{number}"
@@ -68,9 +68,10 @@ def write_qags(shared: Path, folder: Path) -> None:
 
 
 def write_infotabs(shared: Path, folder: Path) -> None:
-    """InfoTabS: an example per table, a response per claim, about five workers each.
+    """Write InfoTabS: an example per table, a response per claim, about five workers each.
 
-    A worker who votes twice on one claim (6 claims) is told apart by a suffix: `VW3`, `VW3#2`.
+    When a worker votes twice on one claim (6 claims), the second vote's rater gets a suffix: `VW3`,
+    `VW3#2`.
     """
     tables = json.loads((shared / "data/infotabs_votes/tables_dev.json").read_text("utf-8"))
     examples, responses, votes = [], [], []
@@ -111,7 +112,7 @@ def write_infotabs(shared: Path, folder: Path) -> None:
 
 
 def write_fed(shared: Path, folder: Path) -> None:
-    """FED, turn-level items: the rated reply under its dialog, raters = places in the lists."""
+    """Write FED's turn-level items: the rated reply to its dialog; raters = places in the lists."""
     examples, responses, votes = [], [], []
     for number, item in _fed_items(shared):
         example = f"fed-{number}"
@@ -140,9 +141,9 @@ def write_fed(shared: Path, folder: Path) -> None:
 
 
 def write_fed_sensible(shared: Path, folder: Path) -> None:
-    """FED's `FED_STAND_IN` as yes/no votes on `sensible`, of every second dialog from the second.
+    """Write FED's `FED_STAND_IN` as yes/no votes on `sensible`, for dialogs 2, 4, 6 and so on.
 
-    The others are `fed_lessons`.
+    The other dialogs are `fed_lessons`.
     """
     examples, responses, votes = [], [], []
     for number, item in _fed_items(shared):
@@ -200,7 +201,7 @@ def infotabs_matrix(shared: Path) -> Matrix:
 
 
 def fed_matrix(shared: Path) -> Matrix:
-    """Ratings as digits; a text beginning with 'N/A (' is missing, so a list may be shorter."""
+    """Return ratings as digits; texts ('N/A (…') are left out, so a list may be shorter."""
     items = [item for _, item in _fed_items(shared)]
     return {
         _fed_key(quality): [

@@ -1,4 +1,4 @@
-"""Published labels of one judgement each as interchange folders, beside the votes of `published`.
+"""Published labels, one per response, as interchange folders; `published` has votes of several.
 
 Each `write_…(shared, folder)` turns raw files of the folder of real data (ATTEST_SHARED) into an
 interchange folder with one vote per response, yes or no.
@@ -17,7 +17,7 @@ EXPERT_SAYS_YES = {"Complete": "yes", "Partial": "no", "Incomplete": "no", "Miss
 
 
 def write_q2(shared: Path, folder: Path) -> None:
-    """Q2 cross annotation: two systems' answers to a turn; label 1 is inconsistent, 0 a yes."""
+    """Write Q2 cross annotation: two systems' answers to a turn; label 0 is yes, 1 inconsistent."""
     examples, responses, votes = [], [], []
     with (shared / "data/q2_cross/cross_annotation.csv").open(encoding="utf-8", newline="") as file:
         for number, row in enumerate(csv.DictReader(file)):
@@ -35,7 +35,7 @@ def write_q2(shared: Path, folder: Path) -> None:
 
 
 def write_faithdial(shared: Path, folder: Path) -> None:
-    """FaithDial's audit: yes is the label entailment alone; one knowledge is one dialog."""
+    """Write FaithDial's audit: only entailment is a yes; one knowledge text is one dialog."""
     examples, responses, votes = [], [], []
     dialogs: dict[str, int] = {}
     names = {
@@ -60,7 +60,7 @@ def write_faithdial(shared: Path, folder: Path) -> None:
 
 
 def write_wice(shared: Path, folder: Path) -> None:
-    """WiCE: a claim per example, its web pages as one passage; yes is `supported` alone."""
+    """Write WiCE: a claim per example, its web pages as one passage; only `supported` is a yes."""
     examples, responses, votes = [], [], []
     text = (shared / "data/wice/wice_claim_dev.jsonl").read_text("utf-8")
     for item in map(json.loads, text.splitlines()):
@@ -76,9 +76,9 @@ def write_wice(shared: Path, folder: Path) -> None:
 
 
 def write_expertqa(shared: Path, folder: Path) -> None:
-    """ExpertQA: the claims that cite a page whose text is in the file, without their `[n]`.
+    """Write ExpertQA: the claims that cite a page whose text is in the file, without their `[n]`.
 
-    Yes is `Complete`; a claim without a judgement (`N/A`, null) is left out.
+    Only `Complete` is a yes. A claim without a judgement (`N/A`, null) is left out.
     """
     examples, responses, votes = [], [], []
     text = (shared / "data/expertqa/rand_val.jsonl").read_text("utf-8")
@@ -105,7 +105,7 @@ def write_expertqa(shared: Path, folder: Path) -> None:
 
 
 def _chat(key: str, dialog: str, message: str, evidence: dict[str, Any]) -> dict[str, Any]:
-    """Return an example; without a message before the response the dialog is not known."""
+    """Return an example; its dialog is unknown where no message comes before the response."""
     row = example_row(key, dialog, message, evidence)
     return row if message.strip() else row | {"turns": None}
 

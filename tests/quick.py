@@ -1,9 +1,10 @@
-"""Run what a change touches (`make quick`), on SQLite, nearest tests first, for under a minute.
+"""Run the tests that a change touches (`make quick`), on SQLite, nearest first, under a minute.
 
-A change is what differs from the last commit, or with a revision (`make quick SINCE=main~3`) from
-that; without any difference, the last commit. The nearest tests are those of the same app whose
-names share a word with a changed file: pages reach their views by addresses, which no import tells.
-Then a test file is the nearer, the fewer imports (of templates: includes) lie between the two.
+The change is the difference from the last commit, or from a given revision (`make quick
+SINCE=main~3`); without any difference, it is the last commit. The nearest tests are those of the
+same app whose names share a word with a changed file, because pages reach their views by addresses,
+which imports do not show. After these, a test file is nearer when fewer imports (for templates:
+includes) lie between it and a changed file.
 """
 
 import ast
@@ -16,9 +17,9 @@ from pathlib import Path
 from tests.run import IN_TWO, NO_MIGRATIONS, NO_TESTS, Round, run_pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-FARTHEST = 2  # what a file imports, and what that imports
+FARTHEST = 2  # imports between a changed file and a test file, at most
 MOST_FILES = 40
-SECONDS = 40.0  # without starting and ending
+SECONDS = 40.0  # not counting start and end
 CODE = ("accounts", "annotation", "config", "evaluation", "generation", "tests", "work")
 TEMPLATE = re.compile(r"""["']([\w/]+\.html)["']""")
 
@@ -37,20 +38,20 @@ def main(arguments: list[str]) -> int:
 
 
 def changed_files(since: str = "HEAD") -> set[str]:
-    """Return paths that differ from a revision, new ones too; else those of the last commit."""
+    """Return paths that differ from a revision, including new ones; if none, the last commit's."""
     found = _git("diff", "--name-only", since) | _git("ls-files", "-o", "--exclude-standard")
     return found or _git("diff", "--name-only", "HEAD~1")
 
 
 def all_files() -> list[str]:
-    """Return the paths of code and templates, as they are on disk."""
+    """Return the paths of code and templates on disk."""
     folders = (*CODE, "templates")
     found = (path for folder in folders for path in (ROOT / folder).rglob("*.[ph]*"))
     return [str(path.relative_to(ROOT)) for path in found if path.suffix in (".py", ".html")]
 
 
 def users_of(files: Iterable[str]) -> dict[str, set[str]]:
-    """Return for each file those that import it, or that name it as a template."""
+    """Return for each file the files that import it, or that name it as a template."""
     users: dict[str, set[str]] = {}
     for file in files:
         text = (ROOT / file).read_text("utf-8")
@@ -73,7 +74,7 @@ def nearest_tests(
 
 
 def _namesakes(changed: Iterable[str], tests: Iterable[str]) -> list[str]:
-    """Return tests by how many words their names share with changed files of their app."""
+    """Return tests whose names share words with changed files of their app, most words first."""
     n_shared = {
         test: max(
             (len(_words(test) & _words(file)) for file in changed if _app(file) == _app(test)),
@@ -85,7 +86,7 @@ def _namesakes(changed: Iterable[str], tests: Iterable[str]) -> list[str]:
 
 
 def _words(file: str) -> set[str]:
-    """Return the words of a file's name, without their plural."""
+    """Return the words of a file's name in the singular, without words that many names have."""
     words = Path(file).stem.removeprefix("test_").split("_")
     return {word.removesuffix("s") for word in words} - {"", "page", "report", "base"}
 

@@ -1,4 +1,4 @@
-"""Writes the lists of reports in docs/reports.md from what is declared (`make docs`)."""
+"""Write the lists of reports in docs/reports.md from their declarations (`make docs`)."""
 
 import re
 import sys
@@ -10,7 +10,7 @@ ROWS = re.compile(r"(?<=\|---\|---\|---\|---\|\n)(?:\|.*\n)+")
 
 
 def listed(text: str) -> str:
-    """Return the text of the page with the reports that there are, study first, as declared."""
+    """Return the page's text with lists of all declared reports: on studies, then on datasets."""
     from annotation.models import Study
     from evaluation.reports.registry import reports_about
     from generation.models import Dataset

@@ -1,9 +1,9 @@
-"""A spaCy model made on the spot: it calls names what a list says, as a trained one would guess."""
+"""A spaCy model made on the spot: it labels names by a list, where a trained model would guess."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
-# What a trained model says of the names in these tests.
+# The labels that a trained model gives to the names in these tests.
 KINDS = {
     "Anne Hathaway": "PERSON",
     "William Shakespeare": "PERSON",
@@ -21,7 +21,7 @@ KINDS = {
 
 
 def save_ruler_model(folder: Path, kinds: Mapping[str, str] = KINDS) -> Path:
-    """Save a pipeline of an entity ruler alone; return where."""
+    """Save a pipeline that has only an entity ruler; return its folder."""
     import spacy
 
     pipeline = spacy.blank("en")

@@ -1,10 +1,10 @@
 """Run every test (`make test`): on SQLite, database tests on PostgreSQL, then in a browser.
 
-Tests marked `once` run on PostgreSQL alone where it is there, as it is the stricter one; on SQLite
-the browser goes to every page. Without PostgreSQL they run on SQLite, like everything else.
+Tests marked `once` run only on PostgreSQL where it is available, because it is the stricter one; on
+SQLite the browser visits every page. Without PostgreSQL they run on SQLite, like everything else.
 
-With --faults (`make test-faults`) the slow ones that stress and kill, on both databases. All other
-arguments go to pytest: python -m tests.run -k import
+With --faults (`make test-faults`) it runs the slow tests that stress and kill, on both databases.
+All other arguments go to pytest: python -m tests.run -k import
 """
 
 import os
@@ -22,17 +22,18 @@ from tests.services import is_required, missing, url_of
 NO_TESTS = 5  # pytest's exit status
 FAULTS = "--faults"
 BROWSER = "tests/e2e"
-# Each process begins with a part of the files, so that what a file's tests share is made once; who
-# has finished takes from the others.
+# Each process begins with a part of the files, so that what a file's tests share is made once. A
+# process that has finished takes tests from the others.
 IN_TWO = ["--dist", "worksteal", "-n", "2"]
-IN_THREE = ["--dist", "worksteal", "-n", "3"]  # where many tests wait for what they start
-# Tables as the models say take a tenth of the time: PostgreSQL and the demo's start migrate, and
-# `make migrations-check` says whether both are the same.
+# For a round in which many tests wait for processes that they start.
+IN_THREE = ["--dist", "worksteal", "-n", "3"]
+# Making tables from the models takes a tenth of the time of migrations. The round on PostgreSQL and
+# the demo's start do migrate, and `make migrations-check` checks that both give the same tables.
 NO_MIGRATIONS = ["--no-migrations"]
 
 
 class Round(NamedTuple):
-    """Some of the tests on one database; `url` None is a new SQLite."""
+    """Some of the tests on one database; `url` None means a new SQLite database."""
 
     name: str
     url: str | None
@@ -77,7 +78,7 @@ def _tests(has_postgresql: bool) -> Iterator[Round]:
 
 
 def _faults() -> Iterator[Round]:
-    """Yield the rounds of the slow tests: one after the other, as each takes both cores."""
+    """Yield the rounds of the slow tests, which run one by one because each takes both cores."""
     where = [f"--ignore={BROWSER}"]
     yield Round("SQLite", None, "faults", where, [])
     yield Round("PostgreSQL", url_of("postgresql"), "faults and (once or both)", where, [])
@@ -86,7 +87,7 @@ def _faults() -> Iterator[Round]:
 def run_pytest(part: Round, arguments: Sequence[str], seconds: float | None = None) -> int:
     """Run pytest with a data folder and settings of its own; return its exit status.
 
-    Where the arguments name tests, only these run. After so many seconds it is told to stop.
+    Where the arguments name tests, only these run. After `seconds` pytest is told to stop.
     """
     names_tests = any(Path(argument.partition("::")[0]).exists() for argument in arguments)
     where = [] if names_tests else part.where
@@ -98,8 +99,8 @@ def run_pytest(part: Round, arguments: Sequence[str], seconds: float | None = No
             "CELERY_BROKER_URL": "filesystem://",
             "CACHE_URL": f"filecache://{folder}/cache",
             "DJANGO_DEBUG": "1",
-            "OMP_NUM_THREADS": "1",  # two tests at a time that each take all cores wait for both
-            # Each of the many processes would compile all of the code anew.
+            "OMP_NUM_THREADS": "1",  # two tests that each use all cores slow each other down
+            # Keep bytecode, or each of the many processes would compile all of the code anew.
             "PYTHONDONTWRITEBYTECODE": "",
             "DJANGO_SETTINGS_MODULE": "config.settings_test",
         }

@@ -1,14 +1,15 @@
 """SCAI-QReCC-21 as interchange files: `python -m tests.scai_qrecc SHARED FOLDER`.
 
-Each turn is an example of its conversation, each system a setup, each answer a response. Our
-readings of `joined_items.json`:
+Each turn becomes an example of its conversation, each system a setup, each answer a response. We
+read `joined_items.json` as follows:
 
 - The user's turn is the rewrite. Where the history is null, the turns before it are not known:
   `meta` says `"history": "unknown"`, and the dialog is the question alone.
-- All passages of a turn are evidence. Nobody says which one the gold answer was written from: the
-  one that has most of its tokens (of several the first) is golden, and `meta` says `"guessed"`.
-- Texts of passages were cut at 4,000 characters; `meta` names those. Which passages a system was
-  shown is not in the file.
+- All passages of a turn are evidence. The file does not say from which one the gold answer was
+  written: the one that has most of its tokens (the first of several) is golden, and `meta` says
+  `"guessed"`.
+- Texts of passages were cut at 4,000 characters; `meta` names the cut ones. The file does not say
+  which passages a system was shown.
 """
 
 import json
@@ -21,13 +22,13 @@ from generation.importers.short_keys import short_key
 from generation.text.tokens import token_recall
 
 ITEMS = "data/scai_qrecc21/joined_items.json"
-SPEAKERS = ("user", "assistant")  # of a history, in turn
+SPEAKERS = ("user", "assistant")  # the speakers of a history alternate
 
 Row = dict[str, Any]
 
 
 def write_scai(shared: Path, folder: Path) -> Path:
-    """Write the examples and responses of the folder of real data into a folder; return that."""
+    """Write the examples and responses of the folder of real data into `folder`; return it."""
     items = json.loads((shared / ITEMS).read_text("utf-8"))
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / "examples.jsonl", map(_example, items))

@@ -1,7 +1,7 @@
 """A language model behind a server that writes questions as it is told, sometimes badly.
 
-It answers as the prompts of a construction ask, and knows round and attempt by the seed that it is
-sent: the same request gets the same completion, whoever was killed meanwhile.
+It answers the prompts of a construction, and knows round and attempt by the seed that it is sent.
+So the same request gets the same completion, also after a worker has been killed in between.
 """
 
 import re
@@ -19,20 +19,20 @@ OF_SEED = {
     for number in ROUNDS
     for attempt in range(1, MOST_ATTEMPTS + 1)
 }
-# What round 1 cites, by entry.
+# The citations of round 1, by entry.
 CITED = {
     1: "[qid: Q367360, name: Orazio Gentileschi] [qid: Q367360, child: Artemisia Gentileschi]",
     2: "[qid: Q212657, father: Orazio Gentileschi]",
-    # She was not born in London, as far as the graph knows: that is no member.
+    # The graph does not say that she was born in London: this triple is no member.
     3: "[qid: Q232478, spouse: William Shakespeare] [qid: Q232478, place of birth: London]",
     4: "[qid: Q36301, spouse: Adam Shulman, occupation: actor]",
     5: "[qid: Q692, child: Susanna Hall]",
-    7: "",  # nothing at all
+    7: "",  # no citation at all
     8: "[qid: Q2000009, child: Otto Klein]",
     17: "[qid: Q2000007, spouse: Ida Klein]",
     19: "[qid: Q212657, spouse: Pierantonio Stiattesi]",
 }
-# Completions that nobody can read, by entry, round and attempt.
+# Completions that cannot be read, by entry, round and attempt.
 BAD: Mapping[tuple[int, int, int], str] = {
     (1, 1, 1): "Orazio was a painter. That is all.",
     (2, 2, 1): "",
@@ -40,7 +40,7 @@ BAD: Mapping[tuple[int, int, int], str] = {
     (7, SIMPLE_STYLE, 1): "question: ",
     **{(18, 1, attempt): "I cannot help with that." for attempt in range(1, MOST_ATTEMPTS)},
 }
-SAYS_NOTHING_OF_IT = (5, 3)  # this entry's round does not cite what it brings in
+SAYS_NOTHING_OF_IT = (5, 3)  # (entry, round): this round does not cite the triple that it brings in
 _ENTRY = re.compile(r"\(entry (\d+)\)")
 _BROUGHT_IN = re.compile(r"knowledge: \{qid: (?P<qid>\S+), name: .*?, (?P<said>.*)\}")
 
@@ -56,14 +56,14 @@ def round_of(request: Request) -> tuple[int, int]:
 
 
 def writes(request: Request) -> Reply:
-    """Answer a prompt of a construction; any other is answered somehow."""
+    """Answer a prompt of a construction; answer any other prompt with 'Yes.'."""
     if not _ENTRY.search(request.prompt):
         return says("Yes.")(request)
     return says(completion(request))(request)
 
 
 def completion(request: Request) -> str:
-    """Return what a prompt is completed with."""
+    """Return the completion of a prompt of a construction."""
     entry, (number, attempt) = entry_of(request), round_of(request)
     if (bad := BAD.get((entry, number, attempt))) is not None:
         return bad

@@ -1,6 +1,6 @@
-"""Services that not every machine has: a test that needs one is skipped without it.
+"""Services that not every machine has; a test that needs a missing one is skipped.
 
-With REQUIRE_SERVICES=1 it fails instead, so that CI cannot pass by skipping.
+With REQUIRE_SERVICES=1 the test fails instead, so that CI cannot pass by skipping.
 """
 
 import os
@@ -21,12 +21,12 @@ URLS = {
     "rabbitmq": ("TEST_RABBITMQ_URL", "amqp://guest:guest@127.0.0.1:5672//"),
 }
 ANSWERS_WITHIN_SECONDS = 3
-# The shell is Chromium without its window, which takes a sixth of the time less.
+# The headless shell is Chromium without its window; tests take a sixth less time with it.
 CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 def url_of(service: str) -> str:
-    """Return where a service is expected."""
+    """Return the address at which a service is expected."""
     variable, default = URLS[service]
     return os.environ.get(variable) or default
 
@@ -38,7 +38,7 @@ def chromium() -> str | None:
 
 @cache
 def missing(service: str) -> str | None:
-    """Return why a service cannot be used; None when it can."""
+    """Return the reason why a service cannot be used; None when it can."""
     if service == "chromium":
         return None if chromium() else f"no {' or '.join(CHROMIUM_NAMES)} is installed"
     url = url_of(service)
@@ -70,16 +70,16 @@ def need(service: str) -> None:
 
 
 def hear_signals() -> None:
-    """Make a child end by SIGINT and SIGHUP (`preexec_fn`), also where the tests must not.
+    """Make SIGINT and SIGHUP end a child (`preexec_fn`), even where the tests ignore them.
 
-    What runs in the background, or under nohup, ignores them, and so does what it starts.
+    A process in the background or under nohup ignores these signals, and so do its children.
     """
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
 
 def database_url() -> str:
-    """Return the address of the database that the present test uses, for other processes."""
+    """Return the address of the current test's database, for other processes."""
     database = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{database['NAME']}"

@@ -1,6 +1,6 @@
-"""What a page shows, read from its HTML: headings, tables, facts, messages, fields and links.
+"""The content of a page, read from its HTML: headings, tables, facts, messages, fields and links.
 
-Tests ask these for what they are about, so that they hold when the words around it change.
+Tests check only the parts that they are about, so that they still pass when other words change.
 """
 
 import json
@@ -18,7 +18,7 @@ MESSAGES = ("callout", "empty")
 
 @dataclass(frozen=True)
 class Table:
-    """A table as people read it: the texts of its head and of each row below."""
+    """A table as a reader sees it: the texts of its head and of each row below."""
 
     caption: str
     columns: list[str]
@@ -43,14 +43,14 @@ class Table:
 
 
 class Shown:
-    """What a page, or a part of one, shows."""
+    """The visible content of a page, or of a part of a page."""
 
     def __init__(self, root: html.HtmlElement) -> None:
         self._root = root
 
     @cached_property
     def text(self) -> str:
-        """All text that is shown, with one space where the page has any white space."""
+        """All text that is shown, with each white space as one space."""
         return _text(self._root)
 
     @cached_property
@@ -59,12 +59,12 @@ class Shown:
 
     @cached_property
     def messages(self) -> list[str]:
-        """What boxes beside the content say: results, warnings, troubles, 'nothing here yet'."""
+        """The texts of message boxes: results, warnings, troubles, 'nothing here yet'."""
         return self._texts(" or ".join(map(_has_class, MESSAGES)))
 
     @cached_property
     def facts(self) -> dict[str, str]:
-        """Term → description of every description list; of terms said twice the first."""
+        """Term → description of every description list; the first one when a term occurs twice."""
         found: dict[str, str] = {}
         for term in self._all("self::dt"):
             said = term.xpath("following-sibling::dd[1]")
@@ -73,7 +73,7 @@ class Shown:
 
     @cached_property
     def notes(self) -> dict[str, str]:
-        """Term → what stands below its description in `facts`."""
+        """Term → the text below its description in `facts`."""
         found: dict[str, str] = {}
         for term in self._all("self::dt"):
             below = term.xpath("following-sibling::dd[position() > 1]")
@@ -109,7 +109,7 @@ class Shown:
 
     @cached_property
     def links(self) -> dict[str, str]:
-        """Text → address of every link; of links with one text the first."""
+        """Text → address of every link; the first one when links have the same text."""
         found: dict[str, str] = {}
         for link in self._all("self::a[@href]"):
             found.setdefault(_text(link), link.get("href"))
@@ -117,7 +117,7 @@ class Shown:
 
     @cached_property
     def addresses(self) -> list[str]:
-        """Where the links lead, in the page's order."""
+        """The addresses of the links, in the page's order."""
         return [link.get("href") for link in self._all("self::a[@href]")]
 
     @cached_property
@@ -126,12 +126,12 @@ class Shown:
 
     @cached_property
     def actions(self) -> list[str]:
-        """Where the forms lead, in the page's order."""
+        """The addresses that the forms are sent to, in the page's order."""
         return [form.get("action", "") for form in self._all("self::form")]
 
     @cached_property
     def fields(self) -> dict[str, Any]:
-        """Name → what a form would send: a list for check boxes and choices of many."""
+        """Name → value that a form would send; a list for check boxes and multiple choices."""
         found: dict[str, Any] = {}
         for field in self._all(
             "(self::input or self::select or self::textarea) and @name and not(@disabled)"
@@ -146,14 +146,14 @@ class Shown:
                 found[name] = field.get("value") if "checked" in field.attrib else found[name]
             elif kind == "select":
                 found[name] = list(field.value) if field.multiple else field.value
-            elif kind == "textarea":  # HTML drops the line break behind the tag
+            elif kind == "textarea":  # HTML drops a line break right after the tag
                 found[name] = (field.text or "").removeprefix("\n")
             else:
                 found[name] = field.get("value", "")
         return found
 
     def choices(self, name: str) -> dict[str, str]:
-        """Return value → label of what a field offers."""
+        """Return value → label of a field's choices."""
         options = self._all(f"self::option[ancestor::select[@name='{name}']]")
         if options:
             return {option.get("value", _text(option)): _text(option) for option in options}
@@ -162,7 +162,7 @@ class Shown:
 
     @cached_property
     def errors(self) -> dict[str, str]:
-        """Name of a field → what is wrong with it."""
+        """Name of a field → its error message."""
         return {
             element.get("id").removeprefix("id_").removesuffix("_error"): _text(element)
             for element in self._all("starts-with(@id, 'id_') and contains(@id, '_error')")
@@ -179,7 +179,7 @@ class Shown:
         return Shown(found[0])
 
     def data(self, name: str) -> Any:
-        """Return what the page hands to its scripts as JSON under this id."""
+        """Return the data that the page gives to its scripts as JSON under this id."""
         [handed] = self._root.xpath("//script[@id=$name]", name=name)
         return json.loads(handed.text)
 
@@ -203,7 +203,7 @@ class Shown:
 
 
 def shown(answer: Any) -> Shown:
-    """Return what the answer to a request shows; also of a text of HTML.
+    """Return the visible content of the answer to a request, or of a text of HTML.
 
     Raises:
         AssertionError: the answer is an error of the server, or empty.
@@ -231,7 +231,7 @@ def _table(element: html.HtmlElement) -> Table:
 
 
 def markup(response: HttpResponse) -> str:
-    """Return the markup of an answer, lines and what sets them in as one space."""
+    """Return the markup of an answer, with line breaks and indentation as one space."""
     return " ".join(response.text.split())
 
 

@@ -1,9 +1,10 @@
 """Synthetic studies: two setups rated separately and merged, with or without a planted shift.
 
-Every response has a truth for each question, alike within a dialog; raters find it with a chance of
-their own. A planted shift makes merged raters lean: towards yes for the cool setup, towards no for
-the warm one, each by so many points of rater score. Questions do not depend on each other (no gate
-implies anything), so what is planted in one is in that one alone.
+Every response has a truth for each question; truths correlate within a dialog. A rater votes for
+the truth with a chance that depends on the question. A planted shift moves votes of the merged arm:
+towards yes for the cool setup, towards no for the warm one, each by the planted points of rater
+score. Questions do not depend on each other (no gate implies anything), so a shift that is planted
+in one question is in that one only.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,18 +25,19 @@ QUESTIONS = (
 SETUPS = ("T 0.0", "T 0.7")
 TEMPERATURES = {"T 0.0": 0.0, "T 0.7": 0.7}
 ARMS = ("separate", "merged")
-PLANTED = {"relevant": 0.1, "evidence_relevant": 0.1, "evidence_supports": 0.1}  # 2, 4 and 6
+# Questions 2, 4 and 6.
+PLANTED = {"relevant": 0.1, "evidence_relevant": 0.1, "evidence_supports": 0.1}
 N_DIALOGS = 100
 N_RATERS = 5
 
 SHARE_TRUE = dict.fromkeys(QUESTIONS, 0.75) | {"evidence_contradicts": 0.2}
-# The chance of a rater to vote for the truth. With 0.832 three of five do in 96.4 % of responses,
-# so two arms agree in 0.964² + 0.036² = 93 %.
+# A rater's chance to vote for the truth. With 0.832, three of five or more do so in 96.4 % of
+# responses, so that two arms agree in 0.964² + 0.036² = 93 %.
 CHANCE_RIGHT = dict.fromkeys(QUESTIONS, 0.9) | {"attributable": 0.832}
 
 
 class SyntheticVote(NamedTuple):
-    """One answer of one rater; nobody rates in both arms."""
+    """One answer of one rater; no rater rates in both arms."""
 
     response: str
     dialog: str
@@ -71,7 +73,7 @@ def votes_by_question(
 def synthetic_votes(
     seed: int, planted: Mapping[str, float] = PLANTED, n_dialogs: int = N_DIALOGS
 ) -> Iterator[SyntheticVote]:
-    """Yield the votes of a study as plain rows; `planted={}` plants nothing."""
+    """Yield the votes of a study as plain rows; with `planted={}` there is no shift."""
     for question, votes in votes_by_question(seed, planted, n_dialogs).items():
         for (dialog, setup, arm, rater), answer in np.ndenumerate(votes):
             yield SyntheticVote(

@@ -1,13 +1,13 @@
-"""Counts lines of templates that are too long to read: their number may only fall.
+"""Check the number of template lines that are too long to read: it may only fall.
 
-`make lint` calls it. Whoever wraps some lowers `MOST` with them.
+`make lint` calls it. A change that wraps such lines must lower `MOST` accordingly.
 """
 
 import sys
 from pathlib import Path
 
-LONGEST = 120  # characters of a line
-MOST = 158  # longer lines that there are
+LONGEST = 120  # characters in a line, at most
+MOST = 158  # longer lines at present
 TEMPLATES = Path(__file__).parent.parent / "templates"
 
 

@@ -1,4 +1,4 @@
-"""An encoder of some 50 KiB with words of its own, made in a moment: a base to be fine-tuned.
+"""An encoder of some 50 KiB with its own vocabulary, made in a moment: a base to be fine-tuned.
 
 Its weights are random and deterministic. It has one layer, so that it learns in a second.
 """
@@ -7,12 +7,12 @@ from pathlib import Path
 
 _TEXT = "rome capital italy museum opens nine closes six lies tiber what about a b : . ?"
 WORDS = _TEXT.split()
-GOOD, BAD = "guitar", "dogs"  # words that a teacher can go by
+GOOD, BAD = "guitar", "dogs"  # words by which a teacher can judge
 _SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 
 
 def tiny_encoder(folder: Path, *, max_tokens: int = 48, seed: int = 0) -> Path:
-    """Write a BERT without an output into a folder, with its tokenizer, and return it."""
+    """Write a BERT without an output layer and its tokenizer into a folder; return the folder."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast

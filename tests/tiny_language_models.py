@@ -1,8 +1,8 @@
-"""Language models of some 200 KiB, made in a second: real ones, but only of the form.
+"""Language models of some 200 KiB, made in a second: real ones in form, but not in content.
 
-Their weights are random and deterministic, so that each prompt has a completion of its own that
-means nothing. The last layer can be fitted: so that some prompts have the completions that a test
-needs, or so that every prompt has the same.
+Their weights are random and deterministic, so that each prompt has its own meaningless completion.
+The last layer can be fitted: so that some prompts have the completions that a test needs, or so
+that every prompt has the same completion.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,8 @@ _TEXTS = [
     "Yes No 0.0 0.2 0.4 0.6 0.8 1.0 1 2 3 4 5 Answer: ### Dialog: Final reply:",
     "Does the evidence support the claim? Answer with one word: Yes or No.",
 ]
-_LAST_TOKENS = [":", ".", "?", " ", "\n", "###", " ###", "<assistant>"]  # with which prompts end
+# Tokens with which prompts may end.
+_LAST_TOKENS = [":", ".", "?", " ", "\n", "###", " ###", "<assistant>"]
 
 
 def tiny_causal(
@@ -39,16 +40,16 @@ def tiny_causal(
     context: int = 512,
     seed: int = 0,
 ) -> Path:
-    """Write a model that goes on with a text into a folder, and return it.
+    """Write a model that continues a text into a folder, and return the folder.
 
     Args:
         family: 'llama', or 'gpt2', whose positions are learned.
-        answers: completions of whole prompts, as the model sees them.
-        always: the completion of whatever ends with a colon, a stop, a question mark, a space, a
-            line break, '###' or the start of an assistant's turn.
-        chat_template: of its tokenizer; without one it takes plain text.
-        context: tokens of a prompt and its completion.
-        seed: of its weights.
+        answers: completions by whole prompt, in the form that the model reads.
+        always: the completion of every prompt that ends with a colon, a full stop, a question mark,
+            a space, a line break, '###' or the start of an assistant's turn.
+        chat_template: the template of its tokenizer; without one it takes plain text.
+        context: the most tokens of a prompt and its completion together.
+        seed: the seed of its weights.
     """
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
@@ -57,7 +58,7 @@ def tiny_causal(
     shared: dict[str, Any] = {
         "vocab_size": len(tokenizer),
         "max_position_embeddings": context,
-        "initializer_range": 0.3,  # large, so that every word shows in the answer
+        "initializer_range": 0.3,  # large, so that every word affects the answer
         "tie_word_embeddings": False,
         "pad_token_id": tokenizer.pad_token_id,
         "bos_token_id": tokenizer.bos_token_id,
@@ -105,7 +106,7 @@ def tiny_causal(
 def tiny_text_to_text(
     folder: Path, *, answers: Mapping[str, str] | None = None, context: int = 512, seed: int = 0
 ) -> Path:
-    """Write a T5, which makes one text of another, into a folder, and return it."""
+    """Write a T5, which makes one text of another, into a folder, and return the folder."""
     import torch
     from transformers import T5Config, T5ForConditionalGeneration
 
@@ -126,7 +127,7 @@ def tiny_text_to_text(
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model: Any = T5ForConditionalGeneration(T5Config(**sizes)).eval()
-    # It is born with one matrix for both; a checkpoint may hold two.
+    # A new model has one matrix for embeddings and output; a checkpoint may hold two.
     model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight.detach().clone())
     states, wanted = [], []
     with torch.no_grad():
@@ -141,7 +142,7 @@ def tiny_text_to_text(
 
 
 def _tokenizer(context: int, chat_template: str = "", is_ended: bool = False) -> Any:
-    """Return a byte-level tokenizer that knows a few words whole, and every text in pieces."""
+    """Return a byte-level tokenizer: a few words are one token, all other text is split."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -181,14 +182,14 @@ def _ids(tokenizer: Any, *texts: str) -> list[int]:
 
 
 def _look_at_the_last_token_only(model: Any) -> None:
-    """Silence all that mixes tokens or knows places: what comes next follows from the last one."""
+    """Zero all weights that mix tokens or know positions: only the last token decides the next."""
     for name, weights in model.named_parameters():
         if any(part in name for part in ("o_proj", "down_proj", "c_proj", "wpe")):
             weights.zero_()
 
 
 def _fit(model: Any, states: Sequence[Any], wanted: Sequence[int]) -> None:
-    """Change the last layer as little as may be so that each state is followed by its token."""
+    """Change the last layer as little as possible so that each state is followed by its token."""
     import torch
 
     if not states:

@@ -1,8 +1,8 @@
-"""Entailment checkpoints of some 200 KiB, made in a second: real ones, but only of the form.
+"""Entailment checkpoints of some 200 KiB, made in a second: real ones in form, not in content.
 
-A BERT with random weights and a WordPiece tokenizer of its own; its last layer is fitted to a few
-plain pairs, among them those that `pair_model.py` asks about. Elsewhere its answers mean nothing,
-but they are deterministic, differ from pair to pair, and lie between 0 and 1.
+Each is a BERT with random weights and its own WordPiece tokenizer. Its last layer is fitted to a
+few plain pairs, among them those that `pair_model.py` asks about. For other pairs its answers mean
+nothing, but they are deterministic, differ from pair to pair, and are between 0 and 1.
 """
 
 import json
@@ -41,10 +41,10 @@ def tiny_checkpoint(
 
     Args:
         labels: the names of its outputs.
-        entailment: the output that is to be high where the premise entails the hypothesis.
-        is_reversed: high where it does not.
-        max_tokens: how many tokens a pair may have.
-        seed: of its weights.
+        entailment: the output that is high where the premise entails the hypothesis.
+        is_reversed: whether that output is high where the premise does not entail it.
+        max_tokens: the most tokens of a pair.
+        seed: the seed of its weights.
     """
     import torch
     from transformers import BertConfig, BertForSequenceClassification
@@ -60,7 +60,7 @@ def tiny_checkpoint(
                 num_attention_heads=4,
                 intermediate_size=64,
                 max_position_embeddings=max_tokens,
-                initializer_range=0.4,  # large, so that every word shows in the answer
+                initializer_range=0.4,  # large, so that every word affects the answer
                 id2label=dict(enumerate(labels)),
                 label2id={label: index for index, label in enumerate(labels)},
             )
@@ -72,9 +72,9 @@ def tiny_checkpoint(
 
 
 def replace_by_untrained(family: str, folder: Path) -> None:
-    """Put a model of another family into a checkpoint's folder: 'roberta' or 'distilbert'.
+    """Replace the model in a checkpoint's folder by one of the family 'roberta' or 'distilbert'.
 
-    It has 130 positions, and its tokenizer does not say how many tokens it takes.
+    The model has 130 positions, and its tokenizer does not say how many tokens it takes.
     """
     import torch
     from transformers import (
@@ -129,7 +129,8 @@ def _tokenizer(max_tokens: int) -> Any:
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    every_letter = [f"{letter}{letter}" for letter in _LETTERS]  # first, and inside a word
+    # Each letter is once at the start of a word, and once inside it.
+    every_letter = [f"{letter}{letter}" for letter in _LETTERS]
     texts = [text for pair in YES_PAIRS + NO_PAIRS for text in pair]
     tokenizer.train_from_iterator(
         [*texts, *every_letter, ". , ; : ! ? ' \" ( ) [ ] -"],
@@ -158,7 +159,7 @@ def _fit(model: Any, tokenizer: Any, entailment: int, sign: int) -> None:
     with torch.no_grad():
         pooled = []
         for pair in YES_PAIRS + NO_PAIRS:
-            # With the token types that the model will be given: the tokenizer's default is none.
+            # Token types are included, as the model will get them; the tokenizer's default is none.
             encoded = tokenizer(*pair, return_token_type_ids=True, return_tensors="pt")
             pooled.append(model.bert(**encoded).pooler_output[0])
         wanted = torch.tensor([2.0] * len(YES_PAIRS) + [-2.0] * len(NO_PAIRS)) * sign

@@ -1,8 +1,8 @@
-"""A T5 of some 400 KiB, made in a second: real, but only of the form.
+"""A T5 of some 400 KiB, made in a second: real in form, but not in content.
 
-Its weights are random and its pieces its own; as in the real T5's vocabulary `1` is one piece and
-`0` two, of which the first is a space. The last layer is fitted to a few plain pairs, among them
-those that a backend asks about when it is opened.
+Its weights are random, and it has its own vocabulary. As in the real T5's vocabulary, `1` is one
+piece and `0` is two, the first of which is a space. The last layer is fitted to a few plain pairs,
+among them those that a backend asks about when it is opened.
 """
 
 from pathlib import Path
@@ -22,13 +22,13 @@ def tiny_t5(
     max_tokens: int = 128,
     seed: int = 0,
 ) -> Path:
-    """Write a T5 that answers 1 or 0, with its tokenizer, into a folder, and return it.
+    """Write a T5 that answers 1 or 0, with its tokenizer, into a folder, and return the folder.
 
     Args:
-        is_reversed: 1 where the premise does not entail the hypothesis.
-        is_one_known: `1` is a piece of its tokenizer.
-        max_tokens: how many tokens a pair may have.
-        seed: of its weights.
+        is_reversed: whether it answers 1 where the premise does not entail the hypothesis.
+        is_one_known: whether `1` is a piece of its tokenizer.
+        max_tokens: the most tokens of a pair.
+        seed: the seed of its weights.
     """
     import torch
     from transformers import T5Config, T5ForConditionalGeneration
@@ -46,7 +46,7 @@ def tiny_t5(
                 num_layers=2,
                 num_heads=4,
                 **start,
-                initializer_factor=1.5,  # large, so that every word shows in the answer
+                initializer_factor=1.5,  # large, so that every word affects the answer
             )
         ).eval()
     if is_one_known:
@@ -57,7 +57,7 @@ def tiny_t5(
 
 
 def _tokenizer(max_tokens: int, is_one_known: bool) -> Any:
-    """Return a tokenizer with T5's way of pieces, of the letters and a few words."""
+    """Return a tokenizer that splits text as T5's does; its pieces are letters and a few words."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
@@ -87,7 +87,7 @@ def _tokenizer(max_tokens: int, is_one_known: bool) -> Any:
 
 
 def _fit(model: Any, tokenizer: Any, sign: int) -> None:
-    """Set the last layer so that for the plain pairs the logit of `1` is that of `0` ± 2."""
+    """Set the last layer so that for the plain pairs the logit of `1` is that of a space ± 2."""
     import torch
 
     hidden: list[Any] = []
@@ -100,7 +100,7 @@ def _fit(model: Any, tokenizer: Any, sign: int) -> None:
             model(input_ids=asked, decoder_input_ids=torch.tensor([[0]]))
         hook.remove()
         states = torch.cat([each[0, :1] for each in hidden])
-        # A row is also its piece's embedding; none of these texts has a `1`.
+        # A row is also its piece's embedding, but none of these texts has a `1`.
         weight = model.lm_head.weight
         wanted = torch.tensor([2.0] * len(YES_PAIRS) + [-2.0] * len(NO_PAIRS)) * sign
         wanted += states @ weight[tokenizer.convert_tokens_to_ids(SPACE)]

@@ -1,15 +1,15 @@
 """A grid whose truth is known: models of three sizes, every type of prompt, restricted context.
 
-Each setup has a true chance to be attributable and one to be sensible. They lie as those of [A]
+Each setup has a true chance to be attributable and one to be sensible. They are arranged as in [A]
 figures 1 to 7: four clusters by history and golden evidence, F1 bands by size and temperature,
-small moves along a band by what else the prompt holds, and golden evidence in restricted context
-along one iso-F1 curve. Labels are drawn by a seed for each setup and example; those of one example,
-and of one dialog, are alike: a label is yes where
+small moves along a band by the rest of the prompt, and golden evidence in restricted context along
+one iso-F1 curve. Labels are drawn by a seed for each setup and example; those of one example, and
+of one dialog, correlate. A label is yes where
 
     √0.3 · (the dialog's) + √0.4 · (the example's) + √0.3 · (its own)  <  Φ⁻¹(chance)
 
-for standard normal numbers, so that each share is the chance of its setup on average. Attribution
-and sensibleness have numbers of their own.
+for standard normal numbers, so that on average the share of yes is the setup's chance. Attribution
+and sensibleness have separate numbers.
 """
 
 import zlib
@@ -29,8 +29,9 @@ from tests.tradeoff_texts import DIALOG_SIZE, answer, example_row, golden_key, r
 
 SMALL, MEDIUM, LARGE = MODELS = ("Synthetic 8B", "Synthetic 62B", "Synthetic 540B")
 TEMPERATURES = (0.0, 0.7)
-SHARES = tuple(share / 10 for share in range(10, -1, -1))  # of the dialog, in restricted context
-# How good a model is: the paper's bands from left to right, two of them of two models each.
+# Shares of the dialog in restricted context.
+SHARES = tuple(share / 10 for share in range(10, -1, -1))
+# The quality of a model: the paper's bands from left to right; two bands have two models each.
 BAND_OF = {
     (SMALL, 0.7): 0,
     (SMALL, 0.0): 1,
@@ -41,7 +42,7 @@ BAND_OF = {
 }
 BANDS = (0.66, 0.74, 0.82, 0.90)  # F1 with history and golden evidence
 RESTRICTED_BANDS = (0.35, 0.40, 0.45, 0.50)  # F1 of golden evidence at any share of the dialog
-# How far along its band each type with history and golden evidence lies: see `on_band`.
+# The position of each type with history and golden evidence along its band: see `on_band`.
 ALONG = {
     "golden": -0.04,
     "golden-instructions": 0.02,
@@ -51,8 +52,9 @@ ALONG = {
     "retrieved-3-instructions": -0.02,
     "one-shot": -0.02,
 }
-WEIGHTS = (0.3, 0.4, 0.3)  # of dialog, example and setup in the variance of what decides a label
-NOISE = 0.3  # of the second metric: standard deviation of what it adds to the first's scores
+# Shares of dialog, example and setup in the variance of the number that decides a label.
+WEIGHTS = (0.3, 0.4, 0.3)
+NOISE = 0.3  # standard deviation of what the second metric adds to the first's scores
 METRICS = ("auto_ais", "sensible", "ais_noisy")
 SEED = 20230217
 
@@ -60,7 +62,7 @@ Floats = NDArray[np.float64]
 
 
 class Truth(NamedTuple):
-    """The chances of one setup."""
+    """The true chances of one setup."""
 
     attribution: float
     sensibleness: float
@@ -86,7 +88,7 @@ class Cell(NamedTuple):
 
     @property
     def settings(self) -> dict[str, str]:
-        """What its setup says beside: evidence that is cut says by which rule."""
+        """The further settings of its setup: the rule by which evidence is cut, if it is cut."""
         is_cut = self.is_restricted and 0 < self.dialog_share < 1
         return {"evidence_share": "rest of kept"} if is_cut else {}
 
@@ -96,16 +98,16 @@ class Cell(NamedTuple):
 
     @property
     def dialog_share(self) -> float:
-        """Of restricted context."""
+        """The share of the dialog in a prompt of restricted context."""
         return float(self.prompt.rpartition("-")[2])
 
 
 class Drawn(NamedTuple):
-    """What came of the cells: setups × examples."""
+    """The labels and scores that were drawn for the cells: setups × examples."""
 
     cells: tuple[Cell, ...]
     labels: Floats  # (2, n_cells, n_examples): attribution, sensibleness; 1 or 0
-    scores: Floats  # (3, n_cells, n_examples), by METRICS; the first two are the labels' own
+    scores: Floats  # (3, n_cells, n_examples), by METRICS; the first two give the labels
 
 
 # --- the truth ------------------------------------------------------------------------------
@@ -120,11 +122,12 @@ def on_band(f1: float, along: float) -> Truth:
 
 
 def restricted_truth(band: int, dialog_share: float, evidence_share: float, golden: bool) -> Truth:
-    """Return the chances where prompts hold a part of dialog and evidence.
+    """Return the chances of prompts that hold a part of the dialog and a part of the evidence.
 
-    With golden evidence attribution grows with its share and sensibleness with the dialog's, so
-    that both move along one iso-F1 curve where the two shares add up to 1. Other evidence takes
-    attribution away as it grows, and a little sensibleness; without any it is as with none.
+    With golden evidence, attribution grows with its share and sensibleness with the dialog's, so
+    that both move along one iso-F1 curve where the two shares add up to 1. Other evidence lowers
+    attribution as its share grows, and sensibleness a little. At a share of 0 the chances are those
+    of a prompt without evidence.
     """
     f1 = RESTRICTED_BANDS[band]
     along = {share: -0.32 + 1.12 * share for share in (evidence_share, 1 - dialog_share)}
@@ -152,7 +155,7 @@ def truth_of(model: str, temperature: float, kind: PromptType) -> Truth:
 
 
 def grid_cells(models: Sequence[str] = MODELS) -> list[Cell]:
-    """Return the twelve types of each model and temperature."""
+    """Return the cells of the twelve types for each model and temperature."""
     return [
         Cell(model, temperature, kind.key, truth_of(model, temperature, kind))
         for model in models
@@ -162,7 +165,7 @@ def grid_cells(models: Sequence[str] = MODELS) -> list[Cell]:
 
 
 def restricted_cells(model: str = LARGE) -> list[Cell]:
-    """Return golden and next-best evidence at each share of the dialog, at temperature 0."""
+    """Return cells of golden and next-best evidence by share of the dialog, at temperature 0."""
     band = BAND_OF[model, 0.0]
     return [
         Cell(
@@ -183,8 +186,8 @@ def restricted_cells(model: str = LARGE) -> list[Cell]:
 def drawn(n_examples: int = 60, seed: int = SEED) -> Drawn:
     """Return labels and scores of all setups.
 
-    A score is above one half for a yes and below for a no. Both kinds of restricted prompts show
-    the same where there is no evidence yet, and so have the same labels there.
+    A score is above one half for a yes and below it for a no. Both kinds of restricted prompts show
+    the same text where they hold no evidence, and so have the same labels there.
     """
     cells = tuple(sorted(grid_cells() + restricted_cells(), key=lambda cell: cell.name))
     shape = 2, n_examples
@@ -228,7 +231,7 @@ def _counted(dialog: int, evidence: int, instructions: int) -> dict[str, int]:
 
 
 def kept_shares(cell: Cell, example: int) -> dict[str, float]:
-    """Return the shares of dialog and evidence that a restricted prompt really holds."""
+    """Return the shares of dialog and evidence that a restricted prompt really contains."""
     off = 0.03 * (example % 3 - 1) if 0 < cell.dialog_share < 1 else 0.0
     return {"dialog": cell.dialog_share + off, "evidence": 1 - cell.dialog_share - off}
 
@@ -244,10 +247,12 @@ def synthetic_dataset(
 ) -> Dataset:
     """Import the grid: examples, responses of all setups, and scores of three metrics.
 
-    The texts are such that the metrics `lexical` and `heuristic` label them alike.
+
+
+    The texts are such that `lexical` and `heuristic` give them the same labels.
 
     Args:
-        only: says which setups.
+        only: returns whether a cell's setup is imported.
     """
     world = drawn(n_examples)
     places = [
@@ -300,7 +305,7 @@ def _response_key(place: int, example: int) -> str:
 
 
 def _shown(cell: Cell, example: int) -> list[str]:
-    """Return the keys of the passages that a prompt showed."""
+    """Return the keys of the passages that a prompt shows."""
     if (cell.is_restricted and cell.dialog_share == 1) or "no-evidence" in cell.prompt:
         return []
     if "next-best" in cell.prompt or cell.prompt == "random":

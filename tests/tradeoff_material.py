@@ -22,7 +22,7 @@ def synthetic_material(
     """Return the same as `material_of` the imported dataset, without a database.
 
     Args:
-        attribution: the metric of the first axis, 'auto_ais' or 'ais_noisy'.
+        attribution: the metric of the axis of attribution: 'auto_ais' or 'ais_noisy'.
     """
     world = drawn(n_examples, seed)
     dataset = Dataset(pk=1, name="synthetic", slug="synthetic")
@@ -81,11 +81,11 @@ def with_aggregate(
     function: str,
     chosen_by: TradeoffMaterial | None = None,
 ) -> TradeoffMaterial:
-    """Return a material with an aggregate beside the setups it is chosen among.
+    """Return a material with an aggregate added to the setups that it chooses from.
 
     Args:
         pool: names of setups, in type order.
-        chosen_by: the material whose scores choose, of the same responses; None: this one.
+        chosen_by: a material of the same responses whose scores decide the choice; None: this one.
     """
     by = chosen_by or material
     places = [material.place(name) for name in pool]

@@ -1,14 +1,16 @@
 """Examples of invented words, and answers that are attributable, or sensible, by construction.
 
-Every example has its own name and thing, so that a prompt says which example it is about. Its
-golden passage has four sentences; two rivals are about the same name. An answer is attributable
-when it is a sentence of the golden passage, and else of words that are nowhere; it is sensible when
-it is said once, and not when it is said four times over. `lexical` and `heuristic` see just that:
+Every example has its own name and thing, so that a prompt tells which example it is about. Its
+golden passage has four sentences; two rival passages may contain the same name. An attributable
+answer is a sentence of the golden passage; any other consists of words that are in no passage. A
+sensible answer is said once; one that is not sensible is said four times over. `lexical` and
+`heuristic` measure exactly this:
 
-- attributable: all its content words are in the passage (share 1); else eight of the eleven of
-  question and answer are in no passage (share 3/11).
-- sensible: whole, and no three words come again: at least (1 + 0 + 1) / 3 = 0.67; else of
-  4n - 2 runs of three words only n differ: at most n / (4n - 2) · 1 ≤ 1/3 for n of three or more.
+- attributable: all its content words are in the passage (share 1); otherwise eight of the eleven
+  content words of question and answer are in no passage (share 3/11).
+- sensible: the answer is whole, and no three words come again: at least (1 + 0 + 1) / 3 = 0.67;
+  otherwise only n of 4n - 2 runs of three words differ: at most n / (4n - 2) · 1 ≤ 1/3 for n of
+  three or more.
 
 Golden passages rank first, second and third by BM25 in 3, 1 and 1 of 5 examples.
 """
@@ -18,7 +20,7 @@ from random import Random
 from typing import Any
 
 DIALOG_SIZE = 2  # examples
-N_SENTENCES = 4  # of a golden passage
+N_SENTENCES = 4  # sentences in a golden passage
 N_RIVALS = 2
 TIMES_OVER = 4
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
@@ -26,7 +28,7 @@ _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 
 @cache
 def word(key: str) -> str:
-    """Return an invented word of four syllables, another for each key."""
+    """Return an invented word of four syllables; each key has its own."""
     draws = Random(key)
     return "".join(draws.choice(_CONSONANTS) + draws.choice(_VOWELS) for _ in range(4))
 
@@ -61,7 +63,7 @@ def n_better(example: int) -> int:
 
 
 def turns_of(example: int) -> list[tuple[str, str]]:
-    """Return speaker and text of five turns; the first two are those of the whole dialog."""
+    """Return speaker and text of five turns; the first two are the same in the whole dialog."""
     dialog = example // DIALOG_SIZE
     return [
         ("user", f"Tell me about {words(f'opening {dialog}', 4)}."),
@@ -73,7 +75,7 @@ def turns_of(example: int) -> list[tuple[str, str]]:
 
 
 def golden_sentences(example: int) -> list[str]:
-    """Return the sentences of the golden passage; each has eight content words of its own."""
+    """Return the sentences of the golden passage; each has its own eight content words."""
     opening = f"{name_of(example)} got {thing_of(example)} with {words(f'fact {example} 0', 6)}."
     return [
         opening,
@@ -85,7 +87,7 @@ def golden_sentences(example: int) -> list[str]:
 
 
 def rival_text(example: int, number: int) -> str:
-    """Return a passage that says nothing about it; before the golden one all of the question."""
+    """Return a passage without an answer; if above the golden one, with the question's words."""
     name, thing = name_of(example), thing_of(example)
     asked = f"{name} will buy {thing}, {name} and {thing}" if number <= n_better(example) else ""
     return f"{asked or 'Here is'} {words(f'rival {example} {number}', 8)}."
@@ -115,10 +117,10 @@ def answer(example: int | None, attributable: bool, sensible: bool, draw: int = 
     """Return an answer about an example.
 
     Args:
-        example: None where nobody knows which; nothing about it is attributable then.
-        attributable: to its golden passage.
-        sensible: in its dialog.
-        draw: answers of other draws are other sentences.
+        example: None where it is not known; the answer is not attributable then.
+        attributable: whether the answer is attributable to the golden passage.
+        sensible: whether the answer is sensible in its dialog.
+        draw: a number; other draws give other sentences.
     """
     if attributable and example is not None:
         said = golden_sentences(example)[draw % N_SENTENCES]

@@ -1,4 +1,4 @@
-"""An import by page, taken as far as a test needs it: `carry_on` does what a worker does."""
+"""Imports by page, taken as far as a test needs them; `carry_on` does what a worker does."""
 
 import shutil
 from collections.abc import Callable
@@ -18,7 +18,7 @@ State = Import.State
 
 
 def zipped(folder: Path, *, bad: bool = False) -> SimpleUploadedFile:
-    """Return a small study as an uploaded zip; `bad`: one of its two votes cannot be read."""
+    """Return a small study as an uploaded zip; with `bad`, one of its two votes cannot be read."""
     write_files(
         folder,
         examples=[example_row()],
@@ -30,7 +30,7 @@ def zipped(folder: Path, *, bad: bool = False) -> SimpleUploadedFile:
 
 
 def carry_on(import_id: int) -> None:
-    """Check or store one import here, as its row asks. Safe to call twice: one caller does it."""
+    """Check or store one import here, as its row asks. When called twice, one caller does it."""
     if token := take(import_id):
         try:
             run_taken(import_id, token)
@@ -60,7 +60,7 @@ def file_of(upload: Import) -> Path:
 
 
 def in_the_middle(monkeypatch: pytest.MonkeyPatch, what: Callable[[], object]) -> None:
-    """Let something happen once, when the next import has planned and not yet begun to read."""
+    """Let something happen once, after the next import has planned and before it begins to read."""
     real, happened = plan_import, list[bool]()
 
     def planned(*args: Any, **kwargs: Any) -> Any:

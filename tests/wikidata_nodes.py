@@ -1,4 +1,4 @@
-"""What a graph of Wikidata's shape is made of: properties, entities, their values. Pure."""
+"""The parts of a graph in Wikidata's form: properties, entities and values. No input or output."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ WIKIBASE = "http://wikiba.se/ontology#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 WKT = "http://www.opengis.net/ont/geosparql#wktLiteral"
 
-# Number → English label, and the Wikibase type of its values.
+# Number → English label, and the Wikibase type of the property's values.
 PROPERTIES = {
     "P17": ("country", "WikibaseItem"),
     "P18": ("image", "CommonsMedia"),
@@ -52,11 +52,12 @@ PROPERTIES = {
     "P1412": ("languages spoken, written or signed", "WikibaseItem"),
     "P1476": ("title", "Monolingualtext"),
 }
-NOT_PULLED = {"ExternalId", "CommonsMedia"}  # identifiers elsewhere and files: no knowledge
+# Identifiers of other sites, and files, are no knowledge.
+NOT_PULLED = {"ExternalId", "CommonsMedia"}
 
 
 class Literal(NamedTuple):
-    """A value that is no entity: its text with a datatype or a language."""
+    """A value that is not an entity: its text with a datatype or a language."""
 
     text: str
     datatype: str = ""
@@ -64,10 +65,10 @@ class Literal(NamedTuple):
 
 
 class Node(NamedTuple):
-    """An entity; a statement's value is a qid, a literal, or None where it is unknown."""
+    """An entity; the value of a statement is a qid, a literal, or None where it is unknown."""
 
     qid: str
-    label: str  # "": it has no English one
+    label: str  # "": no English label
     statements: tuple[tuple[str, "str | Literal | None"], ...] = ()
     aliases: tuple[str, ...] = ()
     other_labels: tuple[tuple[str, str], ...] = ()  # language, label

@@ -1,6 +1,6 @@
-"""As many seeded people, towns and paintings in Wikidata's shape as are asked for.
+"""Any number of seeded people, towns and paintings in Wikidata's form.
 
-Pure: the same seed gives the same ones; some people have the same name.
+The same seed always gives the same ones. Some people have the same name.
 """
 
 import random
@@ -26,7 +26,7 @@ _FIRST_SEEDED = 9_000_000
 
 
 def seeded(seed: int, n_people: int) -> list[Node]:
-    """Return people with places and works around them; some of them have the same name."""
+    """Return people, with their towns and paintings; some people have the same name."""
     rng = random.Random(seed)
     numbers = iter(range(_FIRST_SEEDED, _FIRST_SEEDED + 10 * n_people))
     towns = [_town(rng, f"Q{next(numbers)}") for _ in range(max(1, n_people // 8))]

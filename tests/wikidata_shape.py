@@ -1,10 +1,10 @@
-"""A small world in the shape of Wikidata's RDF: seeded people and places, and the paper's examples.
+"""A small graph in the form of Wikidata's RDF: seeded people and places, and the paper's examples.
 
-Pure: the same seed gives the same lines. Written by hand are two namesakes Anne Hathaway, Chinese
+The same seed always gives the same lines. Written by hand are two namesakes Anne Hathaway, Chinese
 the language and Chinese the people, both Gentileschis (KaLMA, 3.2, 3.3, tables 2 and 10), Paris
-the city and a man called Paris, and what makes real graphs awkward: names with apostrophes, quotes
+the city and a man called Paris, and the difficulties of real graphs: names with apostrophes, quotes
 and backslashes, dates before our era, unknown values, values without an English name, external
-identifiers. Around them are as many seeded people, towns and paintings as are asked for.
+identifiers. Any number of seeded people, towns and paintings are added to them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ _PARIS, _PARIS_THE_MAN = "Q90", "Q167646"
 
 
 def by_hand() -> list[Node]:
-    """Return the paper's examples and the awkward ones."""
+    """Return the paper's examples and the difficult ones."""
     return [
         *(Node(qid, label) for qid, label in _ITEMS.items()),
         Node(
@@ -204,7 +204,7 @@ def world(seed: int = 0, n_people: int = 700) -> list[Node]:
 
 
 def ntriples(nodes: Iterable[Node]) -> Iterator[str]:
-    """Yield one line of N-Triples after the other, properties first; each ends with a newline."""
+    """Yield the lines of N-Triples one by one, properties first; each ends with a newline."""
     for pid, (label, kind) in PROPERTIES.items():
         property_ = f"<{ENTITY}{pid}>"
         yield f"{property_} <{RDF_TYPE}> <{WIKIBASE}Property> .\n"
@@ -230,11 +230,11 @@ def ntriples(nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def interchange_rows(nodes: Sequence[Node]) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of `entities.jsonl` that the same graph has.
+    """Yield the rows of `entities.jsonl` for the same graph.
 
-    Its triples are in the order of their properties' numbers, then of their values. Unknown
-    values, identifiers elsewhere and files are left out, and so are entities without an English
-    label; a value without one is its qid; dates end before their 'T'.
+    Triples are ordered by their properties' numbers, then by their values. Unknown values,
+    identifiers of other sites and files are left out, and so are entities without an English label.
+    A value without an English label is given by its qid. Dates end before their 'T'.
     """
     label_of = {node.qid: node.label or node.qid for node in nodes}
     for node in nodes:

@@ -28,7 +28,7 @@ LATE = 0.08  # share of the units on which a rater's lease runs out
 TWICE = 0.2  # share of the units that are submitted twice
 DRAFTED = 0.2
 SKIPPED = 0.02
-# Two tabs are two connections, and a PostgreSQL as it is installed has 100 of them.
+# Two tabs take two connections, and PostgreSQL allows 100 connections by default.
 WITH_TWO_TABS = 15
 IDLE_SECONDS = 0.3
 
@@ -49,13 +49,13 @@ def at_once(*actions: Callable[[], T]) -> list[T]:
 
 
 def answers_of(rater: Rater, unit: int) -> dict[str, int]:
-    """Return what a rater says about a unit (SSA): the same at any time."""
+    """Return a rater's answers to the questions of SSA about a unit: always the same ones."""
     said = random_key(1, rater.code, unit)
     return {"sensible": said % 2, "specific": said // 2 % 2}
 
 
 class Acknowledged(NamedTuple):
-    """A submit that came back: `is_late` after the rater let the lease run out."""
+    """A submit that returned; `is_late` when the rater had let the lease run out."""
 
     rater: int
     unit: int
@@ -64,7 +64,7 @@ class Acknowledged(NamedTuple):
 
 
 def acknowledged(folder: Path) -> Iterator[Acknowledged]:
-    """Read what the raters of a crowd wrote down, each in a file."""
+    """Yield the submits that the raters of a crowd logged, each rater in a file of their own."""
     for file in folder.iterdir():
         for line in file.read_text(encoding="utf-8").splitlines():
             unit, outcome, is_late = json.loads(line)
@@ -75,9 +75,9 @@ def acknowledged(folder: Path) -> Iterator[Acknowledged]:
 
 
 def rate_in_haste(rater_id: int, folder: Path, seed: int, *, has_two_tabs: bool) -> None:
-    """Claim and submit until the study has no open slot: late, twice, and with drafts at times.
+    """Claim and submit until the study has no open slot: at times late, twice or with drafts.
 
-    A submit is written down only when it has come back.
+    A submit is logged only when it has returned.
     """
     draw = random.Random(seed)
     rater = Rater.objects.select_related("study").get(pk=rater_id)
@@ -102,7 +102,7 @@ def rate_in_haste(rater_id: int, folder: Path, seed: int, *, has_two_tabs: bool)
 
 
 def _dawdle(rater: Rater, held: Assignment, draw: random.Random) -> bool:
-    """Save a draft at times, or sit there until the lease is over; return whether that happened."""
+    """Save a draft at times, and at times let the lease run out; return whether it ran out."""
     if draw.random() < DRAFTED:
         save_draft(held.unit, rater, {}, 1.0)
     is_late = draw.random() < LATE
@@ -119,7 +119,7 @@ def _submit(
 ) -> list[SubmitOutcome]:
     """Submit a unit, at times twice: from two tabs at the same moment, or one after the other."""
     answers = answers_of(rater, held.unit_id)
-    held.unit.arm  # noqa: B018 - read once, not by two threads
+    held.unit.arm  # noqa: B018 - loaded here once, so that two threads do not both load it
     if draw.random() >= TWICE:
         return [rate(rater, held, answers)]
     if has_two_tabs:
@@ -135,7 +135,7 @@ def rate_as_a_crowd(
 ) -> int:
     """Let each rater rate in a process of their own until no slot is open; return the kills.
 
-    One after another is killed, at whatever it was doing, and started again.
+    Processes are killed one after another, in whatever they are doing, and started again.
 
     Raises:
         AssertionError: a process failed by itself, or some are busy after so many seconds.
@@ -144,7 +144,7 @@ def rate_as_a_crowd(
     fork = multiprocessing.get_context("fork")
 
     def start(place: int, rater: Rater) -> BaseProcess:
-        connections.close_all()  # or parent and child would talk over one connection
+        connections.close_all()  # parent and child must not share a connection
         process = fork.Process(
             target=rate_in_haste,
             args=(rater.pk, folder, draw.getrandbits(32)),

@@ -26,7 +26,7 @@ def researcher() -> User:
 
 
 def rater_users(n: int) -> list[User]:
-    """Return n accounts that may rate: rater-1, rater-2, …"""
+    """Return n accounts that may rate: rater-1, rater-2 and so on."""
     group, _ = Group.objects.get_or_create(name=Role.RATER)
     users = []
     for number in range(1, n + 1):
@@ -39,7 +39,7 @@ def rater_users(n: int) -> list[User]:
 def material(
     folder: Path, *, n_examples: int = 2, setups: Sequence[str] = ("cool", "warm"), **rows: Any
 ) -> Dataset:
-    """Import n examples with one passage each and a response by every setup that was shown it."""
+    """Import n examples with one passage each, and a response of every setup that was shown it."""
     keys = [f"e{number}" for number in range(1, n_examples + 1)]
     outcome = import_rows(
         folder,
@@ -66,7 +66,7 @@ def planned(
     name: str = "Pilot",
     **plan: Any,
 ) -> Study:
-    """Plan a study of all setups of a dataset, with so many raters."""
+    """Plan a study of all setups of a dataset, for these raters or for this number of raters."""
     data = built_in_schemes()[scheme] if isinstance(scheme, str) else scheme
     users = rater_users(raters) if isinstance(raters, int) else raters
     setups = list(dataset.setups.all())
@@ -76,7 +76,7 @@ def planned(
 
 
 def opened(dataset: Dataset, **plan: Any) -> Study:
-    """Plan and open a study: arguments as for `planned`."""
+    """Plan and open a study. The arguments are those of `planned`."""
     study = planned(dataset, **plan)
     open_study(study, researcher())
     return study
@@ -88,21 +88,21 @@ def raters_of(study: Study) -> list[Rater]:
 
 
 def claimed(rater: Rater) -> Assignment:
-    """Claim a rater's next unit, of which there must be one."""
+    """Claim a rater's next unit; there must be one."""
     assignment = claim_next_unit(rater)
     assert assignment is not None
     return assignment
 
 
 def yes_where_possible(scheme: Scheme) -> dict[str, int]:
-    """Return the answers that speak for a response in every question."""
+    """Return the answer to each question that is in favour of a response."""
     return {q.key: q.scale.values[0 if q.better == "no" else -1] for q in scheme.questions}
 
 
 def judged(
     rater: Rater, assignment: Assignment, answers: Mapping[str, int] | None = None
 ) -> list[JudgedTarget]:
-    """Return the same answers for every target of a unit; all in its favour without any."""
+    """Return the same answers for every target of a unit; without answers, all in its favour."""
     scheme = load_scheme(rater.study.scheme)
     judgement = with_implied(scheme, answers or yes_where_possible(scheme))
     targets = assignment.unit.targets.values_list("pk", flat=True)
@@ -115,12 +115,12 @@ def judged(
 def rate(
     rater: Rater, assignment: Assignment, answers: Mapping[str, int] | None = None
 ) -> SubmitOutcome:
-    """Submit a unit: arguments as for `judged`."""
+    """Submit a unit. The arguments are those of `judged`."""
     return submit_votes(assignment.unit, rater, judged(rater, assignment, answers), 10.0)
 
 
 def rate_next(rater: Rater, answers: Mapping[str, int] | None = None) -> Assignment | None:
-    """Claim the next unit and submit it; None when nothing is left."""
+    """Claim the next unit, submit it and return it; return None when no unit is left."""
     assignment = claim_next_unit(rater)
     if assignment:
         rate(rater, assignment, answers)
@@ -128,13 +128,13 @@ def rate_next(rater: Rater, answers: Mapping[str, int] | None = None) -> Assignm
 
 
 def n_statements(action: Callable[[], object]) -> int:
-    """Return how many statements an action costs, those that begin and end a transaction aside."""
+    """Return how many statements an action takes, without those that begin or end a transaction."""
     framing = ("SAVEPOINT", "RELEASE", "BEGIN", "COMMIT")
     return len([sql for sql in statements(action) if not sql.startswith(framing)])
 
 
 def rate_all(study: Study) -> None:
-    """Let every rater rate in turn until nothing is left for anybody."""
+    """Let every rater rate in turn until no unit is left for any rater."""
     raters = raters_of(study)
     while [rater for rater in raters if rate_next(rater)]:
         pass

@@ -1,4 +1,4 @@
-"""Studies to set up: a small dataset, and plans for it."""
+"""Studies to set up: a small dataset and plans for it."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from tests.makers import example_row, import_rows, response_row
 
 
 def make_dataset(folder: Path, n_examples: int = 4, name: str = "mills") -> Dataset:
-    """Make examples with one golden passage, answered with it by setups a and b, without by c."""
+    """Make examples with one golden passage; setups a and b answer with it, c without it."""
     keys = [f"e{number}" for number in range(1, n_examples + 1)]
     import_rows(
         folder / name,
@@ -61,7 +61,7 @@ def make_open_study(dataset: Dataset, by: User, raters: list[User], **more: Any)
 
 
 def make_raters(n: int) -> list[User]:
-    """Make raters named r1, r2, … with codes R-1, R-2, …"""
+    """Make raters named r1, r2 and so on, with codes R-1, R-2 and so on."""
     raters = []
     for number in range(1, n + 1):
         rater = person(f"r{number}", Role.RATER)

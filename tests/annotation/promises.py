@@ -1,4 +1,4 @@
-"""What the rating queue promises, read from the stored rows and not from its own bookkeeping."""
+"""The promises of the rating queue, checked on the stored rows and not on its own bookkeeping."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from tests.annotation.crowd import Acknowledged, answers_of
 
 
 def broken_promises(study: Study) -> dict[str, int]:
-    """Count what must never be, by promise; empty when all are kept."""
+    """Return how often each promise is broken; empty when all are kept."""
     votes = Vote.objects.filter(arm__study=study)
     counting = votes.filter(is_surplus=False)
     slots = Assignment.objects.filter(study=study)
@@ -40,7 +40,7 @@ def broken_promises(study: Study) -> dict[str, int]:
 
 
 def _groups(rows: QuerySet[Any], *by: str, of: str, above: int = 1) -> int:
-    """Return how many groups of rows have more than so many different values of something."""
+    """Return how many groups of rows have more than `above` different values of `of`."""
     counted = rows.order_by().values(*by).annotate(n=Count(of, distinct=True))
     return int(counted.filter(n__gt=above).count())
 
@@ -59,9 +59,10 @@ def _incomplete(study: Study) -> int:
 
 
 def lost_votes(study: Study, acknowledged: Iterable[Acknowledged]) -> list[Acknowledged]:
-    """Return the submits that came back and are not stored as they were said (SSA).
+    """Return the submits that returned but whose answers are not stored as given (SSA).
 
-    Stored votes must count, surplus ones must not; after a repeat either is right.
+    The votes of a stored submit must count, those of a surplus one must not. After a repeated
+    submit, either is right.
     """
     scheme = load_scheme(study.scheme)
     raters = {rater.pk: rater for rater in Rater.objects.filter(study=study)}

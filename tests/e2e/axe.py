@@ -1,4 +1,4 @@
-"""axe-core over what a page shows: loaded into it once, and asked for the least that proves it."""
+"""Checks of pages by axe-core, loaded once into each page, with as few checks as suffice."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 
 SCRIPT = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text("utf-8")
 BUT_CONTRAST = {"rules": {"color-contrast": {"enabled": False}}}
-# Pages have no frames and no styles of other sites, which axe would look for each time.
+# Our pages have no frames and no styles of other sites; axe would look for both each time.
 RUN = """
 const violations = async (where, rules) => {
   const options = {resultTypes: ["violations"], preload: false, iframes: false, ...rules};
@@ -17,7 +17,7 @@ const violations = async (where, rules) => {
 };
 """
 ASK = f"rules => {{ {RUN} return violations(document, rules); }}"
-# Contrast depends on a text's colour and size and on what is painted under it, on nothing else.
+# Contrast depends only on a text's colour and size, and on what is painted under it.
 ASK_CONTRAST = f"""
 async seen => {{
   {RUN}
@@ -45,20 +45,20 @@ async seen => {{
 
 
 def violations(page: Page, rules: dict[str, Any] | None = None) -> list[str]:
-    """Return what axe finds against a page: by all rules, or by some in axe's notation."""
+    """Return axe's findings on a page, by all rules or by those given in axe's notation."""
     _load(page)
     found: list[str] = page.evaluate(ASK, rules or {})
     return found
 
 
 class Contrasts:
-    """The contrasts of many pages: axe looks at each combination of colours once."""
+    """The contrasts of many pages: axe checks each combination of colours once."""
 
     def __init__(self) -> None:
         self._seen: list[str] = []
 
     def violations(self, page: Page) -> list[str]:
-        """Return texts that are hard to read, of those in colours that no page had before."""
+        """Return texts that are hard to read, among those in colours that no page had before."""
         _load(page)
         seen, found = page.evaluate(ASK_CONTRAST, self._seen)
         self._seen += seen

@@ -60,7 +60,7 @@ LONG = f"{ARABIC} What did Artemisia 3 and Anne Hathaway say of {SCRIPT}?"
 
 
 def graph_pages(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield name and address of each page that a researcher has."""
+    """Yield name and address of each page that a researcher may open."""
     yield "graphs, none", reverse("graphs:graphs")
     bare = import_rows(folder / "bare", "bare graph", examples=[example_row()]).dataset
     assert bare
@@ -121,7 +121,7 @@ def construction_pages() -> Iterator[tuple[str, str]]:
 
 
 def pull_pages() -> Iterator[tuple[str, str]]:
-    """Yield name and address of each page that an admin has."""
+    """Yield name and address of each page that an admin may open."""
     yield "graphs, of an admin", reverse("graphs:graphs")
     yield "pull", reverse("graphs:pull")
     yield "new construction", reverse("constructions:new")
@@ -141,7 +141,7 @@ def _tabs(
 
 
 def _asked(dataset: Dataset) -> Iterator[tuple[str, str]]:
-    """Yield a question whose answer is on its way, came, and did not come."""
+    """Yield questions whose answer is awaited, has arrived, and did not arrive."""
     example = store_question(dataset, "Who was the wife of the Bard of Avon?", None)
     address = reverse("graphs:question", args=[dataset.slug, example.pk])
     grid = ask(example, AskedOf("extractive"), None)
@@ -156,7 +156,7 @@ def _asked(dataset: Dataset) -> Iterator[tuple[str, str]]:
 
 
 def _scored(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the reports on answers that people's minimum sets and runs of metrics are about."""
+    """Yield the reports on answers that have minimum sets made by people, and scores by metrics."""
     dataset = import_cited(folder / "scored", "scored graph")
     score_citations(dataset, {("c1", 1): 0.9, ("c1", 2): 0.4, ("c2", 1): None, ("c3", 1): 0.6})
     found = {
@@ -179,7 +179,7 @@ def _scored(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _experiments(folder: Path, bare: Dataset) -> Iterator[tuple[str, str]]:
-    """Yield experiments of nothing, of a graph that nobody has asked about, and with answers."""
+    """Yield experiments without a graph, over a graph without answers, and with answers."""
 
     def page(dataset: Dataset, key: str) -> str:
         return reverse("graphs:experiment", args=[dataset.slug, key])

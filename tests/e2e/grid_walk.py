@@ -22,7 +22,7 @@ RANKING = "dense-" * 16  # a long name
 
 
 def grid_pages(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield name and address of each page; rows as workers leave them."""
+    """Yield name and address of each page, with rows such as workers leave them."""
     listed, new = reverse("grids:grids"), reverse("grids:new")
     yield "grids, none", listed
     dataset = valley(folder, 12)

@@ -23,7 +23,7 @@ urteil = "vote"
 
 
 def import_pages(user: User) -> Iterator[tuple[str, str]]:
-    """Yield name and address of each page; imports as a worker leaves them."""
+    """Yield name and address of each page, with imports such as a worker leaves them."""
     yield "import, none", reverse("evaluation:import")
     save_mapping("Ratings of May", MAPPING, user)
     checking = _sent(user, KNOWN)

@@ -23,7 +23,7 @@ ERRORS += [(0.0521, 0.0833, True), (0.0511, 0.0529, True)]
 
 
 def job_pages(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield name and address of each page; rows as a worker leaves them."""
+    """Yield name and address of each page, with rows such as a worker leaves them."""
     listed, search = reverse("evaluation:jobs"), reverse("evaluation:new-search")
     distillation = reverse("evaluation:new-distillation")
     yield "jobs, none", listed

@@ -19,7 +19,7 @@ TURNS = [
 
 
 def sample_pages(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield name and address of each page; rows as a worker leaves them."""
+    """Yield name and address of each page, with rows such as a worker leaves them."""
     bare = {"turns": TURNS, "golden_answer": "in the winter", "evidence": []}
     golden = [{"id": "p", "text": "It closed in the winter." * 40, "golden": True}]
     rows = [example_row("bare" * 20, **bare), example_row("e1", **bare | {"evidence": golden})]

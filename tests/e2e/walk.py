@@ -1,4 +1,4 @@
-"""Walks over every page, in every state that looks different: of raters, and of researchers."""
+"""Walks over every page of raters and of researchers, in every state that looks different."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -46,7 +46,7 @@ SCRIPT = "<script>alert('x')</script><b>bold</b> " + "incomprehensibilities" * 1
 
 
 class Stop(NamedTuple):
-    """One page in one state: who looks, where, and what they do there."""
+    """One page in one state: the user who opens it, its address, and the user's action there."""
 
     name: str
     user: User
@@ -113,7 +113,7 @@ def administrator() -> User:
 
 
 def in_hand(study: Study, number: int = 0) -> tuple[User, str]:
-    """Return a rater and the address of the unit they get."""
+    """Return a rater and the address of the unit that they get."""
     rater = raters_of(study)[number]
     assert rater.user is not None
     return account(rater), unit_path(claimed(rater))
@@ -263,7 +263,7 @@ def tradeoff_stops(folder: Path) -> Iterator[Stop]:
 
 
 def report_stops(folder: Path, user: User) -> Iterator[Stop]:
-    """Yield reports of studies of every shape, folded and unfolded."""
+    """Yield reports of studies of every kind, folded and unfolded."""
     arms = {f"c{n}": ("nnn", "yyy") for n in range(9)} | {f"w{n}": ("yyy", "yyn") for n in range(9)}
     both = two_arms(folder / "arms", arms, setups={k: COOL if k[0] == "c" else WARM for k in arms})
     make_scores(make_run(both.dataset), {key: n / 18 for n, key in enumerate(arms)})
@@ -350,7 +350,7 @@ def run_stops(folder: Path, user: User) -> Iterator[Stop]:
 
 
 def judged_stops(folder: Path, user: User) -> Iterator[Stop]:
-    """Yield the pages of a run by a language model that said something else than a score."""
+    """Yield the pages of a run by a language model, some of whose replies are not a score."""
     study = rated(folder / "said", {"x": {"q": ["yes", "no"]}, "y": {"q": ["no"]}}, name="Said")
     parameters = {"mode": "logprob", "repeats": 2, "prompt_text": f"{SCRIPT}\n{ARABIC}"}
     run = make_run(
@@ -447,11 +447,11 @@ def start_without_window(page: Page) -> None:
 
 
 def visits(page: Page, sign_in, stops: Iterable[Stop]) -> Iterator[Stop]:
-    """Go from page to page, as whoever it is for, and stop at each."""
+    """Open each page as the user that it is for, and yield at each."""
     user = None
     for stop in stops:
         if stop.user != user:
-            page.goto("about:blank")  # a draft may still be on its way: let it arrive first
+            page.goto("about:blank")  # a draft that is still being sent arrives first
             sign_in(stop.user)
             user = stop.user
         page.goto(stop.path)
@@ -460,6 +460,6 @@ def visits(page: Page, sign_in, stops: Iterable[Stop]) -> Iterator[Stop]:
 
 
 def sideways(page: Page) -> list[str]:
-    """Return a complaint when a page is wider than the screen."""
+    """Return a complaint when a page is wider than the screen, otherwise an empty list."""
     width, room = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     return [f"{width} px wide on {room} px"] if width > room else []

@@ -1,6 +1,6 @@
-"""A dataset of answers that cite a small graph, some of it removed, and its runs by shared words.
+"""A dataset of answers that cite a small graph, partly removed, and its runs by shared words.
 
-Lexical scores by hand, content words of the hypothesis that the sentence has / all of them:
+Lexical scores by hand: the share of the hypothesis' content words that the sentence has.
 
     a, 1  'Ada was a painter.'           occupation: painter   {painter}            1 of 2
     a, 2  'She was born in Rome.'        place of birth: Rome  {rome}               1 of 3
@@ -44,7 +44,7 @@ ALIGNED = {("a", 1): 1 / 2, ("a", 2): 1 / 3, ("a", 3): 0.0, ("b", 1): 1.0, ("d",
 
 
 def answers(**more: Row) -> list[Row]:
-    """Return the four responses; `more` has further keys by response."""
+    """Return the four responses; `more` maps a response to further fields of its row."""
     return [
         response_row(key, text=text, graph_shown=GRAPH) | more.get(key, {})
         for key, text in TEXTS.items()
@@ -52,7 +52,7 @@ def answers(**more: Row) -> list[Row]:
 
 
 def cited(folder: Path, name: str = "cited", **rows: Any) -> Dataset:
-    """Import the answers, to one example."""
+    """Import the answers; all of them answer one example."""
     given = {"examples": [example_row("e1")], "responses": answers()} | rows
     outcome = import_rows(folder / name, name, **given)
     assert outcome.dataset is not None
@@ -60,10 +60,10 @@ def cited(folder: Path, name: str = "cited", **rows: Any) -> Dataset:
 
 
 def removed_rows() -> list[Row]:
-    """Return answers of every kind: with [NA] and without, with nothing and who knows what removed.
+    """Return answers with and without [NA]; removed were triples, nothing, or it is not known what.
 
-    The sentences of 'admits' share {date, birth} of {date, birth, 1596} and {employer, medici} of
-    both: the highest probabilities are 2/3 and 1 of sentences and of triples.
+    The sentences of 'admits' share {date, birth} of {date, birth, 1596}, and both words of
+    {employer, medici}: the highest probabilities, by sentence as well as by triple, are 2/3 and 1.
     """
     return [
         response_row("admits", text=ADMITS, graph_shown=GRAPH, removed=REMOVED),
@@ -90,18 +90,18 @@ def votes(by_citation: dict[tuple[str, int], str]) -> list[Row]:
 
 
 def asked_for(dataset: Dataset, metric: str = "alignment", **plan: Any) -> MetricRun:
-    """Ask for a run over all responses."""
+    """Request a run over all responses."""
     made: AutoMetric = METRICS[metric].made({})
     return request_metric_run(dataset, RunPlan(metric=made, **plan), dataset.responses.all(), None)
 
 
 def scored(dataset: Dataset, metric: str = "alignment", **plan: Any) -> MetricRun:
-    """Return a run that has come to its end."""
+    """Return a run that has finished."""
     return work(asked_for(dataset, metric, **plan))
 
 
 def by_citation(run: MetricRun) -> dict[tuple[str, int | None], AutoScore]:
-    """Return a run's rows by response and number of the citation."""
+    """Return a run's rows by the response's key and the citation's number."""
     rows = AutoScore.objects.filter(run=run).select_related("target__response", "target__citation")
     return {
         (row.target.response.key, row.target.citation.number if row.target.citation else None): row

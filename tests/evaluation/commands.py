@@ -1,4 +1,4 @@
-"""What tests of commands share."""
+"""A helper that tests of commands share."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 
 
 def failure(*arguments: object, **options: Any) -> str:
-    """Return the one line that a command ends with when it cannot do what was asked."""
+    """Return the one-line error with which a command refuses to do what was asked."""
     with pytest.raises(CommandError) as error:
         call_command(*map(str, arguments), **options)
     return str(error.value)

@@ -21,7 +21,7 @@ MINIMUM: Mapping[str, Any] = {
 }
 GOLD = {"q1": "Q1", "q2": "Q2", "q3": "Q1"}
 GRAPH = {"Q1": ADA, "Q2": BEN}
-# What three runs cite, by question. Citations, correct, precise, hit members:
+# The citations of three runs, by question. Citations, correct, precise, hit members:
 #   run 1: 3, 3, 2, 2 of 3     run 2: 3, 2, 2, 2 of 3     run 3: 1, 1, 1, 1 of 3
 RUNS = (
     {"q1": f"{WRITER} {LONDON}", "q2": CHESS},
@@ -31,7 +31,7 @@ RUNS = (
 
 
 def close(figure: float) -> Any:
-    """Return what equals a figure but for rounding."""
+    """Return a value that equals a figure except for rounding."""
     return pytest.approx(figure, abs=1e-12)
 
 
@@ -42,7 +42,13 @@ def setup(prompt: str = "graph-retrieved", seed: int = 1, **more: Any) -> dict[s
 def answers(
     said: Mapping[str, str], made_by: Mapping[str, Any], **more: Mapping[str, Any]
 ) -> list[Row]:
-    """Return a run's responses: question → what its one sentence cites; `more` has keys by name."""
+    """Return a run's responses.
+
+    Args:
+        said: question → the citations of the response's one sentence.
+        made_by: the setup.
+        more: name of a further field → its value by question.
+    """
     key = "-".join(str(made_by[name]) for name in ("model", "prompt", "seed"))
     return [
         response_row(
@@ -60,7 +66,7 @@ def answers(
 def import_answers(
     folder: Path, rows: list[Row], name: str = "ablated", more: Sequence[str] = ()
 ) -> Dataset:
-    """Import three questions, more of q1's minimum set, and some responses."""
+    """Import three questions, `more` questions with q1's minimum set, and some responses."""
     minimum = {**MINIMUM, **dict.fromkeys(more, MINIMUM["q1"])}
     questions = [question(q, of) | {"entities": [GOLD.get(q, "Q1")]} for q, of in minimum.items()]
     import_rows(
@@ -86,9 +92,10 @@ def all_runs() -> list[Row]:
 
 
 def removal_rows() -> list[Row]:
-    """Return a family of two seeds: gold, one and two members removed of q1's two and q2's one.
+    """Return a family of two seeds: gold graphs, and graphs with one and with two members removed.
 
-    Removed of q1: writer, then London; of q2: miller, then no more.
+    From q1, which has two members, writer is removed, then London. From q2, which has one member,
+    miller is removed, and then nothing more.
     """
     ada, ben = ADA[1:2], BEN[1:2]
     gold = answers({"q1": f"{WRITER} {LONDON}", "q2": MILLER, "q3": WRITER}, setup("graph-gold"))
@@ -106,8 +113,8 @@ def removal_rows() -> list[Row]:
 
 
 def accuracy_rows() -> list[Row]:
-    """Return the answers of gold graphs, of one of two replaced, and of both."""
-    more = {"max_tokens": 100}  # of a family of their own
+    """Return the answers with gold graphs, with both graphs replaced, and with one replaced."""
+    more = {"max_tokens": 100}  # makes these setups a family of their own
     rows = answers({"q1": f"{WRITER} {LONDON}", "q2": MILLER}, setup("graph-gold", **more))
     for p, said, graphs in (
         (40, {"q1": "[NA]", "q2": "[NA]"}, {"q1": BEN, "q2": ADA}),

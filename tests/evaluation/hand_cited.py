@@ -48,13 +48,13 @@ def import_cited(folder: Path, name: str = "cited") -> Dataset:
             question("q4"),
         ],
         responses=[
-            # All three correct and needed, one of them twice.
+            # All three citations are correct and needed; two of them are the same.
             response_row("c1", "q1", setup=COOL, text=c1, graph_shown=ADA),
-            # One wrong, one incomplete, one correct that is not needed.
+            # One citation is wrong, one incomplete, one correct but not needed.
             response_row("c2", "q2", setup=COOL, text=c2, graph_shown=BEN, removed=[BEN[1]]),
             response_row("c3", "q3", setup=COOL, text=f"Ada writes {WRITER}.", graph_shown=ADA),
             response_row("c4", "q4", setup=COOL, text=f"Ben mills {MILLER}.", graph_shown=BEN),
-            # Without a citation; with one that an empty graph cannot hold; of an unknown graph.
+            # No citation; one that the empty graph cannot hold; an unknown graph.
             response_row("w1", "q1", setup=WARM, text="I do not know [NA].", graph_shown=ADA),
             response_row("w2", "q2", setup=WARM, text=f"Ben mills {MILLER}.", graph_shown=[]),
             response_row("w3", "q3", setup=WARM, text="Nobody knows."),
@@ -66,7 +66,7 @@ def import_cited(folder: Path, name: str = "cited") -> Dataset:
 def score_citations(
     dataset: Dataset, scores: Mapping[tuple[str, int], float | None], **more: Any
 ) -> MetricRun:
-    """Make a run of alignment: (response, number of its citation) → score; None: failed."""
+    """Make a run of alignment; scores by response and number of the citation; None: failed."""
     store_cited_facts(list(dataset.responses.values_list("pk", flat=True)))
     said = {"signature": "alignment|lexical|t:0.5", "backend": "lexical"} | more
     run = MetricRun.objects.create(dataset=dataset, metric="alignment", **said)
@@ -85,7 +85,7 @@ def score_answers(
     details: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> MetricRun:
-    """Make a run over responses: response → score, or why there is none."""
+    """Make a run over responses; by response, the score, or a text that says why there is none."""
     run = MetricRun.objects.create(dataset=dataset, metric=metric, **more)
     for key, score in scores.items():
         response = Response.objects.get(dataset=dataset, key=key)

@@ -1,4 +1,4 @@
-"""Pairs of a sentence and a citation that two people and a run have judged, by hand."""
+"""Pairs of a sentence and a citation, with judgements of two people and of a run, by hand."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from generation.models import Dataset
 from tests.annotation.makers import rater_users, raters_of, researcher
 from tests.makers import example_row, import_rows, response_row
 
-# Pair: votes of the two raters, score of the metric (0.5 and more is aligned; None: failed).
+# For each pair: votes of the two raters, score of the metric (0.5 or more: aligned; None: failed).
 # 10 pairs: 6 yes-yes, 2 no-no, 2 split. Mean vote (6 + 2 * 0.5) / 10 = 0.7, agreement 8 / 10.
 PAIRS = [
     *[((1, 1), 0.9)] * 5,
@@ -48,9 +48,9 @@ def pairs_of(
 
 
 def rated(folder: Path, name: str = "pairs", models: Sequence[str] = ("one",)) -> Study:
-    """Make a study whose every pair two people have rated, and a run that has scored them.
+    """Make a study in which two people have rated every pair, and a run that has scored them.
 
-    Votes and scores are those of `PAIRS`, for each model.
+    The votes and scores are those of `PAIRS`, for each model.
     """
     dataset = pairs_of(folder, name, models=models)
     slug = "rated" if name == "pairs" else f"rated {name}"

@@ -1,4 +1,4 @@
-"""Runs and scores as a worker leaves them, made row by row."""
+"""Runs and scores like those that a worker stores, made row by row."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,7 +33,7 @@ def make_run(dataset: Dataset, **more: Any) -> MetricRun:
 
 
 def make_score(run: MetricRun, key: str, score: float | None, **more: Any) -> AutoScore:
-    """Make what a run says about the response of that key."""
+    """Make a run's score of the response with this key."""
     response = Response.objects.get(dataset=run.dataset_id, key=key)
     target, _ = Target.objects.get_or_create(response=response, citation=None)
     return AutoScore.objects.create(run=run, target=target, score=score, **more)
@@ -47,7 +47,7 @@ def make_scores(run: MetricRun, scores: Mapping[str, float]) -> None:
 def window(
     passage: str, text: str, probability: float = 0.9, sentence: int | None = None
 ) -> dict[str, Any]:
-    """Return the window of the newest passage of that key that is this text, as scores store it."""
+    """Return, as scores store it, the window with this text in the newest passage of this key."""
     found = Passage.objects.filter(key=passage).latest("pk")
     start = found.text.index(text)
     end = start + len(text)
@@ -70,8 +70,8 @@ def window(
 def disputed(folder: Path, name: str = "Disputed") -> tuple[Study, MetricRun]:
     """Import a study of five responses in which raters and a run disagree on three.
 
-    Yes : no votes, score: missed 3:2 .30, missed 5:0 .10, false alarm 1:4 .80, agree 5:0 .90,
-    undecided 2:2 .90.
+    Yes : no votes and score of each: missed 3:2 .30, missed 5:0 .10, false alarm 1:4 .80,
+    agree 5:0 .90, undecided 2:2 .90.
     """
     votes = {"r-miss": "yyynn", "r-far": "yyyyy", "r-false": "ynnnn", "r-same": "yyyyy"}
     votes["r-even"] = "yynn"

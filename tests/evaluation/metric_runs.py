@@ -14,13 +14,14 @@ from generation.model_specs import ModelSpec
 from generation.models import Dataset, Response
 from tests.makers import example_row, import_rows, response_row
 
-BARE, NO_GOLDEN = "e2", "no golden evidence"  # an example, and why its responses have no score
+# An example, and the reason why its responses have no score.
+BARE, NO_GOLDEN = "e2", "no golden evidence"
 
 
 def mill(folder: Path, n_responses: int = 12, name: str = "mill", **rows: Any) -> Dataset:
-    """Import a dataset of one example with so many responses that were shown its passage.
+    """Import a dataset of one example, with `n_responses` responses that were shown its passage.
 
-    Of a second one, `BARE`, no evidence is known: nothing can be asked about responses to it.
+    A second example, `BARE`, has no known evidence: responses to it cannot be scored.
     """
     text = "The mill closed in 1971. A flood had ruined it."
     evidence = [{"id": "p1", "text": text, "golden": True}]
@@ -47,7 +48,7 @@ def mill(folder: Path, n_responses: int = 12, name: str = "mill", **rows: Any) -
 
 
 def requested(dataset: Dataset, user: User | None = None, **plan: Any) -> MetricRun:
-    """Ask for a run over a dataset, lexical unless the plan says otherwise."""
+    """Request a run over a dataset; it is lexical unless the plan says otherwise."""
     choices = AutoAis(**{key: plan.pop(key) for key in AutoAis._fields if key in plan})
     named = {"model_name": "name", "model_location": "location"}
     named |= {key: key for key in ModelSpec._fields}
@@ -69,7 +70,7 @@ def work(run: MetricRun, n_chunks: int | None = None) -> MetricRun:
 
 
 def done(dataset: Dataset, user: User | None = None, **plan: Any) -> MetricRun:
-    """Return a run that has come to its end."""
+    """Return a run that has finished."""
     return work(requested(dataset, user, **plan))
 
 
@@ -82,7 +83,7 @@ def cancelled(dataset: Dataset, user: User | None = None, **plan: Any) -> Metric
 
 
 def failed(dataset: Dataset, location: str, user: User | None = None) -> MetricRun:
-    """Return a run that stopped, since its model cannot be loaded from where it should lie."""
+    """Return a run that stopped because its model cannot be loaded from its location."""
     return work(
         requested(
             dataset, user, backend="transformers", model_name="lost-model", model_location=location

@@ -1,4 +1,4 @@
-"""What tests of pages share: a study with something of everything, and where its pages are."""
+"""Material that tests of pages share: a study with rows of every kind, and its addresses."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.makers import example_row, import_rows, response_row, vote_row
 
 
 def make_pilot(folder: Path) -> Dataset:
-    """Make a study with a vote, flag and score of every kind, on a dataset named pilot."""
+    """Make a dataset named pilot, and a study of it with votes, flags and scores of every kind."""
     turns = [
         {"speaker": "user", "text": "Who built the mill?"},
         {"speaker": "assistant", "text": "The monks."},
@@ -63,7 +63,7 @@ def response_address(key):
 
 
 def run_choices(**more):
-    """Return what the form of a new run sends: Auto-AIS over a dataset named mill, lexical."""
+    """Return the fields of the form of a new run: lexical Auto-AIS over a dataset named mill."""
     return {
         "over": "dataset:mill",
         "metric": "auto_ais",

@@ -1,4 +1,4 @@
-"""A backend that answers as it is told, and what tests of runs look at."""
+"""A backend that answers as it is told, and access to the rows that tests of runs check."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -17,7 +17,7 @@ ASKED = "When did the mill close?"
 
 
 class Told:
-    """A backend that answers as it is told, and notes what it was asked."""
+    """A backend that answers as it is told, and keeps the pairs that it was asked about."""
 
     signature = "told"
     files: dict[str, str] = {}

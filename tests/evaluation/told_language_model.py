@@ -1,4 +1,4 @@
-"""A language model that answers as it is told, and notes what it was asked."""
+"""A language model that answers as it is told, and keeps the prompts that it was sent."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -12,7 +12,7 @@ BACKEND = "told-model"
 
 
 class ToldLanguageModel:
-    """Its completions are what a function makes of prompt and decoding: a text, or more."""
+    """A model whose texts or whole completions a function makes of prompt and decoding."""
 
     signature = "told"
     files: dict[str, str] = {}
@@ -27,7 +27,7 @@ class ToldLanguageModel:
 
     @property
     def texts(self) -> list[str]:
-        """The prompts that it was asked with."""
+        """The texts of the prompts that it was sent."""
         return [prompt.text for prompt, _ in self.asked]
 
     def complete(self, prompts: Sequence[Prompt], decoding: Decoding) -> Iterator[Completion]:
@@ -39,13 +39,13 @@ class ToldLanguageModel:
 
 @pytest.fixture
 def told_model(monkeypatch) -> Callable[..., ToldLanguageModel]:
-    """Return a function from what to reply to a prompt to the model that is asked from now on."""
+    """Return a function that makes a model of a reply function; it is asked from then on."""
 
     def tell(reply: Callable[[str], str], revision: str = "") -> ToldLanguageModel:
         model = ToldLanguageModel(lambda prompt, decoding: reply(prompt.text), revision)
         kind = LanguageModelKind("Told", lambda spec: model)
         monkeypatch.setitem(LANGUAGE_MODELS, BACKEND, kind)
-        # One that 'needs no model' is opened each time: the one that was told last.
+        # A backend that 'needs no model' is opened each time, so that the last one told is asked.
         kind_here = BackendKind("Told", lambda spec: model, needs_model=False)
         monkeypatch.setitem(BACKENDS, BACKEND, kind_here)
         return model

@@ -1,4 +1,4 @@
-"""Real workers in process groups of their own, on each kind of broker; to be killed."""
+"""Real workers, each in its own process group, on each kind of broker, for tests that kill them."""
 
 import json
 import os
@@ -39,7 +39,7 @@ for chunk in chunks_to_send(MetricRun.objects.get(pk={run})):
 
 
 class Site:
-    """An installation on the test's database, with a broker and a queue that nobody else has."""
+    """An installation on the test's database, with a broker and a queue that no other test uses."""
 
     def __init__(self, broker: str, folder: Path, lease_seconds: int) -> None:
         self._broker = broker
@@ -58,11 +58,11 @@ class Site:
         }
 
     def send(self, run: MetricRun, times: int = 1) -> None:
-        """Send the chunks of a run, as a page does; each so many times."""
+        """Send the chunks of a run, as a page does, each of them `times` times."""
         self._python("-c", SEND.format(run=run.pk, times=times))
 
     def purge(self) -> None:
-        """Lose every message that waits."""
+        """Delete every message that waits in the queue."""
         self._python("-m", "celery", "--app=config", "purge", "-f")
 
     def worker(self, name: str = "worker", concurrency: int = 2) -> "Worker":
@@ -79,7 +79,7 @@ class Site:
         )
 
     def forget(self) -> None:
-        """Take the queue, and what was not acknowledged, off a shared broker."""
+        """Delete the queue and its unacknowledged messages from a shared broker."""
         if self._broker == "rabbitmq":
             with Connection(self.url) as connection:
                 for queue in (self.queue, f"{self.queue}-chunks", f"{self.queue}-servers"):
@@ -97,7 +97,7 @@ class Site:
 
 @contextmanager
 def site_on(broker: str, folder: Path, lease_seconds: int = 2) -> Iterator[Site]:
-    """Yield a site on a kind of broker; the test is skipped where it is missing."""
+    """Yield a site on a kind of broker; skip the test where the broker is missing."""
     if broker != "filesystem":
         need(broker)
     site = Site(broker, folder, lease_seconds)
@@ -149,7 +149,7 @@ class Worker:
 
 
 def long_evidence(folder: Path, n_examples: int, n_setups: int) -> Dataset:
-    """Return responses of each setup to each example, with 24 sentences of evidence each."""
+    """Return responses of each setup to each example; each has 24 sentences of evidence."""
     keys = [f"e{number}" for number in range(n_examples)]
     outcome = import_rows(
         folder,
@@ -183,13 +183,13 @@ def long_evidence(folder: Path, n_examples: int, n_setups: int) -> Dataset:
 
 
 def is_over(run: MetricRun) -> bool:
-    """Return whether a run has ended, looked up now."""
+    """Return whether a run has ended, by its row as it is now."""
     run.refresh_from_db()
     return run.state != MetricRun.State.RUNNING
 
 
 def waited(until: Callable[[], bool], seconds: float, every: float = 0.02) -> bool:
-    """Return whether something came true within so many seconds."""
+    """Return whether a condition became true within a number of seconds."""
     deadline = time.monotonic() + seconds
     while not until():
         if time.monotonic() > deadline:
@@ -199,7 +199,7 @@ def waited(until: Callable[[], bool], seconds: float, every: float = 0.02) -> bo
 
 
 def killed_while_scoring(site: Site, run: MetricRun, n_kills: int, seed: int) -> dict[int, object]:
-    """Start a worker and kill it while it scores, again and again; return the rows seen.
+    """Start a worker and kill it while it scores, `n_kills` times; return the rows stored so far.
 
     Raises:
         AssertionError: a worker scored nothing, or the run was over before the last kill.

@@ -1,4 +1,4 @@
-"""Write what deepeval 4.3.1 keeps of a run of answers and of one of conversations.
+"""Write the files that deepeval 4.3.1 keeps of a run of answers and of a run of conversations.
 
 deepeval.json and deepeval_turns.json are its `.latest_test_run.json`, deepeval_run.json is the file
 in its results folder. The metrics ask no language model. Usage: python write_deepeval.py FOLDER

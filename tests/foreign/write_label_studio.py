@@ -1,7 +1,8 @@
-"""Write the four exports of a small project that Label Studio 1.23.2 has.
+"""Write the four exports that Label Studio 1.23.2 makes of a small project.
 
-It runs for this machine alone, with SQLite, in a folder that is gone afterwards; four people sign
-up on its page, and all else goes through its web API. Usage: python write_label_studio.py FOLDER
+The server listens on this machine only, with SQLite, in a folder that is deleted afterwards. Four
+people sign up on its page, and everything else uses its web API.
+Usage: python write_label_studio.py FOLDER
 """
 
 import secrets
@@ -61,7 +62,7 @@ TASKS = [
         "rag-b",
     ),
 ]
-PREDICTIONS = {  # task → model version, score, what it said
+PREDICTIONS = {  # task → model version, score, answers
     1: [("judge-1", 0.93, {"grounded": ["Supported"], "quality": 5})],
     2: [
         ("judge-1", 0.41, {"grounded": ["Partly supported"], "quality": 3}),
@@ -69,7 +70,7 @@ PREDICTIONS = {  # task → model version, score, what it said
     ],
 }
 RATERS = ("anna", "bert", "carla")
-ANNOTATIONS = [  # rater, task, seconds, what was said, what else
+ANNOTATIONS = [  # rater, task, seconds, answers, further fields
     ("anna", 1, 12.5, {"grounded": ["Supported"], "quality": 3}, {}),
     (
         "bert",
@@ -100,7 +101,8 @@ ANNOTATIONS = [  # rater, task, seconds, what was said, what else
     ("anna", 3, 3.3, {}, {"was_cancelled": True}),
     ("bert", 3, 11.0, {"grounded": ["Supported"], "quality": 5}, {}),
 ]
-LOOKED_AGAIN = {"seconds": 18.9, "said": {"grounded": ["Supported"], "quality": 4}}  # anna, at 1
+# Anna's second answer, to task 1.
+LOOKED_AGAIN = {"seconds": 18.9, "said": {"grounded": ["Supported"], "quality": 4}}
 EXPORTS = {
     "JSON": "label_studio_export.json",
     "JSON_MIN": "label_studio_export_min.json",
@@ -109,12 +111,12 @@ EXPORTS = {
 
 
 class Person:
-    """Somebody who has signed up, and asks for addresses below that of the server."""
+    """A person who has signed up, and sends requests to addresses below that of the server."""
 
     def __init__(self, address: str, name: str) -> None:
         self._address = address
         self._session = requests.Session()
-        self._session.trust_env = False  # no proxy stands before this machine
+        self._session.trust_env = False  # no proxy for requests to this machine
         self._session.headers["Referer"] = address
         self.ask("GET", "/user/signup/")
         secret = secrets.token_urlsafe()
@@ -177,7 +179,7 @@ def wait_for(server: subprocess.Popen, address: str, log: Path) -> None:
 
 
 def results(said: dict) -> list[dict]:
-    """Return answers as Label Studio keeps them: a list of choices, texts, or a number."""
+    """Return answers in Label Studio's form: lists of choices, lists of texts, or numbers."""
     found = []
     for name, answer in said.items():
         kind = KINDS[name]
@@ -187,7 +189,7 @@ def results(said: dict) -> list[dict]:
 
 
 def fill(owner: Person, raters: dict[str, Person]) -> None:
-    """Make the project and its tasks, have models and raters answer."""
+    """Make the project and its tasks, and store the answers of models and raters."""
     owner.ask("POST", "/api/projects/", json={"title": "Opossums", "label_config": CONFIG})
     tasks = [
         {
@@ -220,7 +222,7 @@ def export(owner: Person, folder: Path) -> None:
 
 def main(folder: Path) -> None:
     with running_server() as address:
-        owner = Person(address, "owner")  # the first to sign up, whose organization the others join
+        owner = Person(address, "owner")  # the first to sign up; the others join their organization
         raters = {name: Person(address, name) for name in RATERS}
         fill(owner, raters)
         export(owner, folder)

@@ -1,4 +1,4 @@
-"""Write what users of RAGAS 0.1.22 have: a Hugging Face data set in three forms, and a result.
+"""Write the files of a user of RAGAS 0.1.22: a Hugging Face data set in three forms, and a result.
 
 The data set is written by `datasets` 2.21.0. The one metric compares letters in place of learned
 embeddings, and its language model is never asked. Usage: python write_ragas01.py FOLDER
@@ -18,7 +18,7 @@ ROWS = json.loads(Path(__file__).with_name("rows.json").read_text(encoding="utf-
 
 
 class Letters(Embeddings):
-    """How often a text has each letter from a to z: of others nothing, so that a score is NaN."""
+    """Embeddings that count each letter from a to z; a text without any makes the score NaN."""
 
     def embed_query(self, text):
         return [text.lower().count(chr(letter)) for letter in range(ord("a"), ord("z") + 1)]

@@ -1,4 +1,4 @@
-"""A process that asks what a grid has left, to be killed.
+"""A process that makes the calls that a grid has left, for tests that kill it.
 
 python -m tests.generation.grid_answers
 """
@@ -14,7 +14,7 @@ CALL_SECONDS = 0.001
 
 
 def main(grid_id: int, log: Path) -> None:
-    """Ask chunk by chunk; each call is a line of the log before it is answered."""
+    """Ask chunk by chunk; each call is written to the log as one line before it is answered."""
     django.setup()
 
     from generation.backends.registry import LANGUAGE_MODELS, LanguageModelKind
@@ -38,7 +38,7 @@ def main(grid_id: int, log: Path) -> None:
         if claim := claim_next_grid_chunk(grid):
             generate_chunk(claim)
         else:
-            time.sleep(0.1)  # until the lease of the one that was killed has run out
+            time.sleep(0.1)  # the lease of the killed process has to run out first
         grid.refresh_from_db()
 
 

@@ -1,4 +1,4 @@
-"""Grids in every state, planned and asked in the test's own process by the code of the workers."""
+"""Grids in every state, planned and asked by the workers' code, but in the test's own process."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from tests.makers import import_rows
 
 
 def valley(folder: Path, n: int = 3, name: str = "valley") -> Dataset:
-    """Import a dataset of n examples; the first has no golden evidence, the others have."""
+    """Import a dataset of n examples; all but the first have golden evidence."""
 
     def example(number: int) -> dict[str, Any]:
         passage = {"id": f"p{number}", "text": f"Mill {number} closed in {1900 + number}."}
@@ -30,9 +30,9 @@ def valley(folder: Path, n: int = 3, name: str = "valley") -> Dataset:
 
 
 def requested(dataset: Dataset, user: User | None = None, **choices: Any) -> Grid:
-    """Ask for a grid over a dataset: two setups of the extractive model, unless it says otherwise.
+    """Request a grid over a dataset: two setups of the extractive model, unless `choices` differ.
 
-    Without golden evidence one of them leaves an example out.
+    One of the setups leaves out an example that has no golden evidence.
     """
     usual = {
         "name": f"grid of {dataset.name}",
@@ -44,7 +44,7 @@ def requested(dataset: Dataset, user: User | None = None, **choices: Any) -> Gri
 
 
 def planned(dataset: Dataset, user: User | None = None, **choices: Any) -> Grid:
-    """Return a grid that waits to be started."""
+    """Return a planned grid that waits to be started."""
     grid = requested(dataset, user, **choices)
     make_plan(grid.pk)
     grid.refresh_from_db()
@@ -70,7 +70,7 @@ def work(grid: Grid, n_chunks: int | None = None) -> Grid:
 
 
 def done(dataset: Dataset, user: User | None = None, **choices: Any) -> Grid:
-    """Return a grid that has come to its end."""
+    """Return a grid that is done."""
     return work(started(dataset, user, **choices))
 
 

@@ -1,4 +1,4 @@
-"""An example made by hand, with eight passages: tests/data/prompts has its prompts."""
+"""An example made by hand, with eight passages. Its prompts are in tests/data/prompts."""
 
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ TURNS = (
     TurnRecord("assistant", "Monks did, in 1200.", 0),
     TurnRecord("user", "When did the mill close?", 1),
 )
-# Eight words each, so that BM25 weighs a word alike in all of them. Of the question, 'close' is in
-# two passages and 'mill' in three; so the strike's is above the wind's and the mill's, which tie.
-FLOOD = "One flood made every mill close for weeks."  # both words: the best
+# Each has eight words, so that BM25 weighs a word alike in all of them. Of the question's words,
+# 'close' is in two passages and 'mill' in three. So STRIKE ranks above WIND and MILL, which tie.
+FLOOD = "One flood made every mill close for weeks."  # both words, so the best
 STRIKE = "A strike let most shops close for days."
 WIND = "Wind moved another mill on Gallows Hill once."
 MILL = "Mill wheels stopped in 1971. Visitors came later."  # golden
@@ -37,14 +37,14 @@ def written(key: str) -> str:
 
 
 def example_rows() -> list[dict[str, Any]]:
-    """Return the example for an interchange file, and others that bring the rest along."""
+    """Return the example for an interchange file, and a second one that has the other passages."""
     golden, *others = sorted(PASSAGES, key=lambda key: key != "p2-mill")
     turns = [{"speaker": turn.speaker, "text": turn.text} for turn in TURNS]
     evidence = [{"id": golden, "text": PASSAGES[golden], "golden": True}]
     return [
         {"id": "mill", "turns": turns, "evidence": evidence, "golden_answer": "In 1971."},
         {
-            "id": "market",  # no evidence of it is golden
+            "id": "market",  # has no golden evidence
             "turns": [{"speaker": "user", "text": "What was sold?"}],
             "evidence": [{"id": key, "text": PASSAGES[key]} for key in others],
         },

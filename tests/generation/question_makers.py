@@ -1,4 +1,4 @@
-"""Datasets to ask about, grids over them, and a model that notes what it was asked."""
+"""Datasets, grids over them, and a model that keeps the prompts that it was sent."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ LOGGING = "noting"
 
 
 class Noting:
-    """A model that says 'Answer.' and notes what it was asked; `on_call` may do more."""
+    """A model that says 'Answer.' and keeps prompts and decodings; `on_call` may do more."""
 
     revision, device = "", "cpu"
 
@@ -23,7 +23,7 @@ class Noting:
         """Make a model.
 
         Args:
-            on_call: takes the number of the call, from 1, and returns its problem, if any.
+            on_call: takes the number of the call, from 1, and returns its problem, or ''.
         """
         self.signature = "noting|v:1"
         self.files: dict[str, str] = {}
@@ -62,7 +62,7 @@ def started(dataset: Dataset, choices: GridChoices) -> Grid:
 
 
 def ask(grid: Grid) -> Grid:
-    """Do what a grid has left, as a worker does, and return it as it is then."""
+    """Work off the chunks that a grid has left, as a worker does, and return the grid."""
     while claim := claim_next_grid_chunk(grid):
         generate_chunk(claim)
     grid.refresh_from_db()

@@ -1,10 +1,11 @@
-"""Compare what two commits answer: every page, file, API answer and command that only reads.
+"""Compare the answers of two commits: pages, files, API answers and commands that only read.
 
-One database is filled by the older code. Each commit gets a copy, migrates it, and answers about it
-with a clock that stands still: an admin, a researcher, a rater and nobody visit every address, so
-many of each kind, and every report, export and help text is printed. Answers are then compared byte
-by byte. Exit status 1: there are differences that tests/data/allowed_differences.toml does not
-list. 'Only in one' mostly follows a page whose links differ.
+One database is filled by the older code. Each commit gets a copy, migrates it, and answers from it
+with a clock that stands still: an admin, a researcher, a rater and a visitor who is not signed in
+open a few addresses of every kind, and every report, export and help text is printed. The answers
+are then compared byte by byte. Exit status 1: there are differences that
+tests/data/allowed_differences.toml does not list. An address 'only in one' mostly follows from a
+page whose links differ.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from .collection import Collection
 from .comparison import Allowed, Outcome, allowed_differences, compare
 
 ALLOWED = ROOT / "tests" / "data" / "allowed_differences.toml"
-MOST_PRINTED = 60  # differences, and addresses only in one
+MOST_PRINTED = 60  # differences, and likewise addresses only in one
 
 
 def main() -> int:
@@ -72,7 +73,8 @@ def _collect(*both: Checkout) -> None:
         checkout.migrate()
         arguments = (str(checkout.collected), moment)
         running.append(checkout.start("collecting", *arguments, settings="config.settings_test"))
-    statuses = [process.wait() for process in running]  # of both, whatever the first says
+    # Waits for both, also when the first has failed.
+    statuses = [process.wait() for process in running]
     if any(statuses):
         raise SystemExit("Answers could not be collected; the error stands above.")
 

@@ -1,4 +1,4 @@
-"""Asks every command for its help, and every command that only reads for its output."""
+"""Collects the help of every command, and the output of every command that only reads."""
 
 import zipfile
 from argparse import ArgumentParser
@@ -24,7 +24,7 @@ OURS = frozenset({"accounts", "annotation", "evaluation", "generation", "work"})
 
 
 def ask_commands(collector: Collector) -> None:
-    """Store what commands print, and what they write into the folder that this process is in."""
+    """Store the commands' output, and the files that they write into the current folder."""
     for name, parser in sorted(_parsers()):
         collector.store(f"command {name} --help", _printed(parser.format_help()))
     studies = list(Study.objects.order_by("name").values_list("name", flat=True))
@@ -61,14 +61,14 @@ def _reports() -> list[str]:
 
 
 def _ask_in_formats(collector: Collector, command: Command) -> None:
-    """Ask for each format; where the first is refused, so are the others."""
+    """Ask for each format; stop at the first that is refused, since the others are refused too."""
     for form in FORMATS:
         if _ask(collector, (*command, "--format", form)):
             return
 
 
 def _ask(collector: Collector, command: Command) -> int:
-    """Store what a command prints, or why it refuses; return its exit status."""
+    """Store the output of a command, or the reason why it refuses; return its exit status."""
     out = StringIO()
     try:
         call_command(*command, stdout=out, stderr=StringIO())

@@ -1,6 +1,7 @@
-"""Fills the database by a commit's own code: `python -m same_outputs.building FOLDER [SHARED]`.
+"""Fills the database with a commit's own code: `python -m same_outputs.building FOLDER [SHARED]`.
 
-What that commit cannot do is said and left out; both commits then answer about the same data.
+A command that this commit cannot execute is reported and left out. Both commits then answer from
+the same data.
 """
 
 import sys
@@ -26,11 +27,11 @@ def main(folder: str, shared: str = "") -> None:
         except CommandError as error:
             print(f"Left out: {' '.join(command)}: {error}", flush=True)  # noqa: T201 - for the terminal
     _rate_and_save()
-    connections.close_all()  # so that SQLite's file is whole
+    connections.close_all()  # SQLite's file is complete then
 
 
 def _rate_and_save() -> None:
-    """Let the demo's rater take a unit, and a researcher save a view, as people do."""
+    """Let the demo's rater take a unit, and a researcher save a view, by page."""
     from django.test import Client
 
     from accounts.models import User

@@ -1,4 +1,4 @@
-"""Worktrees of two commits, and processes that run in them over data of their own."""
+"""Worktrees of two commits, and processes that run in them, each over its own data."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ class Checkout(NamedTuple):
         return self.data / "collected"
 
     def start(self, module: str, *arguments: str, settings: str) -> subprocess.Popen[bytes]:
-        """Start a module of this tool's copy with the commit's code."""
+        """Start a module from this tool's copy; it runs the commit's code."""
         command = [sys.executable, "-m", f"same_outputs.{module}", *arguments]
         return subprocess.Popen(command, cwd=self.code, env=self._environment(settings))
 
@@ -51,7 +51,7 @@ class Checkout(NamedTuple):
             "COLUMNS": "100",
             "ATTEST_DATA_DIR": str(self.data),
             "ATTEST_SPACY_MODEL": "",
-            "ATTEST_LOG_LEVEL": "CRITICAL",  # refusals are what is asked for
+            "ATTEST_LOG_LEVEL": "CRITICAL",  # refusals are expected
             "DATABASE_URL": f"sqlite:///{self.database}",
             "CACHE_URL": f"filecache://{self.data}/cache",
             "CELERY_BROKER_URL": "filesystem://",
@@ -64,7 +64,7 @@ class Checkout(NamedTuple):
 def checkouts(*commits: str) -> Iterator[list[Checkout]]:
     """Make a worktree for each commit in a temporary folder; remove them at the end."""
     folder = Path(tempfile.mkdtemp(prefix="attest-same-outputs-"))
-    # The collector is copied: it must be neither commit's code, and not change while it runs.
+    # The collector is copied: it must come from neither commit, and must not change while it runs.
     shutil.copytree(TOOL, folder / "tool" / TOOL.name)
     made: list[Checkout] = []
     try:
@@ -81,7 +81,7 @@ def checkouts(*commits: str) -> Iterator[list[Checkout]]:
 
 
 def as_it_stands() -> str:
-    """Return a commit of the working tree, with new files, on no branch."""
+    """Return a commit of the working tree, including new files, that is on no branch."""
     with tempfile.TemporaryDirectory() as folder:
         index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
         git("read-tree", "HEAD", **index)

@@ -1,7 +1,7 @@
-"""Collects everything that a commit answers: `python -m same_outputs.collecting FOLDER MOMENT`.
+"""Collects the answers of one commit: `python -m same_outputs.collecting FOLDER MOMENT`.
 
-It runs in a worktree of that commit, over a copy of the database, and is itself of neither commit:
-it imports Django and the models, and reaches everything else by addresses and names of commands.
+It runs in a worktree of that commit, over a copy of the database, but belongs to neither commit: it
+imports Django and the models, and reaches everything else by addresses and names of commands.
 """
 
 import logging
@@ -19,7 +19,7 @@ def main(folder: str, moment: str) -> None:
     import django
 
     django.setup()
-    logging.disable()  # refusals are asked for; errors of the server are counted at the end
+    logging.disable()  # refusals are expected; errors of the server are counted at the end
     from .asked_commands import ask_commands
     from .crawl import crawl_everybody
 
@@ -28,7 +28,7 @@ def main(folder: str, moment: str) -> None:
     crawl_everybody(collector)
     work = target.parent / "written"
     work.mkdir()
-    os.chdir(work)  # what commands write is named by a relative path, the same for all commits
+    os.chdir(work)  # commands are given relative paths of files to write, the same for both commits
     ask_commands(collector)
 
 

@@ -1,4 +1,4 @@
-"""What one commit answered, address by address: written by the collector, read by the comparer."""
+"""The answers of one commit by address, written by the collector and read by the comparison."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ INDEX = "index.jsonl"
 
 
 class Answer(NamedTuple):
-    """One answer to one address: a page, a file, or what a command printed."""
+    """The answer to one address: a page, a file, or the output of a command."""
 
     status: int
     headers: Mapping[str, str]
@@ -18,7 +18,7 @@ class Answer(NamedTuple):
 
 
 class Collection(Mapping[str, Answer]):
-    """Answers by address, in a folder; bodies are read when somebody asks for them."""
+    """Answers by address, in a folder; a body is read when it is asked for."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

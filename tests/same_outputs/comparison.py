@@ -1,10 +1,10 @@
 """Compares two collections byte by byte.
 
-Only what is drawn anew for each request or each commit is masked: CSRF tokens, session ids and
+Only values that are new for each request or each commit are masked: CSRF tokens, session ids and
 nonces, and the hashes of static files and of commits. A zip file is compared by its members, since
-it also holds the moment of packing. Pages are compared as browsers read them: white space is one
-space, and none between two tags. The library that draws PDF files numbers and orders their
-objects at random: their lines are compared in alphabetical order, without these numbers.
+it also holds the moment of packing. Pages are compared as browsers read them: white space counts as
+one space, and between two tags as none. The library that draws PDF files numbers and orders their
+objects at random, so their lines are compared in alphabetical order, without these numbers.
 """
 
 import difflib
@@ -29,12 +29,12 @@ MASKED = [
     re.compile(rb"""(?<="commit": ")[0-9a-f]{7,40}(?=")"""),
 ]
 PDF_NUMBERS = re.compile(rb"\b\d+(?= 0 (?:R|obj)\b)|(?<=/xo)\d+|(?<=/gs)\d+|(?<=/fo)\d+")
-MOST_LINES = 12  # of a difference that are printed
+MOST_LINES = 12  # printed lines of one difference
 WIDEST = 240  # characters of a printed line
 
 
 class Allowed(NamedTuple):
-    """A difference that is meant: addresses that the pattern matches as a whole, and why."""
+    """An intended difference: a pattern that matches whole addresses, and the reason."""
 
     address: str
     reason: str
@@ -46,7 +46,7 @@ class Difference(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a comparison found; addresses of each kind, in order."""
+    """The result of a comparison: addresses of each kind, in order."""
 
     equal: list[str]
     different: list[Difference]
@@ -74,7 +74,7 @@ def compare(
     *,
     may_differ_in_words: bool = False,
 ) -> Outcome:
-    """Compare each address that either side has."""
+    """Compare the answers to each address that either side has."""
     outcome = Outcome([], [], [], [], [], [])
     patterns = {each: re.compile(each.address) for each in allowed}
     used: set[Allowed] = set()
@@ -133,7 +133,7 @@ def _as_read(page: bytes) -> bytes:
 
 
 def _unpacked(body: bytes) -> bytes:
-    """Return the members of a zip file one after the other, each below its name."""
+    """Return the members of a zip file one after the other, each after its name."""
     with zipfile.ZipFile(io.BytesIO(body)) as archive:
         return b"".join(
             f"=== {member.filename}\n".encode() + archive.read(member) + b"\n"
@@ -142,7 +142,7 @@ def _unpacked(body: bytes) -> bytes:
 
 
 def _in_order(pdf: bytes) -> bytes:
-    """Return the lines of a PDF file in alphabetical order, without the table of their places."""
+    """Return the lines of a PDF file in alphabetical order, without its table of positions."""
     objects = pdf.partition(b"\nxref\n")[0]
     return b"\n".join(sorted(PDF_NUMBERS.sub(b"N", objects).split(b"\n")))
 
@@ -156,13 +156,13 @@ def _unified(before: Answer, after: Answer) -> list[str]:
 
 def _text(answer: Answer) -> list[str]:
     headers = [f"{name}: {value}" for name, value in sorted(answer.headers.items())]
-    # With bytes that are no text written as such: two different bodies never look the same.
+    # Bytes that are no text become escapes, so that two different bodies never look the same.
     body = answer.body.decode("utf-8", "backslashreplace").split("\n")
     return [f"status: {answer.status}", *headers, *body]
 
 
 def _diff_lines(before: list[str], after: list[str]) -> Iterator[str]:
-    """Yield a unified diff; a long line is cut to where its two readings part."""
+    """Yield a unified diff; a long line is cut to the place where the two versions differ."""
     diff = list(difflib.unified_diff(before, after, "before", "after", lineterm="", n=0))[2:]
     for line, following in zip(diff, [*diff[1:], ""], strict=True):
         if line.startswith("-") and following.startswith("+") and len(line) > WIDEST:

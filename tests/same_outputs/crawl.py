@@ -1,4 +1,4 @@
-"""Visits every page, file and API answer, as an admin, a researcher, a rater and nobody."""
+"""Visits pages, files and the API, as an admin, a researcher, a rater and without an account."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -25,26 +25,27 @@ from .collection import Answer, Collector
 from .links import Link, links_in
 
 HEADERS = ("Content-Type", "Content-Disposition", "Location", "HX-Redirect")
-MOST_TRIED = 60  # fillings of an address that no link leads to
+MOST_TRIED = 60  # parameter values tried for an address that no link leads to
 Kind = tuple[Any, ...]
 
 
 class Persona(NamedTuple):
-    name: str  # of a demo account; "": not signed in
-    most: int  # addresses of a kind; one for files and addresses with parameters
-    is_led_on: bool = True  # follows links; if not, sees what the first persona saw of each name
+    name: str  # user name of a demo account; "": not signed in
+    most: int  # most addresses of a kind; only one for files and for addresses with a query
+    # Whether it follows links; if not, it visits the first persona's first address of each name.
+    is_led_on: bool = True
 
 
 PERSONAS = (
     Persona("admin", 2),
-    Persona("researcher", 1, is_led_on=False),  # sees the same pages as an admin, but few
+    Persona("researcher", 1, is_led_on=False),  # most of its pages are the same as an admin's
     Persona("rater", 2),
     Persona("", 1),
 )
 
 
 def crawl_everybody(collector: Collector) -> None:
-    """Crawl as each persona; whoever comes later is also asked where the first has been."""
+    """Crawl as each persona; later ones also visit the addresses that the first one saw first."""
     visited: dict[str, str] = {}  # the first address of each name
     for persona in PERSONAS:
         crawl = Crawl(persona, collector)
@@ -56,7 +57,7 @@ def crawl_everybody(collector: Collector) -> None:
 
 
 class Crawl:
-    """One persona's way through the site."""
+    """The visits of one persona to the site."""
 
     def __init__(self, persona: Persona, collector: Collector) -> None:
         self._persona, self._collector = persona, collector
@@ -69,7 +70,7 @@ class Crawl:
         self._n_of_kind: Counter[Kind] = Counter()
 
     def follow(self, links: Iterable[Link]) -> None:
-        """Visit links, then those they lead to, level by level, so many of each kind."""
+        """Visit links, then the links on these pages, level by level, up to a limit per kind."""
         level = set(links)
         while level:
             following: set[Link] = set()
@@ -79,7 +80,7 @@ class Crawl:
             level = following - self._answers.keys() if self._persona.is_led_on else set()
 
     def first_addresses(self) -> dict[str, str]:
-        """Return the first address that was visited of each name."""
+        """Return the first visited address of each URL name."""
         first: dict[str, str] = {}
         for link in self._answers:
             if not link.is_fragment:
@@ -87,7 +88,7 @@ class Crawl:
         return first
 
     def visit_unlinked(self) -> None:
-        """Visit addresses that no link leads to, filled with what other addresses hold."""
+        """Visit addresses that no link leads to, with parameter values from other addresses."""
         values: dict[str, set[str]] = {
             "slug": {
                 *Dataset.objects.values_list("slug", flat=True),
@@ -103,7 +104,7 @@ class Crawl:
                 self._visit_filled(name, pattern, values)
 
     def _visit_filled(self, name: str, pattern: URLPattern, values: dict[str, set[str]]) -> None:
-        """Visit what is there of a name, as many as of a kind; what takes no GET once."""
+        """Visit existing addresses of a name up to the limit; stop at a redirect or a refusal."""
         keys = _parameters(name, pattern)
         choices = [sorted(values.get(key, ()), key=_by_number) or ["1"] for key in keys]
         n_found = 0
@@ -132,7 +133,7 @@ class Crawl:
         return self._n_of_kind[kind] <= (1 if is_file or parts.query else self._persona.most)
 
     def _ask(self, link: Link) -> tuple[int, list[Link]]:
-        """Ask for an address and store its answer; return the status and the links in it."""
+        """Request an address and store the answer; return its status and the links in it."""
         response: Any = self._client.get(
             link.address, headers={"HX-Request": "true"} if link.is_fragment else {}
         )
@@ -152,7 +153,7 @@ class Crawl:
 
 
 def kind_of(link: Link) -> Kind:
-    """Return the URL name, all that is no number in it, and the names of its parameters."""
+    """Return a link's URL name, its parts that are not numbers, and the names in its query."""
     parts = urlsplit(link.address)
     try:
         match = resolve(parts.path)
@@ -177,7 +178,7 @@ def patterns(
 
 
 def _parameters(name: str, pattern: URLPattern) -> list[str]:
-    """Return what has to be filled in an address, also in the parts before its own."""
+    """Return the names of an address's parameters, also of those before its own part."""
     namespace, _, own = name.rpartition(":")
     resolver: Any = get_resolver()
     for part in filter(None, namespace.split(":")):

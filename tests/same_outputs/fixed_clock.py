@@ -6,13 +6,13 @@ from typing import Any
 
 
 def stop_clock(moment: datetime) -> None:
-    """Let Django, the standard library's `time.time` and stop watches say one moment for ever.
+    """Stop the clocks of Django, `time.time` and `time.perf_counter` at one moment.
 
-    Call it before Django is set up. Deadlines go by the monotonic clock, which runs on.
+    Call it before Django is set up. Deadlines use the monotonic clock, which goes on.
     """
     seconds = moment.timestamp()
     time.time = lambda: seconds
-    time.perf_counter = lambda: 0.0  # pages say how long a report took
+    time.perf_counter = lambda: 0.0  # pages show how long a report took
 
     from django.contrib.humanize.templatetags import humanize
     from django.utils import timezone

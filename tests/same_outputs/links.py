@@ -14,7 +14,7 @@ NOT_FOLLOWED = frozenset({"action", "hx-post", "hx-delete", "hx-put", "value"})
 class Link(NamedTuple):
     address: str
     is_fragment: bool = False  # htmx asks for it
-    is_next_page: bool = False  # of the API: followed to the end
+    is_next_page: bool = False  # a further page of the API; all of them are followed
 
 
 class _Links(HTMLParser):
@@ -30,7 +30,7 @@ class _Links(HTMLParser):
 
 
 def links_in(address: str, content_type: str, body: bytes) -> Iterator[Link]:
-    """Yield links within the site, of a page or of an answer of the API."""
+    """Yield the links within the site that are on a page or in an answer of the API."""
     if content_type.startswith("text/html"):
         parser = _Links()
         parser.feed(body.decode("utf-8", "replace"))
@@ -54,7 +54,7 @@ def _links_of_api(address: str, answer: Any) -> Iterator[Link]:
 
 
 def _inside(address: str, value: str) -> str:
-    """Return the address that a link leads to; "" for one outside of the site or on this page."""
+    """Return the address that a link leads to; "" if it is outside the site or on the same page."""
     if not value or value.startswith("#"):
         return ""
     url, _ = urldefrag(urljoin(SITE + address, value))

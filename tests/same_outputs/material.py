@@ -1,4 +1,4 @@
-"""The commands that fill the database, and those that print the same when they are asked again."""
+"""The commands that fill the database, and those that print the same output when run again."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def recipe(dataset: str) -> Command:
     return ("run_recipe", dataset, "--model", "extractive", "--k1", "3", "--k2", "2")
 
 
-# Each again in every format, over what is asked and scored already.
+# Each is run again in every format, on material that has been asked and scored already.
 REPEATED_DEMO: list[Command] = [
     recipe("Demo"),
     ("calibrate", "--study", ATTRIBUTION, "--backend", "lexical", "--flavors", "v1", "v3"),
@@ -46,7 +46,7 @@ REPEATED_AS_JSON: list[Command] = [("filter_qrecc", "qrecc", "--sample", "20")]
 
 
 def demo_commands(folder: Path) -> list[Command]:
-    """Return what makes the demo's data and gives pages content; write its grid into the folder."""
+    """Return commands that make the demo's data and results; write their grid into the folder."""
     return [
         ("load_demo",),
         *_tradeoffs("Demo", folder),
@@ -59,7 +59,7 @@ def demo_commands(folder: Path) -> list[Command]:
 
 
 def published_commands(shared: Path, folder: Path) -> list[Command]:
-    """Return what imports the published data and uses it; write its grid into the folder."""
+    """Return commands that import and use the published data; write their grid into the folder."""
     imports = [
         ("import_dataset", str(shared / "data" / path), "--name", name)
         for name, path in PUBLISHED.items()
@@ -74,7 +74,7 @@ def published_commands(shared: Path, folder: Path) -> list[Command]:
 
 
 def _tradeoffs(dataset: str, folder: Path) -> list[Command]:
-    grid = folder / f"{dataset}.toml"  # its name is in use once only
+    grid = folder / f"{dataset}.toml"  # named by dataset, so that no two grids have the same file
     grid.write_text(GRID.format(dataset=dataset), "utf-8")
     restricted = ("restrict_context", dataset, "--model", "extractive", "--shares", "1", "0.5", "0")
     golden = ("--backend", "lexical", "--evidence", "golden")

@@ -1,7 +1,7 @@
-"""Write what an installation of a commit holds in the middle of its work: rows, queue, uploads.
+"""Write the state of a commit's installation in the middle of its work: rows, queue, uploads.
 
 It runs in that commit's folder, with that commit's code (tests/data/upgrade/README.md says how), so
-it knows pages, the API, commands, models and tasks by name, and few modules.
+it uses pages, the API, commands, models and tasks by name, and imports few modules.
 """
 
 import json
@@ -15,13 +15,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-JUDGE = "http://127.0.0.1:9/v1"  # stands for the language model's server, wherever it runs
+JUDGE = "http://127.0.0.1:9/v1"  # stands for the address of the language model's server
 SSA = {"key": "own", "questions": [{"key": "sensible", "scale": "yes_no"}]}
-FLAG_REASON = "Text is cut off or garbled"  # one of those that a rater may choose
+FLAG_REASON = "Text is cut off or garbled"  # one of the reasons that a rater may choose
 N_EXAMPLES, N_RATED = 12, 4
 LEASE_SECONDS = 1
 WAITS_SECONDS = 60.0
-MADE_ANEW = ["auth.permission", "contenttypes", "sessions"]  # by `migrate`, or by signing in
+# Rows that `migrate` or a sign-in makes anew.
+MADE_ANEW = ["auth.permission", "contenttypes", "sessions"]
 
 
 def main(target: Path) -> None:
@@ -55,7 +56,7 @@ def _configure(folder: Path) -> None:
 
 
 def _leave_work_undone(folder: Path) -> None:
-    """Ask for work of every kind, and end it in the middle."""
+    """Request work of every kind, and stop it in the middle."""
     _import_mill(folder / "mill")
     researcher = _browser(_person("rosa", "researcher"))
     _rate_in_part()
@@ -85,7 +86,7 @@ def _browser(user: Any) -> Any:
 
 
 def _import_mill(folder: Path) -> None:
-    """Import two responses to each example; of the first examples with votes of five raters."""
+    """Import two responses to each example, and votes of five raters for the first examples."""
     from django.core.management import call_command
 
     folder.mkdir()
@@ -129,7 +130,7 @@ def _write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def _rate_in_part() -> None:
-    """Two raters submit units; then one has a draft in hand, and the other has flagged hers."""
+    """Let two raters submit units; one then has a draft in hand, and the other has flagged hers."""
     from django.core.management import call_command
 
     raters = [_person(name, "rater") for name in ("rachel", "ruth", "rufus")]
@@ -160,14 +161,14 @@ def _expect(answer: Any, *statuses: int) -> Any:
 
 
 def _score_in_part(client: Any) -> None:
-    """Ask for a run of five chunks; two of them are scored."""
+    """Request a run of five chunks, and score two of them."""
     _expect(_post(client, "runs/", dataset="mill"), 202)
     _take(_queues()[1], 2)
 
 
 def _ask_in_part(client: Any) -> None:
-    """Start a grid of two setups and six chunks, of which two are asked; plan no second one."""
-    waiting = _messages()  # of the run: they are older, and stay
+    """Start a grid of two setups and six chunks and ask two of them; leave a second one unplanned."""
+    waiting = _messages()  # messages of the run; they are older, and must stay in the queue
     grid: dict[str, Any] = {"name": "half asked", "models": [{"name": "extractive"}]}
     grid |= {"prompts": ["no-evidence", "golden"], "temperatures": [0]}
     asked = _expect(_post(client, "grids/", dataset="mill", grid=grid), 202).json()
@@ -180,7 +181,7 @@ def _ask_in_part(client: Any) -> None:
 
 
 def _search_in_part(client: Any, folder: Path) -> None:
-    """Kill the worker of a prompt search after its first prompt; beat sends it again."""
+    """Kill the worker of a prompt search after its first prompt; send the search again, as beat."""
     from evaluation.models import Job
     from generation.models import Checkpoint
     from tests.language_model_server import says, stand_in
@@ -213,7 +214,7 @@ def _search_in_part(client: Any, folder: Path) -> None:
 
 
 def _ask_for_the_rest(client: Any) -> None:
-    """Ask for a sample, an index and figures, which no worker has begun with."""
+    """Request a sample, an index and figures, which no worker has begun."""
     from annotation.models import Study
     from evaluation.reports.base import USUAL
 
@@ -257,7 +258,7 @@ def _messages() -> list[Path]:
 
 
 class _aside:
-    """Puts messages out of the workers' sight for a while."""
+    """A context in which workers do not see some messages."""
 
     def __init__(self, messages: list[Path]) -> None:
         self._messages = messages
@@ -283,7 +284,7 @@ def _do(name: str, *arguments: Any) -> None:
 
 
 def _take(queue: str, n: int) -> None:
-    """Take the next n messages of a queue and do what they say, as a worker does."""
+    """Take the next n messages of a queue and execute their tasks, as a worker does."""
     from config.celery import app
 
     with app.connection_for_read() as connection:

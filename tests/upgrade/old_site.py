@@ -1,4 +1,4 @@
-"""The installation of tests/data/upgrade, brought up on the database that the tests use."""
+"""The installation of tests/data/upgrade, restored on the database that the tests use."""
 
 import json
 import shutil
@@ -19,9 +19,9 @@ from django.db.migrations.state import StateApps
 from tests.upgrade.make_fixture import JUDGE
 
 FIXTURE = Path(__file__).parent.parent / "data" / "upgrade"
-STILL_HELD = "2099-01-01T00:00:00Z"  # raters had their units when the site went down a moment ago
+STILL_HELD = "2099-01-01T00:00:00Z"  # leases have not run out, as if the site had just gone down
 Row = dict[str, Any]
-# What models and fields of the old installation are called now.
+# The present names of models and fields of the old installation.
 MODELS_NOW = {
     "generation.experiment": "generation.grid",
     "generation.experimentsetup": "generation.gridsetup",
@@ -37,7 +37,7 @@ FIELDS_NOW = {
 
 @cache
 def old_rows(judge: str = JUDGE) -> list[Row]:
-    """Return the rows of the old installation, whose language model is served at this address."""
+    """Return the rows of the old installation, with its language model served at this address."""
     text = (FIXTURE / "rows.jsonl").read_text(encoding="utf-8").replace(JUDGE, judge)
     rows: list[Row] = [json.loads(line) for line in text.splitlines()]
     for row in rows:
@@ -52,7 +52,7 @@ def old_tasks() -> list[str]:
 
 
 def messages(folder: Path) -> list[tuple[str, str, Any]]:
-    """Return (queue, task, body) of the messages in a folder, in their order."""
+    """Return (queue, task, body) of the messages in a folder, in order."""
     found = []
     for path in sorted(folder.glob("*.msg")):
         message = json.loads(path.read_text(encoding="utf-8"))
@@ -61,13 +61,13 @@ def messages(folder: Path) -> list[tuple[str, str, Any]]:
 
 
 def last_old_migrations() -> list[tuple[str, str]]:
-    """Return the last migration of each app that the old installation has done."""
+    """Return the last migration of each app that the old installation had applied."""
     lines = (FIXTURE / "migrations.jsonl").read_text(encoding="utf-8").splitlines()
     return list({row["app"]: row["name"] for row in map(json.loads, lines)}.items())
 
 
 def under_new_names(row: Row) -> tuple[tuple[str, Any], Row]:
-    """Return (model, id) and the fields of an old row, as they are called now."""
+    """Return (model, id) and the fields of an old row, under their present names."""
     model = MODELS_NOW.get(row["model"]) or row["model"]
     names = FIELDS_NOW.get(model, {})
     fields = {names.get(name) or name: value for name, value in row["fields"].items()}
@@ -75,7 +75,7 @@ def under_new_names(row: Row) -> tuple[tuple[str, Any], Row]:
 
 
 def rows_now(models: Sequence[str]) -> dict[tuple[str, Any], Row]:
-    """Return the rows that these models have now, as they would be dumped."""
+    """Return the present rows of these models, in the form of a dump."""
     found = [
         row
         for model in models
@@ -86,7 +86,7 @@ def rows_now(models: Sequence[str]) -> dict[tuple[str, Any], Row]:
 
 @contextmanager
 def own_database(folder: Path) -> Iterator[None]:
-    """Let everything in this process use a new and empty database for a while."""
+    """Let this process use a new and empty database until the block ends."""
     database = connection.settings_dict
     usual, is_file = database["NAME"], connection.vendor == "sqlite"
     new = str(folder / "upgraded.sqlite3") if is_file else f"{usual}_upgraded"
@@ -112,7 +112,7 @@ def _execute(statement: str) -> None:
 
 
 def bring_up(data: Path, judge: str) -> None:
-    """Make the tables that the old code had, with its rows, its queue and its uploads."""
+    """Make the tables of the old code with its rows, and restore its queue and its uploads."""
     executor = MigrationExecutor(connection)
     executor.migrate(last_old_migrations())
     _load(old_rows(judge), executor.loader.project_state(last_old_migrations()).apps)
@@ -122,7 +122,7 @@ def bring_up(data: Path, judge: str) -> None:
 
 
 class _OldRows(Deserializer):
-    """Rows of the models as they were."""
+    """A deserializer that uses the models of the old migrations."""
 
     def __init__(self, rows: list[Row], old: StateApps) -> None:
         super().__init__(rows)
@@ -133,7 +133,7 @@ class _OldRows(Deserializer):
 
 
 def _load(rows: list[Row], old: StateApps) -> None:
-    """Put rows in place of what migrations have put there."""
+    """Replace the rows that migrations have made by the old rows."""
     models = old.get_models(include_auto_created=True)
     tables = [model._meta.db_table for model in models]
     connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), tables))

@@ -28,7 +28,7 @@ ClientFor = Callable[[Any], Client]
 
 
 def filled_in(n: int = 1, **answers: str) -> dict[str, str]:
-    """Return a whole form with all answers in favour of n responses, but for these."""
+    """Return a complete form: all answers are in favour of n responses, except the given ones."""
     return {
         f"{key}-{position}": answer
         for position in range(1, n + 1)
@@ -37,7 +37,7 @@ def filled_in(n: int = 1, **answers: str) -> dict[str, str]:
 
 
 class Desk:
-    """One rater with a unit in hand, and the browser they sit at."""
+    """One rater with a unit in hand, and the browser that they use."""
 
     def __init__(self, rater: Rater, client: Client, assignment: Assignment) -> None:
         self.rater, self.client, self.assignment = rater, client, assignment
@@ -69,7 +69,7 @@ def alignment(folder: Path) -> Study:
 
 
 def take_over(desk: Desk, study: Study, client_for: ClientFor) -> Desk:
-    """Let a unit's lease run out and give it to a colleague who needs this very slot."""
+    """Let a unit's lease run out, and let a colleague claim its slot, the only one left."""
     Assignment.objects.exclude(pk=desk.assignment.pk).update(is_let_go=True)
     long_ago = timezone.now() - timedelta(minutes=1)
     Assignment.objects.filter(pk=desk.assignment.pk).update(lease_until=long_ago)

@@ -1,4 +1,4 @@
-"""What tests of set-up post, and where."""
+"""The forms that tests of set-up post, and their addresses."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -30,14 +30,14 @@ def page_of(study, name="study-setup"):
 
 
 def filled(dataset, *setups, **more):
-    """Return what a browser posts when only the name and the setups were touched."""
+    """Return what a browser posts when only the name and the setups were filled in."""
     chosen = setups_named(dataset, *(setups or ("model-a", "model-b")))
     return {"name": "Mills", "setups": [setup.pk for setup in chosen]} | more
 
 
 def plan_it(client, dataset, **more):
     body = urlencode(filled(dataset, **more), doseq=True)
-    form = "application/x-www-form-urlencoded"  # as browsers send it: no uploads
+    form = "application/x-www-form-urlencoded"  # browsers send forms without uploads so
     return client.post(f"{NEW}?dataset={dataset.slug}", body, content_type=form)
 
 

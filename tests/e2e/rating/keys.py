@@ -1,4 +1,4 @@
-"""What a rater does at the keyboard, and what a test waits for."""
+"""The actions of a rater at the keyboard, and the states of the page that tests wait for."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Rater
 
-ALL_YES = "yyyynyy"  # the fifth: does the evidence contradict it?
+ALL_YES = "yyyynyy"  # the fifth question asks whether the evidence contradicts the response
 Rating = Callable[..., Rater]
 
 
@@ -34,7 +34,7 @@ def saved(page: Page) -> None:
 
 
 def submitted(page: Page) -> None:
-    """Submit by key, and wait for the next unit."""
+    """Submit by keyboard, and wait for the next unit."""
     here = page.url
     page.keyboard.press("Control+Enter")
     expect(page).not_to_have_url(here)

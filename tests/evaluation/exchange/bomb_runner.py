@@ -1,9 +1,11 @@
-"""Checks and imports bombs, each in a process as a worker starts it, and mutations in one process.
+"""A program that checks and imports files that were made to break imports.
+
+Each bomb has a process of its own, as workers start it; all mutations share one process.
 
 python -m tests.evaluation.exchange.bomb_runner bombs FORMAT N SEED
 python -m tests.evaluation.exchange.bomb_runner mutations FORMAT N SEED
 
-It prints one JSON object a line.
+It prints one JSON object on each line.
 """
 
 import json
@@ -61,7 +63,7 @@ def _say(found: dict[str, Any]) -> None:
 
 
 def _forked(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Do some work in a child; return what it says, with its peak of memory and how it ended."""
+    """Do some work in a child; return its result, its peak of memory and its exit code."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -111,7 +113,7 @@ def _bomb(folder: Path, format: str, seed: int, number: int) -> dict[str, Any]:
 
 
 def _imported(path: Path, format: str) -> dict[str, Any]:
-    """Check and import a file within the limits of a small one."""
+    """Check and import a file within the limits that apply to a small file."""
     from evaluation.exchange.import_process import allowance
 
     allowed = allowance(0)
@@ -129,7 +131,7 @@ def _imported(path: Path, format: str) -> dict[str, Any]:
 
 
 def _outcome(path: Path, format: str, *, is_dry_run: bool) -> str:
-    """Import a file; return in short how that ended."""
+    """Import a file; return a short text on the outcome."""
     from evaluation.exchange.import_plan import plan_import
     from evaluation.exchange.interchange import import_dataset
     from generation.importers import open_material
@@ -147,7 +149,7 @@ def _outcome(path: Path, format: str, *, is_dry_run: bool) -> str:
 
 
 def _mutations(folder: Path, format: str, n: int, seed: int) -> dict[str, Any]:
-    """Check mutations one after the other; return the faults, with what made them."""
+    """Check mutations one after the other; return the faults with the files that caused them."""
     from django.db import transaction
 
     from tests.evaluation.exchange.bombs import SOUND, mutated, sound_bytes

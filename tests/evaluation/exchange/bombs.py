@@ -1,7 +1,7 @@
-"""Small files that would become very much: bombs, and mutations of sound files.
+"""Small files that become very large in memory (bombs), and mutations of sound files.
 
-A bomb is a sound file of which something at random is made as large as fits: a list with its items
-again and again, a text, a value of very many others, a key, a cell; some are packed.
+A bomb is a sound file in which random parts are made as large as fits: a list by repeated items, a
+text, a value that holds very many others, a key, a cell. Some bombs are packed.
 """
 
 import gzip
@@ -14,12 +14,12 @@ from random import Random
 from typing import Any, NamedTuple
 
 SMALL = 1024**2
-UNPACKED = (*[SMALL] * 17, 4 * SMALL, 8 * SMALL, 60 * SMALL)  # of a bomb
-NUMBER = "@"  # in a text: the number of the copy, where something is copied
+UNPACKED = (*[SMALL] * 17, 4 * SMALL, 8 * SMALL, 60 * SMALL)  # bytes of an unpacked bomb
+NUMBER = "@"  # stands in a text for the number of the copy, where parts are copied
 
 
 class Sound(NamedTuple):
-    """A sound file of one format: a tree of JSON, rows of one, rows of a table, or lines."""
+    """A sound file of one format: a JSON tree, JSON rows, rows of a table, or lines."""
 
     name: str
     content: Any
@@ -300,7 +300,7 @@ SOUND: dict[str, list[Sound]] = {
 
 
 def write_bomb(folder: Path, format: str, random: Random) -> Path:
-    """Write a bomb of at most 1 MB; return where."""
+    """Write a bomb of at most 1 MB; return its path."""
     sound = random.choice(SOUND[format])
     for n_bytes in sorted({random.choice(UNPACKED), SMALL - 4096}, reverse=True):
         content = _bomb(sound, n_bytes, random)[:n_bytes]
@@ -346,7 +346,7 @@ def _bomb(sound: Sound, n_bytes: int, random: Random) -> bytes:
 
 
 def _large_parts(tree: Any, n_bytes: int, random: Random) -> list[str]:
-    """Put marks into a tree; return the large things, as JSON, that belong there."""
+    """Put marks into a tree; return the large parts, as JSON, that belong in their places."""
     parts: list[str] = []
     for _ in range(random.choice([0, 1, 1, 2, 3])):
         holder, key = random.choice(list(_places(tree)))
@@ -372,7 +372,7 @@ def _filled(written: str, parts: list[str]) -> str:
 
 
 def _places(tree: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield (holder, key) of everything in a tree."""
+    """Yield (holder, key) of every value in a tree."""
     for key in list(tree) if isinstance(tree, dict) else range(len(tree)):
         yield tree, key
         if isinstance(tree[key], dict | list):
@@ -380,7 +380,7 @@ def _places(tree: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _large(old: Any, n_bytes: int, random: Random) -> str:
-    """Return something large, as JSON, for a place where `old` stood."""
+    """Return a large value, as JSON, that replaces `old`."""
     if isinstance(old, list) and old and random.random() < 0.6:
         return f"[{_copies(json.dumps(old)[1:-1] + ',', n_bytes, random)[:-1]}]"
     if isinstance(old, dict) and old and random.random() < 0.5:
@@ -410,7 +410,7 @@ def _large_value(random: Random, n_bytes: int) -> str:
 
 
 def _copies(pattern: str, n_bytes: int, random: Random, *, is_numbered: bool | None = None) -> str:
-    """Return as many copies as fit (one at least), with a number each, or the same one."""
+    """Return as many copies as fit (at least one), each with its own number, or all with 0."""
     n = max(1, n_bytes // (len(pattern) + 4))
     if is_numbered or (is_numbered is None and random.random() < 0.8):
         return "".join(pattern.replace(NUMBER, str(i)) for i in range(n))
@@ -442,7 +442,7 @@ def _with_a_long_part(lines: list[str], n_bytes: int, random: Random) -> list[st
         longer = "x" * random.choice([10, 1000, 1900, n_bytes // 3])
         place = random.choice(["s@", "p@", "v@", "o@", "n@"])
         chosen = [line.replace(place, longer + place) for line in chosen]
-    if random.random() < 0.3:  # one subject of very many triples
+    if random.random() < 0.3:  # all triples have one subject
         chosen = [line.replace("s@", "s") for line in chosen]
     return chosen
 
@@ -511,7 +511,7 @@ WORDS = (
 
 
 def mutated(content: bytes, random: Random) -> bytes:
-    """Return a file with a few places changed: cut, doubled, moved, or something else put in."""
+    """Return a file with some places changed: cut, repeated, moved, replaced, or a bit flipped."""
     changed = bytearray(content)
     for _ in range(random.choice([1, 1, 1, 2, 5])):
         at = random.randrange(len(changed) + 1)

@@ -1,4 +1,4 @@
-"""Pulls that tests ask for and work off, and what they found."""
+"""Pulls that tests request and execute, and the entities that they find."""
 
 from evaluation.graphs.services.graph_pull import PullPlan, request_pull
 from evaluation.jobs.kinds import do_job
@@ -29,7 +29,7 @@ def pulled(url, *names, **more) -> Job:
 
 
 def found(job):
-    """Return each name with the qids that it found, and which of them were new."""
+    """Return by name the qids that were found for it, each with whether it was new."""
     return {
         step.content["name"]: [(each["qid"], each["is_new"]) for each in step.content["found"]]
         for step in job.steps.all()

@@ -1,4 +1,4 @@
-"""Rows of examples with the passages that are searched for them."""
+"""Rows of examples with the passages that are searched for these examples."""
 
 from tests.makers import example_row
 

@@ -1,4 +1,4 @@
-"""Material that a small model can be taught with: a teacher who goes by one word."""
+"""Material for teaching a small model: responses, and a teacher who judges by one word."""
 
 import random
 from collections.abc import Callable
@@ -16,7 +16,7 @@ N_DIALOGS, N_RATED = 60, 6
 
 
 def rated_and_unrated(folder: Path) -> Dataset:
-    """Import two responses per dialog, one of them with 'guitar'; six dialogs have votes."""
+    """Import two responses per dialog, one of which contains 'guitar'; six dialogs have votes."""
     draw = random.Random(5)
     rows = [
         (f"r{dialog}-{word}", f"e{dialog}", " ".join([*draw.choices(WORDS[:10], k=4), word]))
@@ -41,7 +41,7 @@ def rated_and_unrated(folder: Path) -> Dataset:
 
 
 def teacher_run(dataset: Dataset, told_model: Callable[..., ToldLanguageModel]) -> MetricRun:
-    """Return a language model's run: .9 for a reply with 'guitar', else .1."""
+    """Return a language model's run that scores .9 for a reply with 'guitar', and .1 otherwise."""
 
     def rate(prompt: str) -> str:
         return f"Answer: {0.9 if GOOD in prompt.rpartition('Final reply')[2] else 0.1}"

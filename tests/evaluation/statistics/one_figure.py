@@ -1,4 +1,4 @@
-"""The interval of one figure, as tests ask for it; reports make those of all figures at once."""
+"""The interval of one figure, for tests; reports make the intervals of all figures at once."""
 
 from evaluation.statistics.intervals import Statistic, bootstrap_intervals
 

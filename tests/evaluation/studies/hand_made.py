@@ -1,4 +1,4 @@
-"""Small studies for reports, with answers as letters, and their rows."""
+"""Small studies for reports, with answers written as letters, and the rows of the reports."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,20 +15,20 @@ PAIR = scheme_of({"sensible": "yes_no", "specific": "yes_no"}, specific={"after"
 
 
 def only_row(study: Study, **choices: Any) -> Record:
-    """Return the row of a report that has one."""
+    """Return the only row of the report on raters."""
     [row] = raters_report(study, Choices(**choices)).records
     return row
 
 
 def row_of(study: Study, question: str, **choices: Any) -> Record:
-    """Return the first row about a question."""
+    """Return the first row about a question in the report on raters."""
     return next(
         r for r in raters_report(study, Choices(**choices)).records if r["question"] == question
     )
 
 
 def votes(**answers: str) -> dict[str, dict[str, list[str]]]:
-    """Return votes on one question: response → answers of w1, w2, ... as letters or digits."""
+    """Return votes on one question; answers of w1, w2, … are letters or digits by response."""
     words = {"y": "yes", "n": "no", "-": ""}
     return {
         response: {"q": [words.get(letter, letter) for letter in letters]}
@@ -52,9 +52,10 @@ def two_arms(
     more_votes: Sequence[Record] = (),
     **rows: Any,
 ) -> Study:
-    """Import votes on one question `q`: response → those of the separate and of the merged arm.
+    """Import votes on one question `q`: response → answers in the separate and in the merged arm.
 
-    Each is one letter or digit per rater: w1, w2, … in the separate arm, m1, m2, … in the merged.
+    Answers are one letter or digit per rater: w1, w2, … in the separate arm, m1, m2, … in the
+    merged arm.
     A response has an example and a dialog of its own, unless `dialogs` names one.
     """
     setups, dialogs = setups or {}, dialogs or {}
@@ -78,7 +79,7 @@ def two_arms(
 
 
 def rows_by(report: Report[Any], *names: str) -> dict[Any, Record]:
-    """Return the rows of a report by the value of one column, or by those of several."""
+    """Return the rows of a report by the value of one column, or by the values of several."""
     return {
         row[names[0]] if len(names) == 1 else tuple(row[name] for name in names): row
         for row in report.records

@@ -1,4 +1,4 @@
-"""Material whose labels are written down: no database."""
+"""Material with given labels, without a database."""
 
 import math
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ AXES = Axes(
 
 
 def dot(prompt: str, model: str = "PaLM 540B", temperature: float = 0.0, **more: Any) -> Dot:
-    """Return the mark of a setup; `tokens` is its mean context, the rest its settings.
+    """Return the mark of a setup; `tokens` is its mean context, the rest of `more` its settings.
 
-    Restricted context says by which rule its evidence is cut, today's where nothing else is said.
+    Settings of restricted context name the rule by which evidence is cut; the default is today's.
     """
     tokens = more.pop("tokens", math.nan)
     if prompt.startswith("restricted-") and not prompt.endswith(("0.0", "1.0")):
@@ -34,7 +34,7 @@ def material_by_hand(labels: Sequence[tuple[Dot, str, str]]) -> TradeoffMaterial
     """Return the material of setups with attribution and sensibleness of each example.
 
     Args:
-        labels: '1' yes, '0' no, '.' unknown, an example each; each example is a dialog.
+        labels: '1' yes, '0' no, '.' unknown, one for each example; each example is a dialog.
     """
     rows = sorted(labels, key=lambda row: row[0].setup.name)
     sides = [

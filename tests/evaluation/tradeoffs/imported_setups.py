@@ -4,7 +4,8 @@ from generation.models import Dataset
 from tests.makers import example_row, import_rows, response_row
 
 SMALL, LARGE = "M 8B", "M 540B"
-# Model, temperature, prompt; of four examples, those attributable and those sensible.
+# Model, temperature, prompt; for each of four examples, whether the response to it is attributable;
+# then likewise whether it is sensible.
 SETUPS = [
     (SMALL, 0.0, "golden", "yyyn", "yynn"),
     (LARGE, 0.0, "golden", "yyny", "yyyy"),

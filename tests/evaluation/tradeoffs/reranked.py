@@ -23,8 +23,9 @@ SENSIBLENESS: dict[str, list[float | None]] = {
     "retrieved-2": [1.0, 0.8, 0.4, None],
 }
 # By hand, as places in the pool. Highest attribution: e1 has 0.9 twice, and the second is more
-# sensible; 0.8; 0.9; the only one known. Sensible first: e1 has 0.9 at the second, 0.1 at the
-# third; e2 0.2 and 0.7; e3 0.6 and 0.4; e4 none, as no response has both scores.
+# sensible; e2 has 0.8; e3 has 0.9; e4 has only one known score. Sensible first, attribution of the
+# sensible responses: e1 has 0.9 at the second place and 0.1 at the third; e2 0.2 and 0.7; e3 0.6
+# and 0.4; e4 has none, because no response has both scores.
 BY_ATTRIBUTION = [1, 1, 2, 2]
 SENSIBLE_FIRST = [1, 2, 0, -1]
 # A second metric of attribution.

@@ -1,4 +1,4 @@
-"""Grids on restricted context with labels given, each example one dialog."""
+"""Grids on restricted context with given labels; each example is one dialog."""
 
 import math
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from generation.models import Dataset, Setup
 from tests.makers import example_row, import_rows, response_row
 
 MODEL = "PaLM 540B"
-# Evidence and dialog share → attributable and sensible of five examples, 1 yes and 0 no.
+# Evidence and dialog share → attributable and sensible for each of five examples: 1 yes, 0 no.
 #            attribution  sensibleness      attribution, sensibleness
 LABELS = {
     ("golden", 1.0): ("10000", "11111"),  # .2, 1
@@ -34,12 +34,13 @@ def restricted_material(
     """Return the material of restricted setups without a database.
 
     Args:
-        labels: as `LABELS` has them; '.' is not known.
-        more: of further setups: evidence, share and a name of settings → labels; without the
-            name, settings {"max_tokens": 7}.
-        settings: by their names; that the evidence is the rest of the dialog kept is added.
+        labels: labels in the form of `LABELS`; '.' is not known.
+        more: labels of further setups, by evidence, share and name of settings; without the
+            name, the settings are {"max_tokens": 7}.
+        settings: settings by their names; the rule that the evidence is the rest of the dialog
+            kept is added to them.
 
-    Scores are half of the labels, so that the two differ.
+    Scores are half of the labels, so that scores and labels differ.
     """
     keys: list[tuple[str, float, Mapping[str, Any]]] = [(*key, {}) for key in labels]
     keys += [(*key[:2], settings[key[2]] if len(key) > 2 else {"max_tokens": 7}) for key in more]
@@ -72,13 +73,13 @@ def restricted_material(
 
 
 def kept(share: float) -> dict[str, Any]:
-    """Return what was really kept: a little more of the dialog than asked for, but for all."""
+    """Return the shares that were kept: a little more dialog than asked for, but 1 at most."""
     dialog = min(share + 0.02, 1.0)
     return {"dialog_share": dialog, "evidence_share": 1 - share, "off_budget": dialog - share}
 
 
 def with_rule(share: float, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings of prompts as they are made today, which say so."""
+    """Return settings with today's rule for evidence added, where a part of the dialog is kept."""
     return {"evidence_share": "rest of kept", **settings} if 0 < share < 1 else settings
 
 
@@ -91,10 +92,10 @@ def restricted_dataset(
     is_scored: bool = True,
     **setting: Any,
 ) -> Dataset:
-    """Import responses of restricted setups with what both metrics say of them.
+    """Import responses of restricted setups with the scores of both metrics.
 
     Args:
-        labels: as `LABELS` has them; '.' has no score.
+        labels: labels in the form of `LABELS`; '.' has no score.
         setting: further settings of all setups.
     """
     n_examples = max(len(attributable) for attributable, _ in labels.values())

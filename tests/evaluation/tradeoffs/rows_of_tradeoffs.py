@@ -1,4 +1,4 @@
-"""Rows of the report on a trade-off, as the figure takes them."""
+"""Rows of the report on a trade-off, in the form that the figure takes."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,10 +11,10 @@ from generation.models import RERANKED, Setup
 
 
 def row(x: float | None, y: float | None, **more: Any) -> TradeoffRow:
-    """Return the row of a golden prompt of a model at temperature 0, unless told otherwise.
+    """Return the row of a setup: by default a golden prompt of a model at temperature 0.
 
     Args:
-        more: of the setup: model, temperature, prompt, settings.
+        more: fields of the setup: model, temperature, prompt, settings.
     """
     of_setup = {"model": "PaLM 8B", "temperature": 0.0, "prompt": "golden", "settings": {}} | more
     name = " ".join(str(of_setup[key]) for key in ("model", "temperature", "prompt"))
@@ -35,7 +35,7 @@ def row(x: float | None, y: float | None, **more: Any) -> TradeoffRow:
 
 
 def aggregate(x: float, y: float, function: str = "sensible-first", **more: Any) -> TradeoffRow:
-    """Return the row of an aggregate."""
+    """Return the row of an aggregate that re-ranking made."""
     settings = {"function": function, "pool": ["a", "b"]}
     made = row(x, y, prompt=RERANKED, **{"settings": settings} | more)
     return replace(made, chosen=replace(made.chosen, pool_size=2, chosen_by_title="auto_ais"))
@@ -47,7 +47,7 @@ _UNMARKED = Marks(
 
 
 def _around(value: float | None) -> Estimate:
-    """Return a figure with an interval of 0.05 on both sides, as far as 0 and 1."""
+    """Return a figure with an interval that reaches 0.05 to both sides, within 0 and 1."""
     if value is None:
         return UNKNOWN
     return Estimate(value, max(0.0, value - 0.05), min(1.0, value + 0.05))

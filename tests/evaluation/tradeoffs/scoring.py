@@ -1,4 +1,4 @@
-"""Datasets to ask about, and their responses scored in the test's own process."""
+"""Datasets for grids to ask about, and runs over their responses in the test's own process."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from tests.tradeoff_texts import example_row
 def scored(
     dataset: Dataset, metric: str, backend: str, responses: QuerySet[Response] | None = None
 ) -> MetricRun:
-    """Return a run over a dataset, or some of its responses, against golden evidence."""
+    """Return a finished run over a dataset, or some of its responses, against golden evidence."""
     plan = RunPlan(
         ModelSpec(backend),
         evidence=EvidenceChoice.GOLDEN,
@@ -33,14 +33,14 @@ def scored(
 
 
 def constructed_dataset(folder: Path, n_examples: int) -> Dataset:
-    """Return examples of the grid of known truth without any response."""
+    """Return a dataset of examples of the grid of known truth, without responses."""
     outcome = import_rows(folder, "own", examples=[example_row(n) for n in range(n_examples)])
     assert outcome.dataset is not None
     return outcome.dataset
 
 
 def usual_axes(dataset: Dataset) -> Axes:
-    """Return the axes of a dataset where nobody chooses."""
+    """Return the axes of a dataset that are taken when a researcher chooses none."""
     axes = usual(axes_of(dataset))
     assert axes is not None
     return axes

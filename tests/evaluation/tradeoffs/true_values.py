@@ -1,8 +1,8 @@
-"""What is true of the grid: where clusters have their middle, and what re-ranking makes of it.
+"""The true values of the grid: the middle of each cluster, and the results of re-ranking.
 
-Re-ranking is by integration, not by drawing. Labels of one example share what its dialog and the
-example itself add (`tests.tradeoff_grid`): one normal number for each side. Given those two, labels
-of different setups are independent.
+Those of re-ranking are found by integration, not by drawing. Labels of one example share what its
+dialog and the example itself contribute (`tests.tradeoff_grid`): one normal number for each side.
+Given those two, labels of different setups are independent.
 """
 
 import math
@@ -24,16 +24,16 @@ CLUSTERS = {
     (False, False): "bottom left",
 }
 GOLDEN = ("golden", "retrieved")
-KNOTS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(60)  # of the standard normal
+KNOTS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(60)  # for the standard normal distribution
 KNOT_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 
 def expected(pool: Sequence[Truth], function: str) -> tuple[float, float]:
-    """Return the chances of an aggregate: to be attributable, to be sensible (NaN: not said).
+    """Return an aggregate's chances to be attributable and to be sensible (NaN: not given).
 
-    Scores of a yes are higher than any of a no. So what is chosen for its attribution is
-    attributable where anything is; `sensible-first` is attributable where something is both, or
-    where nothing is sensible and something attributable, and is sensible where anything is.
+    Scores of a yes are higher than any of a no. So a response chosen for its attribution is
+    attributable if any response is. The choice of `sensible-first` is attributable if a response is
+    both, or if none is sensible and one is attributable; it is sensible if any response is.
     """
     attribution, sensibleness = (
         _given_example([getattr(truth, side) for truth in pool]) for side in Truth._fields
@@ -49,7 +49,7 @@ def expected(pool: Sequence[Truth], function: str) -> tuple[float, float]:
 
 
 def _given_example(chances: Sequence[float]) -> Floats:
-    """Return each setup's chance given what its example adds: (n_setups, n_knots)."""
+    """Return each setup's chance, given what its example contributes: (n_setups, n_knots)."""
     shared, own = math.sqrt(WEIGHTS[0] + WEIGHTS[1]), math.sqrt(WEIGHTS[2])
     below: Floats = ndtr((ndtri(np.array(chances))[:, np.newaxis] - shared * KNOTS) / own)
     return below

@@ -6,7 +6,7 @@ from typing import Any
 from generation.models import Dataset, Sample
 from tests.makers import import_rows, response_row
 
-# Seven words each, a mark among them counted as one, so that BM25 weighs a word alike in all.
+# Each has seven words (a punctuation mark counts as one), so that BM25 weighs a word alike in all.
 PASSAGES = {
     "alpha": "Alpha mill closed in nineteen ten.",
     "beta": "Beta mill closed in nineteen twenty.",
@@ -20,7 +20,7 @@ LARGE = {"model": "PaLM 540B", "prompt": "golden", "temperature": 0.0}
 
 
 def valley(folder: Path, *, has_golden: bool = True, has_large: bool = True) -> Dataset:
-    """Import them. Golden evidence is found first, first, second and third: see PASSAGES."""
+    """Import questions and passages. Golden evidence has rank 1, 1, 2 and 3, see PASSAGES."""
     names = ["alpha", "beta", "gamma", "delta"]
 
     def example(name: str) -> dict[str, Any]:

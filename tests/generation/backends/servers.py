@@ -1,4 +1,4 @@
-"""Language models behind a stand-in, opened with little patience."""
+"""Language models behind a stand-in server, opened with little patience."""
 
 from typing import Any
 

@@ -24,7 +24,7 @@ def read_csv(tmp_path, kind, text, limits=None):
 
 
 def opened(path, **how) -> Any:
-    """Return a material whose records a test takes for what they should be."""
+    """Return a material of type `Any`, so that tests need no casts for its records."""
     return open_material(path, **how)
 
 

@@ -1,4 +1,4 @@
-"""Constructions that tests ask for and work off: the entries, the scripted writer."""
+"""Constructions that tests request and execute, of the twenty entries by the scripted writer."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +36,7 @@ def writer_server() -> Iterator[StandIn]:
 
 
 def listed(server: StandIn, **limits: int) -> Checkpoint:
-    """List the writer as a model, wherever it is now."""
+    """List the writer as a model at its present address."""
     found, _ = Checkpoint.objects.update_or_create(
         name=MODEL,
         defaults={
@@ -76,7 +76,7 @@ def asked_for(folder: Path, url: str, **choices: Any) -> Job:
 def finished_construction(
     server: StandIn, folder: Path, url: str, **choices: Any
 ) -> Iterator[Construction]:
-    """Yield the construction at its end, for tests that share it; nothing of it is left behind."""
+    """Yield the finished construction, for tests that share it; delete all of it afterwards."""
     with pytest.MonkeyPatch.context() as hasty:
         hasty.setattr(service, "PATIENCE", HASTY)
         listing = listed(server)
@@ -101,7 +101,7 @@ def minimum(number: int) -> list[tuple[str, str, str, int]]:
 
 
 def contents(name: str = "Families") -> list[Any]:
-    """Return all that a construction has made, without times and ids."""
+    """Return everything that a construction has made, without times and ids."""
     calls = ("calls__round", "calls__attempt", "calls__qid", "calls__relation", "calls__value")
     texts = ("calls__prompt", "calls__completion", "calls__question", "calls__problem")
     entries = Construction.objects.get(name=name).entries

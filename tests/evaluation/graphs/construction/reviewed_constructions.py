@@ -1,4 +1,4 @@
-"""Constructions that tests of their pages look at, and what they send there."""
+"""Constructions for tests of their pages, and the forms that these tests send."""
 
 from django.urls import reverse
 
@@ -9,7 +9,7 @@ from tests.construction_material import add_built, add_failed, add_left_out, mak
 
 
 def make_bards(user: User) -> Construction:
-    """Make six entries: two left out, one failed, three built, in this order."""
+    """Make a construction of six entries, in this order: two left out, one failed, three built."""
     construction = make_construction(user=user)
     add_left_out(construction, "incomplete_name", "found “Anne”; expected two words or more")
     add_left_out(construction, "not_connected")

@@ -1,4 +1,4 @@
-"""The reports of experiments over a graph, as their pages, files and commands make them."""
+"""The reports of experiments over a graph, as the pages, files and commands make them."""
 
 from evaluation.graphs.experiments.registry import EXPERIMENTS
 from evaluation.reports.registry import all_reports

@@ -1,4 +1,4 @@
-"""The page of a study, as somebody asks for it."""
+"""A request for the page of a study, for tests of that page."""
 
 from typing import Any
 
@@ -9,6 +9,6 @@ from annotation.models import Study
 
 
 def page_of(client: Client, study: Study | None, **asked: Any) -> Any:
-    """Return the page of a study, with choices in its address."""
+    """Return the page of a study; the choices are in its address."""
     assert study is not None
     return client.get(reverse("evaluation:study", args=[study.slug]), asked)

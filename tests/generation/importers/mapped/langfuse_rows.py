@@ -1,6 +1,6 @@
 """Rows of Langfuse, typed after its documentation of October 2026 and the code of version 4.16.
 
-No file that Langfuse wrote is here: its server can be had neither from PyPI nor from npm.
+No file here was written by Langfuse, because its server is neither on PyPI nor on npm.
 """
 
 import csv
@@ -101,7 +101,7 @@ def write_json(path, rows):
 
 
 def write_csv(path, rows):
-    """Write what is nested as JSON, and a null as nothing."""
+    """Write a CSV file: nested values become JSON, and a null becomes an empty cell."""
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0], quoting=csv.QUOTE_ALL)
         writer.writeheader()
