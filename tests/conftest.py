@@ -1,4 +1,4 @@
-"""What every test may need: its database, a service, a folder of real data, people by name.
+"""Fixtures for all tests: their database, services, the folder of real data, people by name.
 
 Rachel rates, Rosa researches, Adam administers.
 """

@@ -34,7 +34,7 @@ class Construction(NamedTuple):
 
     example: int | None  # None: the prompt does not tell which
     truth: Truth
-    is_attributable: bool  # to the example's golden evidence
+    is_attributable: bool  # judged against the example's golden evidence
     is_sensible: bool
 
 

@@ -70,14 +70,14 @@ each_address = pytest.mark.parametrize("page", ALL, ids=[page.name for page in A
 
 @pytest.fixture(scope="module")
 def sessions(module_database: None) -> dict[User, str]:
-    """Sign somebody of each role in, once for all addresses."""
+    """Sign in one person of each role, once for all addresses."""
     people = [person(f"some-{role}", role) for role in Role]
     return {user: session_of(user) for user in people}
 
 
 @pytest.fixture
 def people(sessions: dict[User, str]) -> dict[User, Client]:
-    """Return somebody of each role, in the order of `Role`, with a browser of their own."""
+    """Return a person of each role, in the order of `Role`, with a browser of their own."""
     clients = {user: Client() for user in sessions}
     for user, client in clients.items():
         client.cookies[settings.SESSION_COOKIE_NAME] = sessions[user]

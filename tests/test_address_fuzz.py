@@ -1,4 +1,4 @@
-"""Every page is asked with values that nobody types: no address is an error of the server's."""
+"""Every page is requested with values that no user types: no address makes a server error."""
 
 import re
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ SOUND = {"int": "1", "slug": "pilot", "str": "x", "path": "x"}
 
 
 class Asked(QueryDict):
-    """Parameters that remember which of them somebody looked for."""
+    """Parameters that remember which of them the code looked for."""
 
     names: set[str] = set()
 

@@ -1,4 +1,4 @@
-"""Addresses that nobody types: with NUL characters, endless names and bytes that are no text."""
+"""Addresses that no user types: with NUL characters, endless names and bytes that are no text."""
 
 import pytest
 from django.test import Client

@@ -1,6 +1,6 @@
-"""Who may import whom: between apps, between the rooms of evaluation, and inside a room.
+"""Allowed imports: between apps, between the rooms of evaluation, and inside a room.
 
-The tables are those of docs/architecture.md, from above to below: each imports what is below it.
+The tables are those of docs/architecture.md, from top to bottom: each imports what is below it.
 """
 
 import ast
@@ -223,7 +223,7 @@ def test_no_modules_import_each_other_in_a_circle():
 
 
 def test_tasks_are_sent_from_their_rooms():
-    """evaluation/tasks.py collects them for Celery alone."""
+    """The module evaluation/tasks.py collects them for Celery only."""
     wrong = []
     for path in MODULES:
         names = (name for name in imports(path) if f"{name}.".startswith("evaluation.tasks."))

@@ -1,4 +1,4 @@
-"""docs/architecture.md is true: its rooms, journeys and places, and what adding a thing takes."""
+"""The statements of docs/architecture.md are true: rooms, journeys, places, and adding things."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""What becomes of published labels: counted in the raw files, and again in what is written."""
+"""Published labels are counted in the raw files, and again in the files written from them."""
 
 import csv
 import json

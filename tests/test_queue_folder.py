@@ -73,7 +73,7 @@ def test_a_message_that_cannot_be_sent_is_noted_and_breaks_no_page(monkeypatch, 
     monkeypatch.setattr(Channel, "_put", refuse)
 
     assert forget_old_imports.delay() is None
-    assert forget_old_imports.delay() is None  # nobody waits for the next one
+    assert forget_old_imports.delay() is None  # the next one is not tried at all
 
     assert tries == ["celery"] * 2  # it is tried twice
     assert "No space left on device" in why_unsent()

@@ -1,4 +1,4 @@
-"""What is installed: only what the site needs, and on servers exactly what the lock names."""
+"""Installed packages: only those that the site needs, and on servers exactly those of the lock."""
 
 import ast
 import re

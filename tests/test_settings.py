@@ -1,4 +1,4 @@
-"""What the settings refuse, and whose word about an address they take."""
+"""Values that the settings refuse, and the proxies whose word about an address they take."""
 
 import os
 import subprocess
@@ -70,7 +70,7 @@ def test_a_folder_that_all_share_is_no_data_folder(tmp_path):
 @pytest.mark.parametrize(
     ("n_proxies", "forwarded", "address"),
     [
-        (0, "6.6.6.6", "127.0.0.1"),  # anybody's word
+        (0, "6.6.6.6", "127.0.0.1"),  # sent by the caller
         (1, "6.6.6.6, 9.9.9.9", "9.9.9.9"),  # what our proxy added
         (2, "6.6.6.6, 9.9.9.9, 10.0.0.1", "9.9.9.9"),
         (2, "9.9.9.9", "127.0.0.1"),  # it did not come through both

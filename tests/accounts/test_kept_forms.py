@@ -1,4 +1,4 @@
-"""What somebody sends without a cookie or a session is kept until they are signed in again."""
+"""A form sent without a cookie or a session is kept until the user is signed in again."""
 
 from urllib.parse import urlencode
 

@@ -1,4 +1,4 @@
-"""What is left of sign-ins long ago is forgotten: sessions, records of axes, links."""
+"""The remains of old sign-ins are deleted: sessions, records of axes, links."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What every page has: theme, policy, error pages, and the way back after signing in again."""
+"""The parts of every page: theme, policy, error pages, and the way back after a new sign-in."""
 
 import re
 from pathlib import Path

@@ -40,7 +40,7 @@ def test_a_page_costs_three_queries_for_session_user_and_roles(
     with django_assert_num_queries(3):
         page = client.get(reverse("accounts:change-password"))
 
-    assert "My studies" in page.text  # so the roles were asked for
+    assert "My studies" in page.text  # the roles were looked up
 
 
 def test_a_page_without_sign_in_costs_no_query(client, db, django_assert_num_queries):

@@ -1,4 +1,4 @@
-"""Who guesses passwords is shut out: with a name from an address, from an address, by a name."""
+"""A guesser of passwords is shut out: by name and address, by address alone, by name alone."""
 
 from datetime import timedelta
 
@@ -23,20 +23,20 @@ def rachel(rachel):
 
 
 def sign_in(username="rachel", password="wrong", address=HERE, browser="a"):
-    """Try a password where nobody is signed in, and return the answer."""
+    """Try a password in a browser that is not signed in, and return the answer."""
     client = Client(REMOTE_ADDR=address, headers={"User-Agent": browser})
     return client.post(SIGN_IN, {"username": username, "password": password})
 
 
 def wait(**time):
-    """Let so much time go by since the wrong passwords that were counted."""
+    """Let this much time pass since the wrong passwords that were counted."""
     for attempt in AccessAttempt.objects.all():
         earlier = attempt.attempt_time - timedelta(**time)
         AccessAttempt.objects.filter(pk=attempt.pk).update(attempt_time=earlier)
 
 
 def guess_names(n):
-    """Try one password for each of so many names, from one address."""
+    """Try one password for each of n names, from one address."""
     return [sign_in(f"user-{i}", browser=str(i)).status_code for i in range(n)]
 
 

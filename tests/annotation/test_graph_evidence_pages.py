@@ -169,7 +169,7 @@ def test_quality_takes_citations_out_and_shows_the_graph_beside_consistency_alon
     answer = desk_of(opened(hathaways(tmp_path, responses=[cited()]), scheme="QUALITY"))
 
     page = shown(answer)
-    assert BARE in page.text  # as `[sic]` cites nothing, it stays
+    assert BARE in page.text  # `[sic]` cites nothing and so stays
     assert "[Q1" not in page.text
     assert 'id="evidence"' not in answer.text
     assert page.text.count("Evidence for question 2 alone") == 1

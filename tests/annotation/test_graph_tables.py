@@ -69,7 +69,7 @@ def test_what_no_row_has_is_plain_text():
     for text in (
         "A painter [Q1, occupation: painter].",  # wrong
         "A writer [Q1].",  # incomplete
-        "A writer [Q2, occupation: writer].",  # of another entity
+        "A writer [Q2, occupation: writer].",  # another entity's triple
         "Nobody knows [NA].",
         "So it is [1].",
         "",

@@ -231,7 +231,7 @@ def test_saving_makes_a_version_and_keeps_the_old_one(researcher, study):
 
 
 def test_the_same_text_makes_no_version(researcher, study):
-    text = default_guideline("AIS").replace("\n", "\r\n")  # as browsers send it
+    text = default_guideline("AIS").replace("\n", "\r\n")  # browsers send such line ends
 
     answer = researcher.post(edit_of(study), {"text": text, "based_on": 1}, follow=True)
 

@@ -1,4 +1,4 @@
-"""What the database itself promises, whatever code writes to it."""
+"""The promises that the database itself keeps, whatever code writes to it."""
 
 from collections.abc import Callable
 from typing import Any

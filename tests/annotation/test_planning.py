@@ -1,4 +1,4 @@
-"""What becomes a unit, who may take it, what is left out and why."""
+"""The units of a plan, the raters who may take them, and what is left out and why."""
 
 from collections import Counter
 

@@ -319,7 +319,7 @@ def costs(study: Study) -> tuple[int, int, int]:
     n_again = n_statements(lambda: claim_next_unit(rater))
     held = claimed(rater)
     answers = judged(rater, held)
-    unit = Unit.objects.select_related("arm").get(pk=held.unit_id)  # as a page has read it
+    unit = Unit.objects.select_related("arm").get(pk=held.unit_id)  # read like on a page
     return n_claim, n_again, n_statements(lambda: submit_votes(unit, rater, answers, 5.0))
 
 
@@ -367,7 +367,7 @@ def test_who_is_added_later_joins_the_smaller_group(tmp_path):
 
 def test_raters_are_dealt_into_groups_anew_when_a_plan_changes_its_arms(tmp_path):
     study = planned(material(tmp_path), raters=10)
-    study = Study.objects.prefetch_related("arms").get(pk=study.pk)  # as a page reads it
+    study = Study.objects.prefetch_related("arms").get(pk=study.pk)  # read like on a page
     plan = StudyPlan("Pilot", study.dataset, study.scheme, list(study.setups.all()))
 
     change_study(study, plan._replace(arms=["separate", "merged"]), researcher())

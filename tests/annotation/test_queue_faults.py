@@ -147,7 +147,7 @@ def test_a_vote_that_decides_and_a_change_at_the_same_moment_let_no_open_questio
         connection.close()
 
     deciding = threading.Thread(target=decide)
-    with transaction.atomic():  # two yes and a no soon, but nobody else can see that yet
+    with transaction.atomic():  # two yes and a no, which others cannot see yet
         rate(first, theirs, {"sensible": 0})
         deciding.start()
         deciding.join(0.5)

@@ -1,4 +1,4 @@
-"""Slots that no rater may take: counted, let go, filled by somebody new, or asked again."""
+"""Slots that no rater may take: counted, let go, filled by a new rater, or asked again."""
 
 from functools import partial
 from pathlib import Path
@@ -90,7 +90,7 @@ def test_who_is_taken_out_leaves_slots_that_nobody_may_take(tmp_path):
 
     take_out_rater(rater, researcher())
 
-    assert stranded(study)[:2] == (2, 2)  # of the three units that they would have rated
+    assert stranded(study)[:2] == (2, 2)  # among the three units that they would have rated
 
 
 def test_whose_account_is_deactivated_takes_nothing_and_is_not_asked(tmp_path):
@@ -145,7 +145,8 @@ def test_a_majority_that_opens_again_takes_no_slot_back_that_somebody_let_go(tmp
     slots = [claimed(rater) for rater in raters[1:4]]
     for rater, slot in zip(raters[1:4], slots, strict=True):
         rate(rater, slot)
-    assert Assignment.objects.filter(is_let_go=True).count() == 2  # by hand, and as decided
+    # One was let go by hand, one because the vote is decided.
+    assert Assignment.objects.filter(is_let_go=True).count() == 2
 
     rate(raters[1], slots[0], {"understand": 0})
 

@@ -1,4 +1,4 @@
-"""study.json: what it may say, and what a mistake in it is told."""
+"""The contents that study.json may have, and the message about each mistake in it."""
 
 import pytest
 

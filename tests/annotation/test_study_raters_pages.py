@@ -1,4 +1,4 @@
-"""The set-up page: raters taken out and let back, slots that nobody may take, deletion."""
+"""The set-up page: raters taken out and let back, slots that no rater may take, deletion."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a filled-in form amounts to, whatever the scheme and the layout. No database."""
+"""The answers in a filled-in form, for any scheme and layout. No database is used."""
 
 from typing import Any
 

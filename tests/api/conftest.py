@@ -1,4 +1,4 @@
-"""Who asks the API in its tests: Rosa, a researcher, by a token."""
+"""The user who asks the API in its tests: Rosa, a researcher, with a token."""
 
 from collections.abc import Callable
 from typing import Any

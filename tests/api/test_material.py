@@ -247,7 +247,7 @@ def test_following_next_gives_every_row_once(api, pilot):
 
 @pytest.mark.parametrize("cursor", ["cD14", "cD0lMDA=", "cD0xLjU=", "cj14", "é"])
 def test_a_cursor_that_nobody_gave_out_is_not_found(api, pilot, cursor):
-    """Among them position 'x', a null character, and 1.5."""
+    """The cursors hold position 'x', a null character and 1.5, among others."""
     assert api.get("/api/v1/votes/", {"cursor": cursor}).status_code == 404
 
 

@@ -1,4 +1,4 @@
-"""What the API refuses, at every status, it refuses as JSON."""
+"""Refusals of the API, which are JSON at every status."""
 
 import pytest
 from django.test import Client

@@ -40,7 +40,7 @@ def test_a_report_is_what_the_command_prints(read, study, report):
     answered = read(f"studies/{study.slug}/reports/{report}/")
 
     assert answered == printed(report)
-    assert bool(answered["rows"]) == (report != "sensibleness")  # nobody ran that metric
+    assert bool(answered["rows"]) == (report != "sensibleness")  # this metric was never run
 
 
 @pytest.mark.parametrize(

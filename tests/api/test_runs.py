@@ -36,7 +36,7 @@ def work():
 
 
 def without_score(key):
-    """Take the score of a response back: whoever was asked gave none."""
+    """Remove the score of a response, as if the model had given none."""
     score = AutoScore.objects.filter(target__response__key=key)
     assert score.update(score=None, problem="no answer within 30 s") == 1
 

@@ -77,7 +77,7 @@ def page(browser: Browser, live_server, console_errors: list[str]) -> Iterator[P
 
 @pytest.fixture
 def sign_in(page: Page, live_server) -> Callable[[User], None]:
-    """Return a function that signs somebody in without the form."""
+    """Return a function that signs a user in without the form."""
 
     def sign_in(user: User) -> None:
         name, value = settings.SESSION_COOKIE_NAME, session_of(user)
@@ -90,7 +90,7 @@ def sign_in(page: Page, live_server) -> Callable[[User], None]:
 @pytest.fixture
 def worker(transactional_db: None, tmp_path: Path) -> Iterator[Supervisor]:
     """Run a Celery worker with its beat on the test database, until the test ends."""
-    celery_app.control.purge()  # what earlier tests sent and nobody took
+    celery_app.control.purge()  # messages of earlier tests that no worker took
     environment = {
         "DJANGO_SETTINGS_MODULE": "config.settings_test",
         "DATABASE_URL": database_url(),

@@ -1,4 +1,4 @@
-"""axe finds nothing on any page in any state; nothing scrolls sideways, also with large text."""
+"""No page in any state has a finding by axe, or scrolls sideways, also with large text."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ def test_every_page_is_for_everybody(page, sign_in, tmp_path, stops):
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     set_text_size = text_size_of(page)
     contrasts = Contrasts()
-    views: set[str] = set()  # whose layout on a phone axe has seen
+    views: set[str] = set()  # views whose layout on a phone axe has checked
 
     found = [
         f"{stop.name}: {complaint}"

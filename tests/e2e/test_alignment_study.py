@@ -38,7 +38,7 @@ def rate_all(page: Page, place: int) -> None:
 
 
 def own_page(browser: Browser, user: User, base_url: str) -> Page:
-    """Return a page of somebody's own browser, signed in."""
+    """Return a page of a user's own browser, signed in."""
     client = Client()
     client.force_login(user)
     name = settings.SESSION_COOKIE_NAME

@@ -67,7 +67,7 @@ def review(page: Page) -> None:
     """Keep the first with a member taken out, edit the second, drop the third: all by keys."""
     page.get_by_role("link", name="Review").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Artemisia Gentileschi")
-    page.wait_for_load_state()  # with its keys
+    page.wait_for_load_state()  # the script for keys is loaded too
     last = page.get_by_role("row").filter(has=page.get_by_role("checkbox")).last
     last.get_by_role("checkbox").focus()
     page.keyboard.press("Space")

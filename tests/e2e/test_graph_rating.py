@@ -80,7 +80,7 @@ def test_an_ais_study_of_the_graph_is_rated_by_keys(page, graph, rating):
 
 
 def test_an_ais_study_of_the_graph_is_rated_side_by_side_by_keys(page, graph, rating):
-    """Of three questions both answers were given the same triples; of the fourth not."""
+    """For three questions both answers were given the same triples, for the fourth others."""
     rater = rating(opened(graph, arms=["merged"]))
 
     for _ in range(3):

@@ -44,7 +44,7 @@ def test_a_graph_is_imported_asked_and_its_citations_are_reported(
     page.evaluate("window.sameDocument = true")
     page.get_by_role("searchbox").fill("bard")
     rows = page.get_by_role("table", name="Entities, by label").get_by_role("row")
-    expect(rows).to_have_count(2)  # with the heading
+    expect(rows).to_have_count(2)  # one of them is the heading
     assert page.evaluate("window.sameDocument"), "htmx should find, not a page load"
 
     page.get_by_role("link", name="Ask", exact=True).click()
@@ -72,7 +72,7 @@ def test_the_picture_is_walked_by_keyboard(page, sign_in, rosa, tmp_path):
     sign_in(rosa)
     page.goto(reverse("graphs:entity", args=[dataset.slug, dataset.entities.get(qid="Q1").pk]))
     neighbour = page.get_by_role("link", name="spouse: William Shakespeare")
-    expect(neighbour).to_have_count(1)  # of two pictures one is shown
+    expect(neighbour).to_have_count(1)  # one of the two pictures is shown
 
     neighbour.focus()
     page.keyboard.press("Enter")

@@ -60,7 +60,7 @@ def as_parquet(path: Path) -> None:
 
 
 class Mouse:
-    """Somebody with a mouse, whose clicks are counted."""
+    """A user with a mouse, whose clicks are counted."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -81,7 +81,7 @@ class Mouse:
 
 
 class Keyboard:
-    """Somebody without a mouse: what is in focus is pressed by Enter, and ticked by Space."""
+    """A user without a mouse, who presses the focused element by Enter, and ticks it by Space."""
 
     def __init__(self, page: Page) -> None:
         self._page = page

@@ -57,7 +57,7 @@ def test_a_sample_is_drawn_while_its_page_waits(page, sign_in, rosa, tmp_path):
     page.get_by_role("button", name="Filter and draw").click()
     bar = page.get_by_role("progressbar", name="Filtering: 0 of 4 examples")
     expect(bar).to_be_visible()
-    filter_sample(Sample.objects.get().pk)  # as a worker does
+    filter_sample(Sample.objects.get().pk)  # a worker calls this
 
     table = page.get_by_role("table", name="Filters in their order")
     expect(table).to_be_visible()

@@ -18,7 +18,7 @@ BESIDE = "yyyyyyyynnyyyy"  # two responses, question by question
 
 
 def begin(page: Page) -> None:
-    """Go from the first page to the first unit as somebody without a mouse does."""
+    """Go from the first page to the first unit as a rater without a mouse does."""
     page.goto(reverse("annotation:my-studies"))
     page.keyboard.press("Tab")
     for _ in range(30):
@@ -92,6 +92,6 @@ def test_two_raters_judge_every_citation_with_one_key_each(page, sign_in, tmp_pa
         expect(page.get_by_text("Nothing is left to rate. Thank you.")).to_be_visible()
 
     [row] = raters_report(study).rows
-    # One yes and one no for each of two responses × three citations: nobody agrees.
+    # One yes and one no for each of two responses × three citations: the raters never agree.
     assert (row.n, row.undecided, row.percent_agreement.value) == (6, 6, 0.0)
     assert not Assignment.objects.filter(submitted_at=None).exists()

@@ -51,7 +51,7 @@ def told(monkeypatch, tmp_path) -> Callable[..., Told]:
         backend = Told(constant, revision)
         kind = BackendKind("Told", lambda spec: backend, needs_model=False)
         monkeypatch.setitem(BACKENDS, "told", kind)
-        pace_of.cache_clear()  # or it would be thought to be as quick as the one before
+        pace_of.cache_clear()  # the former backend's pace is forgotten
         return backend
 
     return tell

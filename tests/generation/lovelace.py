@@ -58,7 +58,7 @@ QUESTIONS: list[dict[str, Any]] = [
 
 
 def lovelace(folder: Path, name: str = "lovelace", **more: Any) -> Dataset:
-    """Import graph and questions; 'family' has no retrieved entities, 'nobody' no gold entities."""
+    """Import graph and questions; 'family' has no retrieved entities, the last no gold entities."""
     rows: dict[str, Any] = {"entities": ENTITIES, "kg_questions": QUESTIONS} | more
     outcome = import_rows(folder / name, name, **rows)
     assert outcome.dataset is not None

@@ -64,7 +64,7 @@ def test_scores_are_rank_bm25s_own(texts, query, k1, b):
     if not any(documents):
         return  # rank-bm25 divides by their mean length
     if k1 * (1 - b) == 0:
-        return  # and by 0 where a passage is empty; the smallest numbers make 0 as well
+        return  # rank-bm25 divides by 0 for an empty passage; tiny numbers give 0 too
     okapi = BM25Okapi(documents, k1=k1, b=b)
 
     scores = PassageIndex(texts, Bm25(k1=k1, b=b)).scores(query)

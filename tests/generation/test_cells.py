@@ -1,4 +1,4 @@
-"""Which setups a grid has, and that a setup says all of how it is asked."""
+"""The setups of a grid; each says everything about the way it is asked."""
 
 import pytest
 

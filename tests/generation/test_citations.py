@@ -1,4 +1,4 @@
-"""What the brackets of an answer say (KaLMA, 3.3 and 4.2)."""
+"""The meaning of the brackets in an answer (KaLMA, 3.3 and 4.2)."""
 
 import json
 import time
@@ -150,7 +150,7 @@ def test_every_triple_of_published_graphs_is_read_as_it_was_cited(shared):
         for relations in ([], list(triples)):
             assert claims(f"[{graph['qid']}, {graph['name']}, {inside}]", relations) == cited
         n_cited += len(cited)
-    assert n_cited > 10_000  # with 68 values that hold a comma, 8 a colon, 1 a bracket
+    assert n_cited > 10_000  # 68 values hold a comma, 8 a colon, 1 a bracket
 
 
 # Names
@@ -185,7 +185,7 @@ def test_a_name_alone_is_a_citation_and_beside_others_it_says_who_is_meant(
 
 
 def test_names_have_numbers_behind_all_citations():
-    """So a citation has the number that it has without the name beside it."""
+    """A citation so has the same number as it has without the name beside it."""
     answer = parse_citations(
         "A [Q1, name: Ada, child: Ann]. B [Q2, Ben, child: Bob, sex: male]. C [Q3, name: Cid]."
     )

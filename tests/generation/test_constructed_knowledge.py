@@ -1,4 +1,4 @@
-"""What a round may bring in, and where an answer ends that says 'question:' itself."""
+"""The triples that a round may bring in, and the end of an answer that says 'question:'."""
 
 import pytest
 

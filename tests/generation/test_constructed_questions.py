@@ -1,4 +1,4 @@
-"""What a model wrote is read strictly; the minimum knowledge set holds what the graphs state."""
+"""A model's text is read strictly; the minimum knowledge set has only what the graphs state."""
 
 from types import SimpleNamespace
 
@@ -107,7 +107,7 @@ def test_what_cannot_be_read_says_why(completion, message):
     "completion",
     [
         " Who was Ada?\n",
-        "question: Who was Ada?",  # as 978 of BioKaLMA's 1,085 simple questions begin
+        "question: Who was Ada?",  # 978 of BioKaLMA's 1,085 simple questions begin so
         "Generated Question: Who was\nAda?\n\nanswer: Bob",
     ],
 )
@@ -154,7 +154,7 @@ def test_round_1_brings_what_is_cited_and_stated_each_once_in_its_order():
     """The graphs state five different ones of what the brackets claim; one is a category."""
     assert first_members(ANSWER, GRAPHS) == (
         Member("Q212657", "place of birth", "Rome", 1),
-        Member("Q212657", "date_of_birth", "1596-07-08", 1),  # as the graph spells it
+        Member("Q212657", "date_of_birth", "1596-07-08", 1),  # the graph's spelling
         Member("Q212657", "father", "Orazio Gentileschi", 1),
         Member("Q367360", "occupation", "painter", 1),
     )
@@ -169,7 +169,7 @@ def test_a_name_that_round_1_cites_alone_is_no_member():
 
 def test_a_triple_is_cited_or_not():
     assert is_cited(ANSWER, ("Q212657", "date of birth", "1596-07-08"), GRAPHS)
-    assert not is_cited(ANSWER, ("Q367360", "genre", "portrait"), GRAPHS)  # of Q1, they say
+    assert not is_cited(ANSWER, ("Q367360", "genre", "portrait"), GRAPHS)  # cited for Q1
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ def test_a_demonstration_counts_with_the_instructions():
     ("budget", "n_tokens", "n_sentences", "n_turns"),
     [
         (73, 73, 0, 0),
-        (72, 69, 1, 0),  # without 'Visitors came later.'
+        (72, 69, 1, 0),  # 'Visitors came later.' is cut
         (69, 69, 1, 0),
         # 30 of evidence stay. Without the first turn: '0 - 1 1' + 6 + 3, '1 0 0' + 6 + 3, '2 1 1'.
         (68, 30 + 28, 1, 1),

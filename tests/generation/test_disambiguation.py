@@ -1,4 +1,4 @@
-"""Which two entities two names mean. By hand; nobody is asked."""
+"""The two entities that two names mean, determined by hand; no endpoint is asked."""
 
 import pytest
 
@@ -36,7 +36,7 @@ WILL = named("William Shakespeare", "Q9")
         ([Edge("Q9", "P22", "Q2"), Edge("Q2", "P40", "Q9")], CHILD, EntityPair("Q2", "Q9", "P40")),
         ([Edge("Q9", "P26", "Q2"), Edge("Q2", "P26", "Q9")], SPOUSE, EntityPair("Q2", "Q9", "P26")),
         ([Edge("Q9", "P26", "Q2")], SPOUSE, EntityPair("Q2", "Q9", "P26")),
-        # Of another relation between the other namesakes, of others, of somebody with herself.
+        # Edges of another relation between the other namesakes, to others, of a person to herself.
         ([Edge("Q2", "P26", "Q9"), Edge("Q3", "P40", "Q9")], SPOUSE, EntityPair("Q2", "Q9", "P26")),
         ([Edge("Q2", "P26", "Q9"), Edge("Q3", "P26", "Q7")], SPOUSE, EntityPair("Q2", "Q9", "P26")),
         ([Edge("Q2", "P26", "Q9"), Edge("Q2", "P26", "Q2")], SPOUSE, EntityPair("Q2", "Q9", "P26")),

@@ -1,4 +1,4 @@
-"""Which addresses an endpoint may have."""
+"""The addresses that an endpoint may have."""
 
 import socket
 
@@ -17,7 +17,7 @@ NOT_PUBLIC = [
     "10.0.0.1",
     "172.16.3.4",
     "192.168.1.1",
-    "169.254.169.254",  # where clouds keep the secrets of a machine
+    "169.254.169.254",  # clouds give a machine its secrets here
     "100.64.0.1",  # shared by customers of a provider (RFC 6598)
     "0.0.0.0",
     "224.0.0.1",
@@ -94,7 +94,7 @@ def test_passwords_and_queries_in_an_address_are_refused_and_a_password_is_not_r
 
 
 def test_every_address_of_a_name_is_looked_at_when_a_connection_is_made(monkeypatch):
-    """Which names resolve to what is not ours to arrange: the resolver is told here."""
+    """Real names resolve to addresses that a test cannot choose, so the resolver is replaced."""
     addresses = ["93.184.216.34", "10.1.2.3"]
     monkeypatch.setattr(
         socket,

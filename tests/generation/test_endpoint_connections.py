@@ -135,7 +135,7 @@ def silent_place():
 
 
 def test_an_address_that_does_not_answer_leaves_time_for_the_next(monkeypatch):
-    """Of two addresses the first has half of the time: 0.5 s of 1 s."""
+    """The first of two addresses has half of the time: 0.5 s of 1 s."""
     connect = socket.create_connection
     with silent_place() as silent, endpoint_server(ONE_ROW) as server:
         places = {"198.51.100.1": silent, "198.51.100.2": ("127.0.0.1", server.server_port)}

@@ -1,4 +1,4 @@
-"""Which of several namesakes a question means (KaLMA, 3.2): the paper's examples, and its traps."""
+"""The namesake that a question means (KaLMA, 3.2): the paper's examples, and its traps."""
 
 import pytest
 from hypothesis import given

@@ -25,7 +25,7 @@ from generation.retrieval.entity_types import LISTS, entity_types
         ("DATE", "human", "dropped"),
         ("PERSON", "family name", "dropped"),  # a name is no person
         ("PERSON", "", "unchecked"),
-        ("PERSON", "asteroid", "unchecked"),  # in no list: nobody can say
+        ("PERSON", "asteroid", "unchecked"),  # in no list: it cannot be told
         ("MONEY", "human", "unchecked"),  # a kind that is not mapped
         ("", "human", "unchecked"),  # the graph's own labels
     ],

@@ -1,4 +1,4 @@
-"""Which passages a prompt holds."""
+"""The choice of the passages that a prompt holds."""
 
 from collections import Counter
 

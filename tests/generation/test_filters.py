@@ -60,7 +60,7 @@ def test_odd_turns_drops_a_dialog_in_which_an_answer_is_missing():
 
 
 def test_odd_turns_counts_the_line_that_leads_to_the_open_question():
-    # 'When?' answers 'Monks.', which answers 'Who?'; 'Nobody knows.' is another branch.
+    # 'When?' answers 'Monks.', which answers 'Who?'; the third turn is another branch.
     *before, last = dialog("Who?", "Monks.", "Nobody knows.", "When?")
     tree = (*before[:2], before[2]._replace(parent=0), last._replace(parent=1))
 
@@ -79,7 +79,7 @@ def test_no_question_after_question_drops_two_turns_of_the_user_in_a_row():
 def test_a_question_that_answers_an_earlier_turn_of_a_tree_follows_no_question():
     turns = (
         *dialog("Who built the mill?", "Monks.", "Why?"),
-        TurnRecord("user", "When did it close?", 1),  # of the monks, beside 'Why?'
+        TurnRecord("user", "When did it close?", 1),  # answers 'Monks.', beside 'Why?'
     )
 
     assert passes("no-question-after-question", material(turns))

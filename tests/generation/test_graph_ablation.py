@@ -102,7 +102,7 @@ GOLD = {(f"q{n}", position): f"Q{2 * n + position}" for n in range(10) for posit
 
 @pytest.mark.parametrize("seed", range(5))
 def test_so_many_places_are_replaced_as_the_accuracy_says(seed):
-    """Of 20 places 4, 8, 12 and 16; of 10 questions with two entities each."""
+    """4, 8, 12 and 16 of 20 places are replaced; 10 questions have two entities each."""
     found = {percent: stand_ins(GOLD, percent, seed) for percent in (100, 80, 60, 40, 20, 0)}
 
     assert [len(each) for each in found.values()] == [0, 4, 8, 12, 16, 20]
@@ -146,7 +146,7 @@ def test_a_place_without_any_other_entity_keeps_its_own():
 
 @pytest.fixture
 def graph(tmp_path):
-    """'born' needs one piece, 'family' four, 'again' none; of 'nobody' nothing is known."""
+    """'born' needs one triple, 'family' four, 'again' none; of the third nothing is known."""
     family = QUESTIONS[1] | {"minimum": [[*triple] for triple in MINIMUM]}
     again = {"id": "again", "question": "Who is London?", "entities": ["Q84"], "minimum": []}
     return lovelace(
@@ -261,7 +261,7 @@ def test_a_new_grid_offers_them_and_begins_without(graph):
 
 
 def test_a_plan_counts_what_has_no_prompt_and_what_has_less_to_remove(graph):
-    """Of five examples; 'born' has one member, of which two cannot be removed."""
+    """There are five examples; 'born' has one member, so that two cannot be removed."""
     prompts = ["graph-gold-minus-1", "graph-gold-minus-2", "graph-accuracy-80"]
 
     plan = plan_of(started(graph, grid_of(model="extractive", prompts=prompts, seeds=[0, 1])))

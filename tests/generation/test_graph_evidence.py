@@ -1,4 +1,4 @@
-"""Which triples a response is judged against, by the evidence choice."""
+"""The triples that a response is judged against, by the evidence choice."""
 
 import pytest
 

@@ -92,7 +92,7 @@ def test_imported_prompts_show_what_was_retrieved_elsewhere(graph):
 
 
 def test_entities_that_the_graph_does_not_have_are_counted(graph):
-    """Of 'born' an import retrieved Q404, which is not there."""
+    """For 'born' an import says that Q404 was retrieved, which is not in the graph."""
     of_types = [made(graph, key) for key in ALL]
 
     for key, missing in (("born", [0, 1, 0]), ("family", [0, 0, 0])):
@@ -170,7 +170,7 @@ def test_a_plan_counts_what_has_no_prompt_and_says_why(graph):
     assert plan
     counts = {row.prompt: (row.n_calls, row.n_left_out, row.n_unmade) for row in plan.rows}
     assert counts == {
-        "graph-retrieved": (3, 1, 3),  # of four examples; 100 tokens have no room for a prompt
+        "graph-retrieved": (3, 1, 3),  # 3 of 4 examples; no prompt fits 100 tokens
         "graph-imported": (2, 2, 2),
         "graph-gold": (2, 2, 2),
     }

@@ -157,7 +157,7 @@ def test_other_examples_bring_their_prompts_with_them(researcher, graph, tmp_pat
     graphs = ["graph-retrieved", "graph-imported", "graph-gold"]
     assert after_choosing("dataset:lovelace") == (graphs, "500")
     assert after_choosing("dataset:valley", prompts=graphs, max_tokens="500") == (TWELVE, "128")
-    # What somebody has chosen stays where it fits, and at any other change.
+    # The researcher's choices stay where they fit, and at any other change.
     assert after_choosing("dataset:valley") == (["no-evidence", "golden"], "128")
     assert after_choosing("dataset:lovelace", prompts=graphs[:1]) == (graphs[:1], "128")
     assert after_choosing("dataset:lovelace", trigger="seeds")[0] == ["no-evidence", "golden"]

@@ -234,7 +234,7 @@ def test_nothing_of_a_prompt_is_lost_or_made_up(graph, question):
 
 @given(graphs, words)
 def test_triples_are_read_back_whatever_signs_their_values_hold(graph, question):
-    """Where no value has a comma, a small letter and then a colon, as if a triple began there."""
+    """Values have no comma, small letter and then a colon, as if a triple began there."""
     plain = [(qid, r, value.replace(":", ":A").replace(", ", ",A")) for qid, r, value in graph]
     prompt = build_graph_prompt(plain, question)
 

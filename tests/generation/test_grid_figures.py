@@ -1,4 +1,4 @@
-"""What a grid says about its answers: what had no room, what a model does not count, no answer."""
+"""A grid's figures on its answers: parts without room, tokens not counted, calls not answered."""
 
 import pytest
 from django.urls import reverse

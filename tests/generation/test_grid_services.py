@@ -277,7 +277,7 @@ def test_a_plan_whose_workers_all_die_fails_after_three(mills, noting, monkeypat
     grid = request_grid(mills, grid_of(), None)
 
     def die(*arguments: object) -> None:
-        raise SystemExit  # as a worker that is killed: nothing is written
+        raise SystemExit  # like a killed worker: nothing is stored
 
     monkeypatch.setattr("generation.services.grids.planned", die)
     for _ in range(3):

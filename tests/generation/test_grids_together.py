@@ -179,7 +179,7 @@ def slow(noting, monkeypatch):
 def test_a_slow_model_does_not_keep_others_waiting(mills, noting, slow):
     choices = grid_of(models=[{"name": "slow"}, {"name": "noting"}])
 
-    grid = ask(started(mills, choices))  # as far as it goes
+    grid = ask(started(mills, choices))  # ends when no chunk can be claimed
 
     assert len(noting.asked) == 1 + 3
     [waiting] = grid.chunks.exclude(state="done")

@@ -22,7 +22,7 @@ from tests.makers import example_row, import_rows, response_row
 
 pytestmark = pytest.mark.both
 State = Grid.State
-NAME = "noting · T 0.0 · golden"  # of the setup that `grid_of` asks
+NAME = "noting · T 0.0 · golden"  # the setup that `grid_of` asks
 SPEC = ModelSpec("noting", "noting")
 
 

@@ -1,4 +1,4 @@
-"""What is read from a prompt for a dialog is what it was made of."""
+"""Reading a prompt for a dialog gives the parts that it was made of."""
 
 from generation.records import TurnRecord
 from generation.text.dialog_prompts import PromptParts, build_prompt

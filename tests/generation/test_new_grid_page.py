@@ -31,7 +31,7 @@ def dataset(tmp_path):
 
 @pytest.fixture
 def sample(dataset):
-    """A sample of two examples, one of which somebody has dropped."""
+    """A sample of two examples, one of which was dropped."""
     sample = Sample.objects.create(dataset=dataset, name="two", parameters={}, state="ready")
     for position, example in enumerate(dataset.examples.order_by("pk")[:2]):
         said = {"verdict": "drop", "reason": "odd"} if position else {}

@@ -70,7 +70,7 @@ def test_who_has_less_patience_than_the_wait_is_long_gets_no_place(clock):
     reserve("slow", 1)
 
     assert reserve("slow", 1, patience_seconds=9.9) == 10
-    assert reserve("slow", 1, patience_seconds=10) == 10  # nobody has got it yet
+    assert reserve("slow", 1, patience_seconds=10) == 10  # the place is still free
     assert reserve("slow", 1) == 20
 
 

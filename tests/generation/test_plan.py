@@ -1,4 +1,4 @@
-"""What a grid would ask, counted by hand."""
+"""The plan of a grid, counted by hand."""
 
 import pytest
 
@@ -57,7 +57,7 @@ def test_what_is_answered_already_is_not_planned_again(tmp_path):
 
 
 def test_parts_without_a_passage_of_their_own_are_left_out_and_no_call(tmp_path, settings):
-    settings.MEDIA_ROOT = tmp_path / "media"  # where the index of passages is kept
+    settings.MEDIA_ROOT = tmp_path / "media"  # the index of passages is stored there
     # Three examples bring a passage each, two of which have the same text: there are two to show.
     rows = [
         example_row(f"e{n}", evidence=[{"id": f"p{n}", "text": text}])

@@ -31,7 +31,7 @@ def choices(key, **more):
 
 @pytest.fixture
 def mill(db, tmp_path, settings):
-    settings.MEDIA_ROOT = tmp_path / "media"  # where the index of passages is kept
+    settings.MEDIA_ROOT = tmp_path / "media"  # the index of passages is stored there
     import_rows(tmp_path / "mill", "mill", examples=example_rows())
     return Dataset.objects.get()
 
@@ -157,7 +157,7 @@ def test_no_text_takes_two_places(tmp_path, db, settings):
     # In order of the words shared: a and b (the same), c and d (the same), e.
     assert shown("top-2", **lucene) == ["a", "c"]
     assert shown("top-3", **lucene) == ["a", "c", "e"]
-    assert shown("retrieved-2", **lucene) == ["a", "d"]  # of the copies the golden one
+    assert shown("retrieved-2", **lucene) == ["a", "d"]  # the golden one of the copies
     assert shown("retrieved-3", **lucene) == ["a", "d", "e"]
     for seed in range(10):
         drawn = shown("retrieved-3", ranking="random", seed=seed)

@@ -80,7 +80,7 @@ def test_the_type_filter_drops_the_man_where_the_city_is_named(graph, settings, 
     city, man = found.steps[1].candidates
     assert (city.qid, city.type, city.type_check) == ("Q90", "city", "fits")
     assert (man.qid, man.type, man.type_check) == ("Q167646", "human", "dropped")
-    assert man.score > city.score  # by neighbours alone it would be he
+    assert man.score > city.score  # neighbours alone would choose the man
 
 
 def test_the_chosen_sub_graph_is_what_the_endpoint_says(graph):

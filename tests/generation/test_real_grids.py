@@ -38,7 +38,7 @@ TREC_CAST_2022 = "data/treccast/2022_automatic_evaluation_topics_tree_v1.0.json"
 OF_SCAI = ["no-evidence", "golden-instructions", "retrieved-3", "next-best"]  # types of prompts
 OF_MTRAG = ["golden-instructions", "retrieved-3", "top-3"]
 NEED_GOLDEN = ["golden-instructions", "retrieved-3"]
-CONTEXT, MAX_TOKENS = 2048, 4  # of the tiny model, tokens
+CONTEXT, MAX_TOKENS = 2048, 4  # tokens, for the tiny model
 
 
 def scai(shared: Path, folder: Path) -> Dataset:

@@ -1,4 +1,4 @@
-"""Which properties stand for a relation between two people, and files that say others."""
+"""The properties that stand for a relation between two people, and files with other ones."""
 
 import json
 
@@ -29,7 +29,7 @@ def usual(name: str) -> Relation:
         ("child", {"P40"}, {"P22", "P25", "P8810"}),
         ("hasChild", {"P40"}, {"P22", "P25", "P8810"}),
         ("parent", {"P22", "P25", "P8810"}, {"P40"}),
-        ("father", {"P22"}, set()),  # whose child somebody is may be the mother
+        ("father", {"P22"}, set()),  # a person with this child may be the mother
         (" Half-Brother ", {"P3373"}, {"P3373"}),
         ("student_of", {"P1066", "P184"}, {"P802", "P185"}),
         ("teacher", {"P1066", "P184"}, {"P802", "P185"}),  # name 2 is the teacher of name 1

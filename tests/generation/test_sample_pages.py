@@ -224,7 +224,7 @@ def test_decisions_lead_through_what_is_open(researcher, sample, rosa):
     dropped = post(
         url("verify-example", sample.pk, 3), {"verdict": "drop", "reason": "It says nothing."}
     )
-    assert dropped.url.endswith("/1/")  # from the start again
+    assert dropped.url.endswith("/1/")  # begins again at the start
     assert post(url("verify-example", sample.pk, 1), {"verdict": "keep"}).url == url(
         "sample", sample.pk
     )

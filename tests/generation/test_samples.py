@@ -101,7 +101,7 @@ def test_a_sample_holds_what_passes_and_the_table_says_what_was_dropped(tmp_path
         "no-article": 0,
         "exact-match": 1,
     }
-    assert rows["exact-match"].n_not_applicable == 1  # without evidence nothing is dropped
+    assert rows["exact-match"].n_not_applicable == 1  # no evidence, so not dropped
     assert sorted(keys(sample)) == ["bare", "good"]
     assert (sample.n_done, sample.n_total) == (8, 8)
 

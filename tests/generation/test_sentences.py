@@ -1,4 +1,4 @@
-"""Where sentences end; each example is written with '|' between them."""
+"""The ends of sentences; each example is written with '|' between its sentences."""
 
 import time
 from itertools import pairwise
@@ -101,4 +101,4 @@ def test_time_grows_with_the_length_not_with_its_square(piece):
     started = time.perf_counter()
     split_sentences(text)
 
-    assert time.perf_counter() - started < 5  # with the square it was a minute
+    assert time.perf_counter() - started < 5  # quadratic time took a minute

@@ -113,7 +113,7 @@ def test_entities_come_as_the_world_was_made(graph):
 
 
 def test_too_many_at_once_are_asked_for_in_halves(oxigraph):
-    """What is said of ten persons has 37,476 bytes, of five 18,777, of three 10,659."""
+    """The statements of ten people have 37,476 bytes, of five 18,777, of three 10,659."""
     people = [node.qid for node in world() if ("P31", "Q5") in node.statements][-10:]
     with endpoint_server(forwards(oxigraph.url)) as server:
         patience = HASTY._replace(most_bytes=16_000, query=5.0)

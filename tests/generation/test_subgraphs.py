@@ -1,4 +1,4 @@
-"""Which sub-graphs a question needs: labels, aliases, types, namesakes; and how many queries."""
+"""The sub-graphs that a question needs: labels, aliases, types, namesakes; number of queries."""
 
 import pytest
 from django.db import connection

@@ -1,4 +1,4 @@
-"""How much of an answer stands in a passage."""
+"""The share of an answer's tokens that a passage contains."""
 
 import math
 

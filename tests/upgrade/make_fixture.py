@@ -167,7 +167,7 @@ def _score_in_part(client: Any) -> None:
 
 
 def _ask_in_part(client: Any) -> None:
-    """Start a grid of two setups and six chunks and ask two of them; leave a second one unplanned."""
+    """Start a grid of two setups and six chunks and ask two; leave a second grid unplanned."""
     waiting = _messages()  # messages of the run; they are older, and must stay in the queue
     grid: dict[str, Any] = {"name": "half asked", "models": [{"name": "extractive"}]}
     grid |= {"prompts": ["no-evidence", "golden"], "temperatures": [0]}

@@ -1,7 +1,7 @@
-"""Workers, their beat and all of them together are killed: all work ends, once, and pages say so.
+"""Workers, their beat and all of them are killed: all work is done once, and pages report it.
 
 Each kind of kill comes 20 times in all: over the queue in a folder, Redis and RabbitMQ, and by the
-rounds of `make test-faults` on SQLite and PostgreSQL. Nobody sends a message here but the beat.
+rounds of `make test-faults` on SQLite and PostgreSQL. Only the beat sends messages here.
 """
 
 import os
@@ -40,7 +40,8 @@ from work.worker_health import watch
 pytestmark = [pytest.mark.both(transaction=True), pytest.mark.faults]
 
 N_EXAMPLES, N_SETUPS = 20, 40
-N_KILLS = {"filesystem": 4, "redis": 3, "rabbitmq": 3}  # of each kind: 10, and 20 on two databases
+# For each kind of kill: 10, and 20 on two databases.
+N_KILLS = {"filesystem": 4, "redis": 3, "rabbitmq": 3}
 ENDS_WITHIN_SECONDS = 120.0
 SILENT_AFTER_SECONDS = 3.0
 HASTY = {
@@ -75,7 +76,7 @@ def n_scored(run: MetricRun) -> int:
 
 
 class Group:
-    """What `manage.py work` started, and what it is now."""
+    """The processes that `manage.py work` started, and their present state."""
 
     def __init__(self, environment: Mapping[str, str], log: Path) -> None:
         self._environment = {**environment}
@@ -169,14 +170,14 @@ def busy_process(group: Group, many: Dataset, page: Callable[[MetricRun], str]) 
 
 
 def beat(group: Group, many: Dataset, page: Callable[[MetricRun], str]) -> MetricRun:
-    """Kill the beat; the work that comes then is sent by nobody else."""
+    """Kill the beat, then request work, which only the beat sends."""
     assert waited(lambda: len(group.beat) == 1, 60), group.log[-3000:]
     os.kill(group.beat[0], signal.SIGKILL)
     return asked_for(many)
 
 
 def whole_group(group: Group, many: Dataset, page: Callable[[MetricRun], str]) -> MetricRun:
-    """Kill everything; the page says so, and somebody starts it again."""
+    """Kill everything; the page reports it, and the group is started again."""
     run = scoring(group, many)
     assert "No worker has answered" not in page(run)
     group.kill()

@@ -1,4 +1,4 @@
-"""What a rater has done, and what is left to do."""
+"""A rater's past answers, and the units that are left."""
 
 import pytest
 from django.urls import reverse

@@ -1,4 +1,4 @@
-"""What a page of rating is made of, and what it costs."""
+"""The content of a page of rating, and its number of queries."""
 
 import pytest
 from django.urls import reverse

@@ -1,4 +1,4 @@
-"""Who may open which page of rating."""
+"""The users who may open each page of rating, and the users who are refused."""
 
 import re
 from pathlib import Path

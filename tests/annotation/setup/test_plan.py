@@ -1,4 +1,4 @@
-"""What the page of set-up says a study will take, and the preview of its units."""
+"""The set-up page's estimate of a study's work, and the preview of its units."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the pages of set-up cost, who may see them, and what leads there."""
+"""The pages of set-up: their number of queries, the users who may see them, and links to them."""
 
 import pytest
 from django.urls import reverse

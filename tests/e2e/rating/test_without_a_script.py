@@ -81,7 +81,7 @@ def test_what_is_lost_at_submit_keeps_all_answers_without_a_script(
     plain_page.keyboard.press("Enter")
 
     expect(plain_page).not_to_have_url(here)
-    expect(plain_page.locator("#relevant-1")).to_be_visible()  # of the next unit
+    expect(plain_page.locator("#relevant-1")).to_be_visible()  # the next unit's
     assert Vote.objects.get(rater=rater, question="relevant").answer == 0
     assert Vote.objects.filter(rater=rater).count() == 7
 

@@ -405,7 +405,7 @@ def test_a_real_checkpoint_tells_what_follows_from_what_does_not(minilm):
     follows = [p for p, (label, *_) in zip(found, SENSIBLE, strict=True) if label]
     not_so = [p for p, (label, *_) in zip(found, SENSIBLE, strict=True) if not label]
     in_order = sum(yes > no for yes in follows for no in not_so)
-    assert in_order >= 15  # of 4 × 4: an AUC above 0.9
+    assert in_order >= 15  # 15 of 4 × 4 pairs: an AUC above 0.9
     assert minilm.signature == "transformers|max_tokens:512|fp32|v:1"
     [long] = minilm.entailment([Pair("The sky is blue. " * 300, "The sky is blue.")])
     assert long.is_truncated

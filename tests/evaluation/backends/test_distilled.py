@@ -17,7 +17,7 @@ CONTENT = WORDS[:10]
 
 
 class Interrupted(Exception):
-    """Somebody stops the training."""
+    """The exception with which a test stops the training."""
 
 
 def lessons(n, seed):

@@ -1,4 +1,4 @@
-"""How many models a process keeps: one in memory, and connections to a few servers."""
+"""The models that a process keeps: one in memory, and connections to a few servers."""
 
 import gc
 from weakref import ref

@@ -107,7 +107,7 @@ def test_a_long_premise_is_cut_at_its_end_and_the_hypothesis_never(plain, judge)
     of_cut, of_fits = judge.entailment([cut, fits])
 
     hypothesis = plain.pieces("hypothesis: " + "b " * 20)
-    room = MAX_TOKENS - len(hypothesis) - 1  # and </s>
+    room = MAX_TOKENS - len(hypothesis) - 1  # 1 is for </s>
     premise = plain.pieces("premise: " + "a " * 300)[:room]
     ids = [*premise, *hypothesis, plain.tokenizer.eos_token_id]
     assert len(ids) == MAX_TOKENS

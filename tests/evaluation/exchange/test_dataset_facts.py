@@ -1,4 +1,4 @@
-"""What is said of a dataset: read from a file, shown, changed by page, and exported."""
+"""The description of a dataset: read from a file, shown, changed by page, and exported."""
 
 import json
 

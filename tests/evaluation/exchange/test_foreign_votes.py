@@ -78,7 +78,7 @@ def test_a_judgement_of_label_studio_took_as_long_as_its_annotation():
 
 
 def test_votes_of_langfuse_agree_as_its_scores_do(tmp_path):
-    labels = {"t1": "ffp", "t2": "nnf", "t3": "pf", "t4": "ppp"}  # by one annotator each
+    labels = {"t1": "ffp", "t2": "nnf", "t3": "pf", "t4": "ppp"}  # one letter per annotator
     words = {"f": "fully", "p": "partly", "n": "not"}
     traces = [langfuse_rows.trace(key, input=f"Who built {key}?") for key in labels]
     scores = [

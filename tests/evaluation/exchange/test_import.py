@@ -69,7 +69,7 @@ def test_every_row_of_a_folder_is_stored_and_counted(pilot):
         "Study_setups": 2,
         "Arm": 1,
         "Rater": 3,
-        "Target": 2,  # nobody voted on r3, and a flag needs none
+        "Target": 2,  # r3 has no votes, and a flag needs no target
         "Vote": 5,
         "Flag": 1,
         "MetricRun": 1,

@@ -1,4 +1,4 @@
-"""What the process of an import may take, and what is said when it wanted more."""
+"""The limits of the process of an import, and the messages when it exceeds them."""
 
 import signal
 
@@ -26,7 +26,7 @@ def test_a_small_upload_may_take_little_and_a_large_one_what_is_set(settings):
         (OUT_OF_MEMORY, "more than 350 MB of memory"),
         (-signal.SIGABRT, "more than 350 MB of memory"),  # how compiled code runs out of it
         (-signal.SIGXCPU, "more than 30 seconds of computing"),
-        (-signal.SIGKILL, ""),  # by whoever: another may try
+        (-signal.SIGKILL, ""),  # the cause is not known: another process may try
         (1, ""),
         (0, ""),
     ],

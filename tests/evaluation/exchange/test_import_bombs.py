@@ -43,7 +43,7 @@ def test_bombs_stay_small(format, capsys):
     ended = [bomb for bomb in bombs if bomb["status"]]
     seconds = [max(bomb.get("check", 0), bomb.get("import", 0)) for bomb in bombs]
     with capsys.disabled():
-        print(  # noqa: T201 - the table is what somebody runs this for
+        print(  # noqa: T201 - this table is the purpose of running the test
             f"\n{format} (seed {SEED}): {len(bombs)} bombs, at most "
             f"{max(bomb['megabytes'] for bomb in bombs)} MB, {max(seconds):.1f} s; "
             f"ended by a limit: {[bomb['number'] for bomb in ended]}"

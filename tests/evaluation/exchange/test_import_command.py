@@ -247,7 +247,8 @@ def test_as_processes_import_report_and_a_mistake(manage, pilot):
     assert (report.returncode, report.stderr) == (0, "")
     assert json.loads(report.stdout)["rows"][0]["n_votes"] == 3
 
-    wrong = manage("report", "raters", "--study", "nothing")  # as with every command's mistake
+    # Every command reports a mistake like this.
+    wrong = manage("report", "raters", "--study", "nothing")
     assert wrong.returncode != 0
     assert wrong.stdout == ""
     assert wrong.stderr == "CommandError: No study 'nothing'; there are: pilot\n"

@@ -67,7 +67,7 @@ def test_a_killed_worker_loses_nothing_and_doubles_nothing(client_for, adam):
         assert worker.wait() == -signal.SIGKILL
         assert not Dataset.objects.exists()
         assert interrupted_imports() == []  # its sign of life is still fresh
-        cache.clear()  # as after a minute of silence
+        cache.clear()  # what a minute of silence does
         assert interrupted_imports() == [upload.pk]
 
     carry_on(upload.pk)

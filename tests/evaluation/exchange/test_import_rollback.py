@@ -156,7 +156,8 @@ def test_the_number_of_statements_does_not_grow_with_the_rows_of_a_batch(tmp_pat
 
     few, many = cost("few", 10), cost("many", 200)
 
-    if connection.vendor == "sqlite":  # whose driver splits large inserts, at 999 values each
+    # SQLite's driver splits large inserts at 999 values.
+    if connection.vendor == "sqlite":
         few, many = (
             [sql for sql in found if not sql.startswith("INSERT")] for found in (few, many)
         )

@@ -42,12 +42,12 @@ def test_a_worker_that_dies_leaves_the_import_to_the_next(upload, monkeypatch):
 
 
 def test_an_import_with_a_sign_of_life_is_not_interrupted(upload):
-    assert interrupted_imports() == [upload.pk]  # nobody has begun
+    assert interrupted_imports() == [upload.pk]  # no worker has begun
 
     cache.add(f"import:{upload.pk}:alive", "somebody", timeout=60)
 
     assert interrupted_imports() == []
-    assert carried_on(upload).state == State.CHECKING  # somebody has it
+    assert carried_on(upload).state == State.CHECKING  # another worker has it
 
 
 @pytest.mark.parametrize("state", [State.CHECKED, State.DONE, State.FAILED, State.CANCELLED])

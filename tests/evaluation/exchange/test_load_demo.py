@@ -84,7 +84,7 @@ def test_the_dataset_is_that_of_the_files(demo):
 
 
 def test_the_graph_has_answers_of_every_verdict(demo):
-    """evaluation/exchange/demo/README.md: seven entities, four questions, two answers to each."""
+    """The figures are those of demo/README.md: 7 entities, 4 questions, 2 answers to each."""
     graph = Dataset.objects.get(name="Demo graph")
     written = graph.responses.filter(setup__model="demo-writer")
     answers = judged_answers(graph, list(written.order_by("key")))
@@ -111,7 +111,7 @@ def test_each_report_on_the_graph_has_figures(demo):
 
 
 def test_every_answer_about_the_graph_can_be_rated(demo):
-    """Of 47 answers, 8 of the files and 39 of the extractive model, none is left out."""
+    """None of 47 answers is left out: 8 are from the files and 39 from the extractive model."""
     graph = Dataset.objects.get(name="Demo graph")
 
     plan = plan_units(planned(graph, arms=["separate", "merged"]))

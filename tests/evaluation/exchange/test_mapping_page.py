@@ -1,4 +1,4 @@
-"""What the columns of a table are, said on the page of its import, and kept for the next one."""
+"""The meaning of a table's columns, chosen on the page of its import, and kept for the next."""
 
 from pathlib import Path
 

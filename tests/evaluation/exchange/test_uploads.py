@@ -270,7 +270,7 @@ def test_progress_is_told_while_it_runs(upload, monkeypatch):
 
     rows = [progress.n_rows for progress in seen if progress]
     assert rows == sorted(rows)
-    assert rows[-1] == 3  # of four: the last batch is about to be stored
+    assert rows[-1] == 3  # 3 of 4 rows: the last batch is about to be stored
     assert all(0 <= progress.percent <= 100 for progress in seen if progress)
 
 

@@ -27,7 +27,7 @@ GOLD = "graph-gold"
 
 @pytest.fixture(autouse=True)
 def own_folder(own_cache_and_folder):
-    """What is kept for other tests stays theirs."""
+    """Keep this module's stored results apart from those of other tests."""
 
 
 # --- table 5 and figure 4 -------------------------------------------------------------------
@@ -46,7 +46,7 @@ def test_removal_compares_the_examples_that_all_rows_have(tmp_path):
 
     assert [row["n_removed"] for row in report.records] == [0, 1, 2]
     assert len({row["family"] for row in report.records}) == 1
-    # q3's set is empty: nobody can remove from it. It is left out of the gold row as well.
+    # q3's set is empty: nothing can be removed from it. It is left out of the gold row as well.
     assert [row["n_common"] for row in report.records] == [2, 2, 2]
     assert [row["n_other_answers"] for row in report.records] == [1, 0, 0]
     assert report.left_out["answers_to_examples_that_not_all_rows_have"] == 1

@@ -41,7 +41,7 @@ MACRO = tuple(f"macro_{name}" for name in FIGURES)
 
 @pytest.fixture(autouse=True)
 def own_folder(own_cache_and_folder):
-    """What is kept for other tests stays theirs."""
+    """Keep this module's stored results apart from those of other tests."""
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +186,7 @@ def test_answers_are_read_in_lots_with_a_fixed_number_of_queries(cited, monkeypa
 def test_answers_are_kept_until_another_comes(tmp_path):
     dataset = import_cited(tmp_path / "a", "kept")
     before = cited_answers(dataset)
-    assert len(statements(lambda: cited_answers(dataset))) == 4  # of the version alone
+    assert len(statements(lambda: cited_answers(dataset))) == 4  # all for the version
 
     row = response_row("more", "q1", setup="other", text="[NA]", graph_shown=[])
     import_rows(tmp_path / "b", "kept", responses=[row])
@@ -227,7 +227,9 @@ def test_each_answer_says_why_it_is_counted_differently(cited):
 
 
 def test_answers_that_are_counted_differently_are_a_report_with_files(cited, rosa, client_for):
-    """c1 cites a member twice, c2 incompletely, w1 nothing, w2 had no graph; c3 and c4 are alike.
+    """Counts differ: c1 cites a member twice, c2 incompletely, w1 nothing, w2 had no graph.
+
+    c3 and c4 are counted alike.
 
     c2 cites 3, of which 1 is right; the code leaves out the incomplete one: 1 of 2.
     """
@@ -325,7 +327,7 @@ def test_quality_is_a_mean_with_the_deviation_of_the_sample(cited):
 
     # 3, 4, 5: mean 4, deviation sqrt((1 + 0 + 1) / 2) = 1; the failed one is no 0 and no 3.
     assert (cool["mean"], cool["deviation"], cool["n"], cool["n_failed"]) == (4.0, 1.0, 3, 1)
-    assert (warm["mean"], warm["deviation"]) == (2.0, None)  # of one answer
+    assert (warm["mean"], warm["deviation"]) == (2.0, None)  # n is 1
     assert (coherence["metric"], coherence["is_own_judge"]) == ("coherence", False)
     assert cool["is_own_judge"]  # 'org/small' judges 'small'
     assert (cool["mode"], cool["repeats"], cool["judge"]) == ("integer", 3, "org/small")

@@ -55,7 +55,7 @@ def named(tmp_path_factory, module_database):
 
 @pytest.fixture(autouse=True)
 def own_folder(own_cache_and_folder):
-    """What is kept for other tests stays theirs."""
+    """Keep this module's stored results apart from those of other tests."""
 
 
 def test_each_answer_counts_as_by_hand(named):
@@ -103,7 +103,7 @@ def test_a_page_shows_another_name_first_in_its_bracket(named):
 
 
 def test_a_name_that_is_a_citation_is_a_pair_of_alignment(named):
-    """Of seven pairs five have a score: two of 'other beside' are left."""
+    """Five of seven pairs have a score: the two of 'other beside' have none."""
     alone = {(key, 1): 0.9 for key in TEXTS if key != "other beside"}
     score_citations(named, alone)
 

@@ -1,4 +1,4 @@
-"""Which answers the reports about a graph count, and which run of alignment speaks for them."""
+"""The answers that reports about a graph count, and the run of alignment that is used."""
 
 from collections.abc import Callable
 from typing import Any
@@ -39,7 +39,7 @@ NA_FOUND = {
 
 @pytest.fixture(autouse=True)
 def own_folder(own_cache_and_folder):
-    """What is kept for other tests stays theirs."""
+    """Keep this module's stored results apart from those of other tests."""
 
 
 @pytest.fixture(scope="module")

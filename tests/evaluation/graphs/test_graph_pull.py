@@ -277,7 +277,7 @@ def test_who_takes_over_from_a_killed_worker_goes_on_behind_its_last_name(oxigra
     claim = claim_job(job.pk)
     assert claim is not None
     with pytest.raises(SystemError):
-        graph_pull.pull_graph(JobHold(claim))  # and no word about it: the job is still its own
+        graph_pull.pull_graph(JobHold(claim))  # no error is stored: the worker keeps the job
     job.refresh_from_db()
     assert (job.state, job.n_done) == (STATE.RUNNING, 1)
     Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))

@@ -31,7 +31,7 @@ REPORTS = ("citations", "alignment", "incompetence", "retrieval", "quality")
 
 @pytest.fixture(autouse=True)
 def own_folder(own_cache_and_folder):
-    """What is kept for other tests stays theirs."""
+    """Keep this module's stored results apart from those of other tests."""
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def test_every_figure_on_quality_and_retrieval_is_the_reports(researcher, scored
     [row] = quality_report(scored).records
     assert quality[3:] == [
         "integer × 3",
-        decimal(row["mean"]),  # of two dialogs, so without an interval
+        decimal(row["mean"]),  # two dialogs are too few for an interval
         decimal(row["deviation"]),
         str(row["n"]),
         str(row["n_failed"]),
@@ -231,7 +231,7 @@ def test_each_mode_says_what_its_words_mean(researcher, scored):
     assert "Precise: correct and in the minimum set." in text("paper")
     of_code = text("authors_code")
     assert "Precise: a member of the minimum set, shown or not" in of_code
-    assert "1 citation not counted" in of_code  # of c2
+    assert "1 citation not counted" in of_code  # c2's
     assert "Precise: correct" not in of_code
 
 

@@ -89,13 +89,13 @@ def test_questions_that_are_alike_leave_an_interval_of_some_width():
 def test_a_kept_report_is_that_of_the_graph_the_search_and_the_questions_now(
     dataset, settings, tmp_path, own_cache_and_folder
 ):
-    """What is kept is known by what finds the entities, not by the name in the settings."""
+    """A stored report is known by the model that finds entities, not by its name in settings."""
     settings.SPACY_MODEL = str(tmp_path / "model")
     before = cached_graph_retrieval(dataset)
     assert cached_graph_retrieval(dataset) == before == graph_retrieval(dataset)
 
     save_ruler_model(tmp_path / "model", {"London": "GPE"})
-    entities._model.cache_clear()  # as in a process that starts now
+    entities._model.cache_clear()  # a process that starts now has none
     with_model = cached_graph_retrieval(dataset)
     assert with_model != before
     assert with_model == graph_retrieval(dataset)

@@ -41,7 +41,7 @@ ENTITIES = [
     entity("Q3", "Livia", occupation="Q999", date_of_birth="-0058-01-30",
            date_of_death="0029-01-01"),
     entity("Q4", "London", "city", country__of__citizenship="nonsense"),
-    entity("Q5", "Zoe", occupation="empress", date_of_birth="0978-01-01"),  # of no question
+    entity("Q5", "Zoe", occupation="empress", date_of_birth="0978-01-01"),  # in no question
 ]  # fmt: skip
 # Zoe is retrieved for a question about Ada: a wrong namesake. Of the last no gold is known.
 QUESTIONS = [
@@ -82,7 +82,7 @@ def test_facts_are_of_the_people_that_questions_name(lives):
         "occupations": (2, 2),
     }
     assert of_kind(report, "occupation", "name", "n_people", "share") == [
-        ("writer", 2, 1.0),  # of Ada and Hesiod
+        ("writer", 2, 1.0),  # Ada and Hesiod
         ("mathematician", 1, 0.5),
     ]
     assert of_kind(report, "country", "name", "n_people") == [("England", 1)]

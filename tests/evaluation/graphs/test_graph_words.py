@@ -1,4 +1,4 @@
-"""How reports on graphs say what they count, and which setup a row is of."""
+"""The words of reports on graphs: on what they count, and on the setup of a row."""
 
 from evaluation.graphs.templatetags.graphs import said_beside, told_apart
 from evaluation.reports.setups import setup_columns

@@ -50,7 +50,7 @@ def test_asking_again_is_the_same_study_and_other_choices_are_refused(tmp_path):
 
 
 def test_table_6_by_hand(tmp_path):
-    """Of 9 scored: 7 aligned, human 6.5 / 9. Of one mind and scored: 8, of them 6 are right.
+    """9 are scored: 7 aligned, human 6.5 / 9. Raters agree on 8 scored ones, of which 6 are right.
 
     Alpha: yes 14 and no 6 of 20 votes; observed 4 of 20 ordered pairs differ, by
     chance 2 * 14 * 6 of 20 * 19: 1 - (4 / 20) / (168 / 380) = 0.547619.

@@ -104,7 +104,7 @@ def test_no_more_is_drawn_than_can_be_read():
 
 
 def test_relations_to_entities_are_preferred_and_housekeeping_is_left_out_first():
-    """Of 17 relations 16 are drawn: not 'instance of', though it comes first in the file."""
+    """16 of 17 relations are drawn: not 'instance of', although it comes first in the file."""
     plain = [Spoke(f"relation {n}", (Value("words"),)) for n in range(15)]
     first, last = (
         Spoke("instance of", (Value("human", "/q5"),)),

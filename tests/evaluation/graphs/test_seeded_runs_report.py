@@ -30,7 +30,7 @@ FOUR = dict.fromkeys(("q1", "p1", "p2", "p3"), WRITER)
 
 @pytest.fixture(autouse=True)
 def own_folder(own_cache_and_folder):
-    """What is kept for other tests stays theirs."""
+    """Keep this module's stored results apart from those of other tests."""
 
 
 def of_state(prompt, mark, retrieval, said=None):
@@ -110,7 +110,7 @@ def four_questions(tmp_path, sizes):
 
 
 def test_a_run_with_under_half_of_the_answers_is_left_out_of_an_ablation(tmp_path):
-    dataset = four_questions(tmp_path, (4, 2, 1))  # of the largest: all, half, a quarter
+    dataset = four_questions(tmp_path, (4, 2, 1))  # all, half and a quarter of the largest
 
     report = removal_report(dataset)
     gold, one = report.records
@@ -203,7 +203,7 @@ def test_runs_of_different_size_are_called_so(uneven):
 
 
 def test_answers_that_alignment_did_not_score_are_counted(uneven):
-    assert citation_table(uneven).records[0]["n_without_alignment"] is None  # nobody has scored
+    assert citation_table(uneven).records[0]["n_without_alignment"] is None  # there is no run
     score_citations(uneven, {("small-graph-retrieved-1-q2", 1): 0.9})
 
     [row] = citation_table(uneven).rows
@@ -226,7 +226,7 @@ def test_an_answer_from_a_graph_without_something_is_in_no_table_of_whole_graphs
         [row] = report.records
         assert (row["model"], row["n_answers"]) == ("gpt-4", 1)
         assert report.left_out["answers_with_removed_knowledge"] == 1  # the others are said to be
-    assert citation_table(dataset).records[0]["recall"] == 1.0  # of q2 alone
+    assert citation_table(dataset).records[0]["recall"] == 1.0  # q2 alone
     assert quality_table(dataset).records[0]["fluency"] == 5.0
 
 

@@ -22,7 +22,7 @@ GOLD, RETRIEVED = "graph-gold", "graph-retrieved"
 
 @pytest.fixture(autouse=True)
 def own_folder(own_cache_and_folder):
-    """What is kept for other tests stays theirs."""
+    """Keep this module's stored results apart from those of other tests."""
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,7 @@ def test_runs_differ_in_nothing_but_seed_and_run(tmp_path):
         *answers(said, setup(seed=6, graph="abcd1234")),
         *answers(said, setup(seed=7, max_tokens=50)),
         *answers(said, setup("my own", seed=8)),
-        *answers(said, setup(f"{GOLD}-minus-1", seed=9)),  # of table 5
+        *answers(said, setup(f"{GOLD}-minus-1", seed=9)),  # belongs to table 5
     ]
     rows += [row | {"id": f"n{n}", "setup": f"named {n}"} for n, row in enumerate(rows[:2])]
     dataset = import_answers(tmp_path, rows)

@@ -1,4 +1,4 @@
-"""Jobs: done once, whoever else is at it, and taken up behind their last step."""
+"""Jobs are done once, also when several workers try, and are resumed after their last step."""
 
 from datetime import timedelta
 
@@ -249,7 +249,7 @@ def test_jobs_whose_message_or_worker_was_lost_are_sent_again(settings):
 
 def test_jobs_and_chunks_wait_behind_each_other(tmp_path, settings):
     settings.CHUNK_LEASE_SECONDS = 60
-    some_time_ago = timezone.now() - timedelta(minutes=5)  # of ten, ten leases
+    some_time_ago = timezone.now() - timedelta(minutes=5)  # 5 of 10 minutes, which are ten leases
     job, run = asked_for(), requested(mill(tmp_path, 3))
     Job.objects.update(sent_at=some_time_ago)
     run.chunks.update(sent_at=some_time_ago)

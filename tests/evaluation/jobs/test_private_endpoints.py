@@ -1,4 +1,4 @@
-"""Where an endpoint of our own network lies: admins are told, researchers are not."""
+"""The address of an endpoint in our own network: admins see it, researchers do not."""
 
 import pytest
 from django.urls import reverse

@@ -1,4 +1,4 @@
-"""What the published code reads and computes, beside the paper's mode."""
+"""The reading and the figures of the published code, beside the paper's mode."""
 
 import json
 

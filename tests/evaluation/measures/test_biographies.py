@@ -25,7 +25,7 @@ from evaluation.measures.biographies import (
         ("-0001-01-01", -2),
         ("0000-01-01", -1),
         ("0001-01-01", 1),
-        ("+1452-04-15T00:00:00Z", 1452),  # as Wikidata does
+        ("+1452-04-15T00:00:00Z", 1452),  # Wikidata's form
         ("0098-01-01", 98),
         ("1593", 1593),
         ("1593-07", 1593),
@@ -94,9 +94,9 @@ def test_a_bare_qid_has_no_name():
         ("date of birth", "birth"),
         ("country of citizenship", "country"),
         ("place of birth", "city"),
-        ("place of death", None),  # where somebody is from, not where they died
+        ("place of death", None),  # counts are of origins, not of places of death
         ("occupation", "occupation"),
-        ("country", None),  # of a person it is not said what it means
+        ("country", None),  # its meaning for a person is not stated
     ],
 )
 def test_what_relations_mean(relation, kind):

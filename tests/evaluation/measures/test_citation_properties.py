@@ -1,4 +1,4 @@
-"""What holds of the citations of any text, and of any graph."""
+"""Properties of the citations of any text, with any graph."""
 
 import re
 import unicodedata

@@ -184,7 +184,7 @@ def test_the_score_of_a_whole_response_is_its_best_window():
 @pytest.mark.parametrize(
     ("split", "score"),
     [
-        ("mean", (0.9 + 0.4) / 2),  # of the best windows: 0.9 in row one, 0.4 in row two
+        ("mean", (0.9 + 0.4) / 2),  # best windows: 0.9 in row one, 0.4 in row two
         ("min", 0.4),
     ],
 )

@@ -138,9 +138,9 @@ def test_f1_is_taken_of_many_resamples_at_once():
 
 
 def test_a_resample_that_admits_nothing_counts_in_the_interval_of_f1_as_0():
-    """Of 10 dialogs one admits, rightly; 0.9^10 = 35 % of all resamples lack it: there F1 is 0.
+    """One of 10 dialogs admits, rightly; 0.9^10 = 35 % of all resamples lack it: there F1 is 0.
 
-    Left out they would leave no F1 of 0: each resample that has the one dialog has one above 0.
+    If these resamples were left out, no F1 would be 0: it is above 0 wherever the dialog is drawn.
     """
     statistics = np.array([[1.0, 1.0, 1.0, 1.0], *[[0.0, 0.0, 0.0, 1.0]] * 9])
     f1 = incompetence_figures(statistics, np.arange(10))["f1"]

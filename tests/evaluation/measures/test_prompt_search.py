@@ -68,7 +68,7 @@ def test_equal_errors_keep_the_shorter_prompt():
 
 
 def test_what_could_not_be_read_is_compared_under_neither_prompt():
-    """c alone has a score under both: .5 before and .1 now, against 0: .25 and .01."""
+    """Only c has a score under both prompts: .5 before and .1 now, against 0: .25 and .01."""
     before = Tried((), {"a": None, "b": 1.0, "c": 0.5, "d": 1.0}, True)
     rater_scores = {"a": 1.0, "b": 1.0, "c": 0.0, "d": 0.0}
 

@@ -1,4 +1,4 @@
-"""How many items the recipe looks at and shows at once, and what it gains call by call."""
+"""The numbers of items that the recipe looks at and shows, and its gain call by call."""
 
 import math
 

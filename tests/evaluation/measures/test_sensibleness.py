@@ -66,7 +66,7 @@ def test_prompts_have_instructions_demonstrations_and_no_place_left_to_fill(name
     [
         (["user", "system", "user"], "ABA"),
         (["User", "expert", "moderator"], "ABB"),  # the reply is B's: all but the user are
-        (["anna", "ben", "anna"], "ABA"),  # nobody is called user: who spoke last is A
+        (["anna", "ben", "anna"], "ABA"),  # no user: the last speaker is A
         (["anna"], "A"),
     ],
 )

@@ -129,7 +129,7 @@ def test_beside_a_digit_with_marks_labels_with_the_same_marks_count(form):
     [
         ([], "4", "gave no log-probabilities"),
         ([token("no"), token(" idea")], "4", "gave no log-probabilities"),
-        ([token("3")], "4", "gave no log-probabilities"),  # of something else
+        ([token("3")], "4", "gave no log-probabilities"),  # they are another text's
         ([token("4", ("4", 0.0))], "4", "gave no log-probabilities"),
         ([token("score:4")], "score:4", "shares a token with other text"),
         ([token("4/5")], "4/5", "shares a token with other text"),

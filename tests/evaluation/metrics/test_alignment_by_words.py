@@ -1,4 +1,4 @@
-"""What shared words make of pairs as short as a sentence and a triple."""
+"""Scores by shared words of pairs as short as a sentence and a triple."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A metric and a backend that nobody knew of: one small class and one registry line each."""
+"""A new metric and a new backend: each takes one small class and one line in a registry."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.once
 
 
 class Text(NamedTuple):
-    """What the new backend is asked."""
+    """A text that the new backend is asked about."""
 
     text: str
 

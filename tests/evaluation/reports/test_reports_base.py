@@ -1,4 +1,4 @@
-"""What all reports share: the signature, and what is left out of one setup."""
+"""The common parts of all reports: the signature, and the votes left out of one setup."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""What retrieval misses: the examples with the place of each golden passage, who leads there."""
+"""Examples that retrieval misses: places of their golden passages, and links to their page."""
 
 import pytest
 from django.urls import reverse
@@ -35,7 +35,7 @@ def test_where_every_golden_passage_is_found_nothing_is_missed(researcher, datas
 
 
 def test_a_golden_passage_far_behind_has_no_place(dataset):
-    """Of the ranking fire, mill, … one passage is looked at: mill has no place."""
+    """Only one passage of the ranking fire, mill, … is looked at, so that mill has no place."""
     [e2] = missed(ranked_examples(dataset, RetrievalChoices(), most_k=1).examples, 1)[:1]
 
     [found] = with_passages([e2], 1)

@@ -200,7 +200,7 @@ def test_a_large_collection_waits_for_a_worker_to_index_it(researcher, dataset, 
     address = reverse("evaluation:retrieval-file", args=[dataset.slug, "csv"])
     assert researcher.get(address).status_code == 404
 
-    retrieval_report(dataset, RetrievalChoices())  # as a grid does
+    retrieval_report(dataset, RetrievalChoices())  # a grid calls this
     assert "Means over 3 examples" in shown(page_of(researcher, dataset)).text
 
 

@@ -294,7 +294,7 @@ def test_https_and_this_machine_need_no_such_word(admin, location):
 def test_an_admin_gives_and_takes_back_the_leave_of_a_listed_model(admin, adam):
     listed = server_of(location=PLAIN, key_variable="MODELS_API_KEY")
     address = reverse("evaluation:key-over-http", args=[listed.pk])
-    spec = listed.spec()  # as a run asked with it
+    spec = listed.spec()  # the spec that a run was requested with
 
     for allow, is_allowed in (("1", True), ("1", True), ("0", False)):
         assert admin.post(address, {"allow": allow}).status_code == 302

@@ -1,4 +1,4 @@
-"""What a run may be: plain values make a plan, or one error that names the field."""
+"""The choices of a run: plain values make a plan, or one error that names the field."""
 
 import pytest
 

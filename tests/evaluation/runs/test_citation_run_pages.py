@@ -195,7 +195,7 @@ def test_na_is_shown_with_the_sentences_and_triples_behind_it(researcher, tmp_pa
 def test_the_form_of_na_counts_responses_from_whose_graph_something_was_removed(
     researcher, tmp_path
 ):
-    """Of four responses, 'admits' and 'hides'; once they have a score, there is nothing to do."""
+    """Two of four responses count, 'admits' and 'hides'; once scored, nothing is left to do."""
     dataset = cited(tmp_path, responses=removed_rows())
     choices = {"metric": "incompetence", "over": f"dataset:{dataset.slug}"}
     start = reverse("evaluation:start-run")

@@ -276,7 +276,7 @@ def test_na_is_scored_by_response_and_keeps_the_highest_of_both_sides(tmp_path, 
 
 
 def test_where_nothing_was_removed_there_is_no_run_of_na(tmp_path, db):
-    """Of 'whole' nothing was, and of 'unknown' nobody knows."""
+    """From 'whole' nothing was removed; of 'unknown' it is not known."""
     dataset = cited(tmp_path, responses=removed_rows()[2:])
 
     with pytest.raises(RunError, match="Nothing was removed from the graph of any"):
@@ -297,7 +297,7 @@ def study(tmp_path, db):
 
 
 def test_agreement_is_over_citations_by_hand(study):
-    """Of five, d is assumed and left out. Lexical says no, no, no, yes: one of three is found."""
+    """One of five, d, is assumed and left out. Lexical says no, no, no, yes: 1 of 3 is found."""
     run = scored(study.dataset)
     done(study.dataset)  # Auto-AIS, which judges responses
 

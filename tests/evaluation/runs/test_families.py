@@ -1,4 +1,4 @@
-"""Which runs are candidates of one choice, and what is missing of their grid."""
+"""The runs that are candidates of one choice, and the cells that their grid lacks."""
 
 import pytest
 

@@ -103,7 +103,7 @@ def test_distil_trains_lists_and_prints_table_1(tmp_path, told_model, settings):
     assert "small: MSE to the language model on held-out dialogs" in said
     small = MetricRun.objects.get(model_name="small")
     assert small.scores.count() == small.scores.exclude(score=None).count() == 12
-    assert said.count("mean of the others") == 2  # of the small model and of its teacher
+    assert said.count("mean of the others") == 2  # the small model's and its teacher's
     assert failure("distil", "--run", "0", "--base", "x", "--name", "y").startswith("There is no")
     assert "argument --epochs: found 0; expected 1 to 100" in failure(
         "distil", "--run", "0", "--base", "x", "--name", "y", "--epochs", "0"

@@ -170,7 +170,7 @@ def test_a_run_over_a_real_server(tmp_path, served):
 def test_a_slow_server_is_still_asked_several_prompts_at_once(tmp_path, server):
     run = asked_for(mill(tmp_path, 8), server.url)
     scorer = RunScorer(run, open_backend(spec_of(run)), lambda: None)
-    scorer._pace.note_call(1, 90.0)  # as after one answer of a minute and a half
+    scorer._pace.note_call(1, 90.0)  # one answer took a minute and a half
     scorer._pace.note_batch(1, 90.0)
     together = threading.Barrier(AT_ONCE)
 

@@ -23,8 +23,8 @@ pytestmark = pytest.mark.once(transaction=True)
 MTRAG = "data/mtrag_human_eval/mtrag_human_eval_part1.json"
 CHECKPOINT = "models/entailment-minilm"
 N_RESPONSES = 231
-N_NOT_SHOWN_ANY = 12  # by the file: their contexts are empty
-N_FOR_MODEL = 2  # of the responses: all take many minutes on two cores
+N_NOT_SHOWN_ANY = 12  # their contexts are empty in the file
+N_FOR_MODEL = 2  # responses; all would take many minutes on two cores
 ENDS_WITHIN_SECONDS = 300.0
 
 

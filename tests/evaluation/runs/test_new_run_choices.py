@@ -244,7 +244,7 @@ def test_a_model_whose_files_are_gone_or_not_whole_is_refused_at_its_field(
     assert said in error
     assert "secret-place" not in answer.text
     assert not MetricRun.objects.exists()
-    # It is said while somebody still chooses, too.
+    # The form also says so while the researcher still chooses.
     choosing = shown(researcher.get(NEW, run_choices(model="mini")))
     assert said in choosing.part("to-score").text
 

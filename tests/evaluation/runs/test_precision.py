@@ -1,4 +1,4 @@
-"""What bf16 changes: a run over a sample of what one in fp32 has scored, and its flipped labels."""
+"""The effect of bf16: a run over a sample of what a run in fp32 scored, and its flipped labels."""
 
 import math
 

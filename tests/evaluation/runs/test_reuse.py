@@ -1,4 +1,4 @@
-"""What was scored before is not asked again; what is planned together is asked once."""
+"""A pair that was scored before is not asked again; pairs planned together are asked once."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""Chunks of runs: scored once, whoever else is at it, and sent again when they are lost."""
+"""Chunks of runs are scored once, also when several workers try, and sent again when lost."""
 
 import time
 from datetime import timedelta
@@ -134,7 +134,7 @@ def test_one_call_that_takes_longer_than_the_lease_keeps_the_chunk(tmp_path, tol
     others = []
 
     def hang(pair: Pair) -> Entailment:
-        time.sleep(2.5)  # as a server that does not answer
+        time.sleep(2.5)  # like a server that does not answer
         others.append(claim_run_chunk(claim.pk))
         return Entailment(0.9)
 
@@ -226,7 +226,7 @@ def test_a_silent_worker_s_chunk_is_sent_again_once(tmp_path):
 
 def test_waiting_chunks_are_left_alone_while_somebody_works(tmp_path):
     run = requested(mill(tmp_path))
-    sent(run, 500)  # of 600, ten leases
+    sent(run, 500)  # 500 of 600 seconds, which are ten leases
     claim = claimed(run)
 
     assert lost_run_chunks() == []

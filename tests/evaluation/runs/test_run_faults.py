@@ -35,7 +35,7 @@ def many(tmp_path) -> Dataset:
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    """So that a run outlasts ten kills, though a chunk of it is scored at once."""
+    """Make chunks small, so that a run outlasts ten kills although each chunk takes no time."""
     monkeypatch.setattr(runs, "LARGEST_CHUNK", 25)
 
 

@@ -215,7 +215,7 @@ def test_tabs_count_and_filter_by_state(researcher, dataset, tmp_path):
     runs = {
         "running": [requested(dataset)],
         "cancelled": [cancelled(dataset, window=0)],
-        "failed": [failed(dataset, "/srv/nowhere"), done(bare)],  # as a whole, and in part
+        "failed": [failed(dataset, "/srv/nowhere"), done(bare)],  # wholly, and in part
         "done": [done(dataset, flavor="v1")],
     }
 

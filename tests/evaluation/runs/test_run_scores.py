@@ -1,4 +1,4 @@
-"""What a run of Auto-AIS scores, and what is no score."""
+"""The scores of a run of Auto-AIS, and the cases that get no score."""
 
 import math
 import time

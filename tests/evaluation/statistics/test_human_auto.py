@@ -154,7 +154,7 @@ def test_with_one_class_only_what_compares_two_is_undefined(human):
         assert math.isnan(sklearn_metrics.roc_auc_score(human, score))
     assert math.isnan(figures["auc"])
     assert math.isnan(figures["balanced_accuracy"])
-    assert figures["kappa"] == 0  # as scikit-learn: the metric varies, agreement is chance
+    assert figures["kappa"] == 0  # scikit-learn agrees: the metric varies, agreement is chance
     assert figures["baseline"] == 1
     assert roc_points(outcomes(human, score)) == []
 

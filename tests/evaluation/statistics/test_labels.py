@@ -1,4 +1,4 @@
-"""What votes say as yes or no, by the scale of their question."""
+"""Votes as yes or no, by the scale of their question."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What raters say about each item, and means of it."""
+"""The answers of raters about each item, and their means."""
 
 import math
 import statistics
@@ -100,7 +100,7 @@ def test_labels_need_a_yes_no_question():
         ([0, 0, 1, 0], 3),  # 3
         ([1, 0, 2, 0], 3),  # 1 3 3
         ([0, 0, 1, 1], 3.5),  # 3 4
-        ([1, 1, 0, 2], 3),  # 1 2 4 4: midpoint of 2 and 4, which nobody gave
+        ([1, 1, 0, 2], 3),  # 1 2 4 4: midpoint of 2 and 4, which no rater gave
         ([0, 2, 2, 0], 2.5),
         ([3, 0, 0, 2], 1),
         ([0, 0, 0, 0], NAN),

@@ -15,7 +15,7 @@ from evaluation.statistics.threshold_choice import (
 )
 
 NAN = math.nan
-TRUE_ACCURACY = 0.834  # of the best threshold of every candidate of the simulation
+TRUE_ACCURACY = 0.834  # each simulated candidate's, at its best threshold
 
 
 def of(*values):
@@ -145,10 +145,10 @@ def test_choosing_and_reporting_on_the_same_items_flatters_and_nested_does_not(
 
 
 def test_no_dialog_has_a_part_in_the_choice_that_labels_it():
-    """Each dialog has a score of its own, and a label that another dialog's cannot tell.
+    """Each dialog has its own score, and a label that no other dialog's label tells.
 
-    Whoever looked at a dialog's own labels would be right about it; from the others nothing can be
-    learned but that most are no.
+    A choice that used a dialog's own labels would be right about it; the others only teach that
+    most labels are no.
     """
     n_dialogs = 40
     dialogs = np.repeat(np.arange(n_dialogs), 3)

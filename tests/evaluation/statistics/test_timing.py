@@ -10,7 +10,7 @@ from evaluation.statistics.timing import medians
 @pytest.mark.parametrize("n_items", [1, 7, 8, 255, 256, 257, 3001])
 def test_each_resample_has_the_median_of_its_items(n_items):
     random = np.random.default_rng(1)
-    values = random.integers(40, size=n_items).astype(float)  # with ties
+    values = random.integers(40, size=n_items).astype(float)  # some are equal
     dialogs = random.integers(10, size=n_items)
 
     found = medians(values, dialogs, 10, seed=7, n_resamples=60)

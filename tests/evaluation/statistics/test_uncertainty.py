@@ -72,7 +72,7 @@ def test_negative_counts_are_refused():
 @pytest.mark.parametrize("seed", range(20))
 def test_holm_equals_statsmodels(seed):
     random = np.random.default_rng(seed)
-    p_values = np.round(random.random(7) ** 3, 2)  # with ties
+    p_values = np.round(random.random(7) ** 3, 2)  # some are equal
 
     assert holm(p_values.tolist()) == pytest.approx(multipletests(p_values, method="holm")[1])
 
@@ -201,7 +201,7 @@ def test_a_stricter_level_sees_less():
 @pytest.mark.parametrize("seed", range(12))
 def test_direction_is_the_share_of_sign_patterns_as_far_from_0(seed):
     random = np.random.default_rng(seed)
-    contrasts = random.integers(-3, 5, size=10) / 5  # with ties and zeros
+    contrasts = random.integers(-3, 5, size=10) / 5  # some are equal, some are 0
     if seed % 2:
         contrasts = random.normal(0.5, 1, size=10)
 

@@ -70,7 +70,7 @@ def test_a_score_above_the_threshold_is_a_yes_and_one_on_it_a_no(tmp_path):
     assert row["balanced_accuracy"] == pytest.approx((2 / 3 + 1 / 2) / 2)
     assert row["baseline"] == pytest.approx(3 / 5)
     assert row["n_rater_score"] == 5
-    assert row["auc"] == pytest.approx(5 / 6)  # of yes over no, all but b over d
+    assert row["auc"] == pytest.approx(5 / 6)  # yes scores above no, in all pairs but b and d
     squared = (0.9 - 2 / 3) ** 2 + (0.5 - 1) ** 2 + 0.4**2 + (0.6 - 1 / 3) ** 2 + (0.8 - 1) ** 2
     assert row["mse"] == pytest.approx(squared / 5)
     assert (row["question"], row["truth"], row["flattered"]) == ("q", "separate", False)
@@ -263,7 +263,7 @@ def assert_equals_scikit_learn(study: Study, folder: Path, cuts: dict[str, float
         cut = cuts.get(row["question"], 0.5)
         human, auto, score, rater_score = [], [], [], []
         for (question, response), answers in by_target.items():
-            middle = median(answers)  # of yes/no: the majority, 0.5 on a tie
+            middle = median(answers)  # for yes/no the majority, 0.5 on a tie
             found = scores.get((row["metric"], row["run_signature"], response))
             if question != row["question"] or middle == cut or found is None:
                 continue

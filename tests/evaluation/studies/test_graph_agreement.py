@@ -28,7 +28,7 @@ from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
-# What somebody who reads answer and graph says: is the answer attributable to it?
+# Judged by a reader of answer and graph: is the answer attributable to the graph?
 ATTRIBUTABLE = {
     "graph-1.t0": 1,
     "graph-1.t7": 0,  # the tower is 41 metres tall, not 45
@@ -37,7 +37,7 @@ ATTRIBUTABLE = {
     "graph-3.t0": 1,
     "graph-3.t7": 1,
     "graph-4.t0": 1,
-    "graph-4.t7": 0,  # of a depth the graph says nothing
+    "graph-4.t7": 0,  # the graph says nothing about a depth
 }
 # Share of the answer's content words, brackets included, that graph and question have. Missing are:
 OVERLAP = {

@@ -160,7 +160,7 @@ def test_left_out_counts_the_implied_votes(gated):
 
 @pytest.fixture
 def behind(tmp_path):
-    """Of a, w2 said 'specific' although not 'sensible'; of b, w1 did not, in the other arm."""
+    """On a, w2 said 'specific' although not 'sensible'; on b, w1 said no only in the other arm."""
     answers = {
         "a": {"sensible": ["yes", "no"], "specific": ["yes", "yes"]},
         "b": {"sensible": ["yes", "yes"], "specific": ["no", "no"]},
@@ -315,7 +315,7 @@ def test_flags_of_excluded_raters_count_as_little_as_their_votes(tmp_path):
 
 
 def test_votes_that_an_import_left_out_behind_a_gate_are_counted(tmp_path):
-    # w1 and w2 answered the gate; only w1 has a vote behind it, and nobody an implied one.
+    # w1 and w2 answered the gate; only w1 has a vote behind it, and no vote is implied.
     answers = {"a": {"sensible": ["yes", "no"], "specific": ["yes", ""]}}
 
     report = raters_report(rated(tmp_path, answers, scheme=PAIR))

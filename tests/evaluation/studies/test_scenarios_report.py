@@ -98,7 +98,7 @@ def test_responses_that_were_shown_nothing_are_counted_as_assumed_not_as_unrated
         tmp_path,
         examples=[example_row("e1"), example_row("e2"), example_row("e3")],
         responses=[*shown, response_row("r2", "e2", evidence_shown=[]), response_row("r3", "e3")],
-        # r4 was shown nothing and was rated all the same; nobody rated r2 and r3.
+        # r4 was shown nothing and was rated all the same; r2 and r3 were not rated.
         votes=[
             vote_row(response, "anna", question=question)
             for response in ("r1", "r4")

@@ -26,7 +26,7 @@ LEXICAL = "auto_ais|lexical|shown"
 
 @pytest.fixture(autouse=True)
 def own_cache(own_cache_and_folder):
-    """What other tests have computed stays theirs."""
+    """Keep this module's computed results apart from those of other tests."""
 
 
 @pytest.fixture

@@ -122,7 +122,7 @@ def test_the_effect_of_the_first_position_is_against_all_later_ones(tmp_path):
         timed("b", "m2", 1, "merged", position=1, answer="yes"),
         timed("c", "m1", 1, "merged", position=3, answer="no"),
         timed("c", "m2", 1, "merged", answer="no"),
-        timed("a", "w1", 1, position=1, answer="no"),  # of the other arm
+        timed("a", "w1", 1, position=1, answer="no"),  # in the other arm
     ]
     report = position_report(study_of(tmp_path, *given, keys=("a", "b", "c")))
 
@@ -138,7 +138,7 @@ def test_the_effect_of_the_first_position_is_against_all_later_ones(tmp_path):
     assert rows["q", None]["n_votes"] == 5
     assert {row["order"] for row in report.records} == {"unknown"}
     assert report.left_out["votes_without_position"] == 1
-    assert ("p", None) not in rows  # nobody was asked
+    assert ("p", None) not in rows  # no rater was asked
 
 
 def test_ordinal_votes_have_mean_votes_and_nominal_ones_no_rows(tmp_path):

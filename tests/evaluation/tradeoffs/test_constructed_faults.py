@@ -49,7 +49,7 @@ def test_pages_recover_what_models_were_made_to_do(tmp_path, constructed_models,
             point = row["attribution"], row["sensibleness"]
             nearest = min(middles, key=lambda place: math.dist(middles[place], point))
             n_right += nearest == row["cluster"]
-    assert n_right >= 70  # of 72
+    assert n_right >= 70  # out of 72
     order = [BAND_OF[band.model, band.temperature or 0.0] for band in bands(report.rows)]
     assert order == sorted(order)
     effects = {row["effect"]: row for row in takeaways_report(material).records if not row["of"]}

@@ -60,4 +60,4 @@ def test_lexical_and_heuristic_find_what_was_constructed(tmp_path, constructed_m
         held.append(row["attribution_low"] <= attribution <= row["attribution_high"])
         held.append(row["sensibleness_low"] <= sensibleness <= row["sensibleness_high"])
     assert len(held) == 2 * 2 * len(PROMPTS)
-    assert np.mean(held) >= 0.85  # of 95 % expected
+    assert np.mean(held) >= 0.85  # 95 % are expected

@@ -1,4 +1,4 @@
-"""Which axes show what chose. Without a database."""
+"""The axes that show the metric by which responses were chosen. No database is used."""
 
 import pytest
 
@@ -74,7 +74,8 @@ def test_a_checkpoint_is_the_same_by_its_name_or_its_revision():
 
 def test_where_nothing_says_the_model_it_counts_as_the_one_that_chose():
     unknown, lexical = axis(signature="", is_imported=True), axis()
-    foreign = axis(signature="T5-11B|t:0.4", is_imported=True)  # of another tool: its model first
+    # Another tool's signature, in which the model comes first.
+    foreign = axis(signature="T5-11B|t:0.4", is_imported=True)
 
     assert flatters([unknown.said], Axes(lexical, axis("other"))) == (True, False)
     assert flatters([lexical.said], Axes(unknown, axis("other"))) == (True, False)

@@ -99,7 +99,7 @@ def test_the_middle_of_each_cluster_is_where_it_was_put(material):
 
     found = [low <= value <= high for (low, high), value in zip(intervals, wanted, strict=True)]
     assert len(found) == 6 * 4 * 2
-    assert np.mean(found) >= 0.85  # of 95 % expected; those of one cluster go together
+    assert np.mean(found) >= 0.85  # 95 % are expected; those of one cluster correlate
 
 
 def test_f1_bands_come_in_the_order_they_were_made_in(report):
@@ -215,7 +215,7 @@ def test_re_ranking_gains_what_chances_say():
                     held += [] if math.isnan(value) else [interval.low <= value <= interval.high]
 
     assert len(held) == 8 * 2 * 3
-    assert np.mean(held) >= 0.88  # of 95 % expected
+    assert np.mean(held) >= 0.88  # 95 % are expected
 
 
 def test_both_functions_gain_over_each_setup_of_their_pool(material):

@@ -1,4 +1,4 @@
-"""What figures on the trade-off are made of, from imported responses, scores and votes."""
+"""The material of figures on the trade-off, from imported responses, scores and votes."""
 
 import math
 
@@ -199,7 +199,7 @@ def test_the_hash_follows_all_that_figures_are_made_from(material):
         hashes.append(material_of(material.dataset, material.axes).data_hash)
         return hashes[-1] not in hashes[:-1]
 
-    assert not changed()  # by a setup and an example without responses
+    assert not changed()  # a setup and an example without responses change nothing
     material.dataset.examples.filter(key="e2").update(dialog="the same as another")
     assert changed()
     responses.update(meta={"tokens": {"total": 5}})

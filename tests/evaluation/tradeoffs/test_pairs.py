@@ -1,4 +1,4 @@
-"""Which setups differ in one thing alone, and which are comparable. No database."""
+"""Setups that differ in one thing only, and setups that are comparable. No database is used."""
 
 import pytest
 
@@ -82,7 +82,7 @@ def test_instructions_are_with_minus_without_at_the_same_k():
 
 def test_size_is_each_larger_model_minus_the_next_smaller():
     dots = [dot("golden", model) for model in (LARGE, MIDDLE, SMALL, "mystery")]
-    dots += [dot("random", LARGE), dot("random", SMALL)]  # of the middle there is none
+    dots += [dot("random", LARGE), dot("random", SMALL)]  # the middle model has none
     dots += [dot("one-shot", MIDDLE)]
 
     pairs = pairs_differing_in(dots, "size")
@@ -122,7 +122,7 @@ def test_what_samples_differently_has_no_part_at_temperature_0():
 @pytest.mark.parametrize(
     ("first", "second", "do_pair"),
     [
-        ({"position": "before-last-turn"}, {}, True),  # without evidence there is no position
+        ({"position": "before-last-turn"}, {}, True),  # no evidence, so no position
         ({"query": "dialog"}, {}, True),  # golden evidence is not searched for
         ({"budget": 500}, {}, False),
         ({"precision": "bf16"}, {}, False),

@@ -1,4 +1,4 @@
-"""Which pools are offered, and which setup is the best of one. Without a database."""
+"""The pools that are offered, and the best setup of a pool. No database is used."""
 
 from evaluation.tradeoffs.pools import USUAL_TYPES, best_single, usual_pools
 from generation.models import Setup
@@ -16,7 +16,7 @@ def setup(prompt, temperature=0.7, **settings):
 def test_every_complete_group_is_a_pool_and_says_what_tells_it_from_the_others():
     setups = [setup(kind, seed=seed) for kind in USUAL_TYPES for seed in (0, 1)]
     setups += [setup(kind, seed=0, top_p=0.9) for kind in USUAL_TYPES]
-    setups += [setup("golden", seed=2)]  # of no complete one
+    setups += [setup("golden", seed=2)]  # in no complete group
 
     pools = usual_pools(setups)
 

@@ -29,7 +29,7 @@ from tests.tradeoff_material import pools_of
 pytestmark = pytest.mark.once
 
 MTRAG = "data/mtrag_human_eval/mtrag_human_eval_part1.json"
-MIDDLE = 2.5  # of ratings from 1 to 4
+MIDDLE = 2.5  # middle of ratings from 1 to 4
 MODEL, SAMPLE, N = "extractive", "few", 8
 PROMPTS = [*USUAL_TYPES, "no-evidence", "no-history-golden", "no-history-no-evidence", "next-best"]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -259,8 +259,8 @@ def test_a_response_is_chosen_from_one_of_its_example_that_is_there(dataset, tmp
     taken = response_row("taken", text=golden, chosen_from="golden-1", setup=aggregate)
     bad = {
         "nowhere": ("e1", golden),
-        "golden-1": ("e2", golden),  # of another example
-        "golden-instructions-1": ("e1", golden),  # with other words
+        "golden-1": ("e2", golden),  # another example
+        "golden-instructions-1": ("e1", golden),  # other words
         "late": ("e1", "Text of late."),  # stands behind it
         "taken": ("e1", golden),  # chosen itself
     }

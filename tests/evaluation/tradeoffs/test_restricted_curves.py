@@ -1,4 +1,4 @@
-"""Which setups of restricted context make a pair of curves: their settings, shares and labels."""
+"""Setups of restricted context that make a pair of curves: their settings, shares and labels."""
 
 import math
 
@@ -88,7 +88,7 @@ def test_prompts_of_an_earlier_rule_have_curves_of_their_own():
     earlier = {(evidence, 0.8, "before"): SIDE for evidence in ("golden", "next-best")}
     material = restricted_material(more=earlier, settings={"before": {"evidence_share": ""}})
     for dot in material.dots[-2:]:
-        dot.setup.settings = {}  # as they were stored
+        dot.setup.settings = {}  # stored so at the time
 
     today, before = restricted_pairs(material)
 

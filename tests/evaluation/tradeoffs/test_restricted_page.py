@@ -45,7 +45,7 @@ def scored(tmp_path) -> Dataset:
 
 @pytest.fixture
 def bare(tmp_path) -> Dataset:
-    """A dataset that nobody has asked anything about."""
+    """A dataset without responses."""
     import_rows(tmp_path / "bare", "bare", examples=[example_row("e1"), example_row("e2")])
     return Dataset.objects.get()
 

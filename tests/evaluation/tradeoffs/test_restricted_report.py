@@ -352,7 +352,7 @@ def test_recall_is_measured_over_the_examples_that_were_answered(tmp_path, own_c
     dataset = Dataset.objects.get()
     ids = list(dataset.examples.order_by("key").values_list("pk", flat=True))
     material = restricted_material()._replace(dataset=dataset, example_ids=np.array([*ids, 0, 0]))
-    # Nobody answered the third, nor what is not in the dataset.
+    # The third example has no responses, nor have those that are not in the dataset.
     material.responses[:, 2:] = NO_RESPONSE
 
     found = measured_recalls(material, curves_for(material))

@@ -20,7 +20,7 @@ GOLDEN = {"golden": ("1110", "1110"), "no-evidence": ("1000", "1110")}
 
 @pytest.fixture(autouse=True)
 def own_folder(own_cache_and_folder):
-    """What is kept for other tests stays theirs."""
+    """Keep this module's stored results apart from those of other tests."""
 
 
 @pytest.fixture

@@ -73,9 +73,9 @@ def test_pairs_without_f1_are_counted_and_not_favourable():
     row = row_of(report, "history")
 
     assert row["n_without_f1"] == 1
-    assert row["share_favourable"] == 1  # of the one that has an F1
+    assert row["share_favourable"] == 1  # the share in the one pair that has an F1
     assert row_of(report, "instructions")["share_favourable"] == 0
-    assert report.left_out["pairs_without_f1"] == 2  # of history and of golden evidence
+    assert report.left_out["pairs_without_f1"] == 2  # one of history, one of golden evidence
 
 
 def test_a_pair_is_over_the_examples_that_both_know():

@@ -1,4 +1,4 @@
-"""What setups are called among those of their model and temperature. No database."""
+"""The titles of setups among those of their model and temperature. No database is used."""
 
 import pytest
 

@@ -84,7 +84,7 @@ def test_chosen_ends_hold_unless_they_leave_nothing_between_them():
     ("start", "end", "expected"),
     [
         (0.0, 1.0, [n / 10 for n in range(11)]),
-        (0.7, 0.95, [0.7, 0.75, 0.8, 0.85, 0.9, 0.95]),  # of 0.02 there would be 12
+        (0.7, 0.95, [0.7, 0.75, 0.8, 0.85, 0.9, 0.95]),  # a step of 0.02 would give 12
         (0.63, 0.71, [0.63, 0.64, 0.65, 0.66, 0.67, 0.68, 0.69, 0.7, 0.71]),
     ],
 )

@@ -192,7 +192,7 @@ def test_marks_chosen_by_an_axis_are_warned_of_until_another_judges(dataset, see
     assert "Winner’s curse" in warning.text
     assert "Attribution: Max attribution (M 540B T 0.0)." in warning.text
     assert any(f"attribution=run-{other.pk}" in address for address in warning.addresses)
-    assert "Sensibleness: Max attribution" not in page.text  # which only decides ties
+    assert "Sensibleness: Max attribution" not in page.text  # it only decides ties
 
     own = {"aggregate": "max-attribution"}
     page = see(dataset, **own, attribution=f"run-{other.pk}", sensibleness=axes.sensibleness.key)
@@ -274,7 +274,7 @@ def test_a_question_without_a_rule_for_yes_makes_no_side(tmp_path, rosa, client_
     Study.objects.create(
         dataset=dataset, name="P", slug="p", scheme=scheme, is_imported=True, state="closed"
     )
-    # Nobody has said which of its two answers is the yes.
+    # The scheme does not say which of its two answers is the yes.
     assert not axes_of(dataset)
 
     row = shown(client_for(rosa).get(reverse("tradeoffs:tradeoffs"))).table("Datasets").row("bare")

@@ -140,7 +140,7 @@ def test_intervals_hold_the_true_effects(takeaways):
 
     every = [each for found in held.values() for each in found]
     assert len(every) == len(SEEDS) * len(PAIRS) * len(SIDES)
-    assert np.mean(every) >= 0.9  # of 95 % expected
+    assert np.mean(every) >= 0.9  # 95 % are expected
     for effect, found in held.items():
         assert np.mean(found) >= 0.75, effect
 

@@ -1,4 +1,4 @@
-"""Answers that nobody has to give: nothing was shown, or nothing said. Worked out by hand."""
+"""Answers that raters need not give: nothing was shown, or nothing said. Worked out by hand."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def study_of(folder, answers, questions, **facts) -> Study:
 
 @pytest.fixture
 def ais(tmp_path) -> Study:
-    """Return a study of all three setups; nobody rated 'bare', as nothing was shown."""
+    """Return a study of all three setups; 'bare' was not rated, because it was shown nothing."""
     study = study_of(
         tmp_path / "ais", ATTRIBUTABLE, ("interpretable", "attributable"), evidence_choice="shown"
     )
@@ -123,7 +123,7 @@ def test_silence_is_not_sensible(ssa):
 
     assert figures(rows["bare"]) == (2, 0, 1.0)
     assert figures(rows["silent"]) == (1, 1, 0.5)
-    # Whether it is specific is not asked of what is not sensible, and nobody has said so.
+    # A response that is not sensible is not asked about being specific, and no rater said so.
     assert figures(rows_of(scenarios_report(ssa), "specific")["silent"]) == (1, 0, 1.0)
 
 

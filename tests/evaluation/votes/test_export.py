@@ -1,4 +1,4 @@
-"""Export: what is exported imports again and gives the same figures, and tells nobody's name."""
+"""Exports can be imported again, give the same figures then, and contain no rater's name."""
 
 import csv
 import io
@@ -39,7 +39,7 @@ ALL_CHOICES = [
     for with_implied in (False, True)
     for with_excluded in (False, True)
 ]
-FEWEST_AND_MOST = [ALL_CHOICES[0], ALL_CHOICES[-1]]  # of large data
+FEWEST_AND_MOST = [ALL_CHOICES[0], ALL_CHOICES[-1]]  # the two for large data
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "'=1+1", "''=1", "\tx", "'quoted'", "'"]
 
 
@@ -428,7 +428,7 @@ def test_the_command_says_in_one_line_what_is_wrong(tmp_path, name, path, messag
 def test_an_export_that_fails_leaves_nothing_behind(tmp_path, name):
     study = rated(tmp_path / "a", {"r1": {"q": ["yes"]}})
     there = sorted(path.name for path in tmp_path.iterdir())
-    study.scheme = scheme_of({"another": "yes_no"})  # so that writing the votes fails half-way
+    study.scheme = scheme_of({"another": "yes_no"})  # makes writing the votes fail half-way
     study.save()
 
     with pytest.raises(KeyError):

@@ -1,4 +1,4 @@
-"""What a pull stores comes back from an export as it is, whatever an endpoint says."""
+"""An export gives back exactly what a pull stored, whatever the endpoint answered."""
 
 import random
 

@@ -161,7 +161,7 @@ relations = st.text("abc _", min_size=1).map(lambda name: f"r{name}")
     st.sampled_from([0.0, 0.8]),
 )
 def test_everything_cited_is_in_the_graph_whatever_it_holds(entities, question, temperature):
-    """Where no value has a comma, a small letter and then a colon, as if a triple began there."""
+    """Values have no comma, small letter and then a colon, as if a triple began there."""
     graph = [
         triple
         for number, (name, said) in enumerate(entities, start=1)

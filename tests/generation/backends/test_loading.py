@@ -1,4 +1,4 @@
-"""How many tokens a model reads, as its tokenizer and its configuration say."""
+"""The number of tokens that a model reads, by its tokenizer and its configuration."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +20,7 @@ from generation.backends.checkpoint_loader import most_tokens
         (2048, BartConfig(max_position_embeddings=1024), 1024),
         (2048, T5Config(n_positions=512), 2048),  # type: ignore[call-arg]  # relative
         (10**30, T5Config(n_positions=512), 512),  # type: ignore[call-arg]
-        (10**30, T5Config(), 777),  # nobody says
+        (10**30, T5Config(), 777),  # neither says
     ],
 )
 def test_the_least_that_tokenizer_and_positions_allow(of_tokenizer, config: Any, expected):

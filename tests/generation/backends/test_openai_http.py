@@ -22,7 +22,7 @@ from tests.language_model_server import (
     says,
 )
 
-HASTY = SHORT._replace(request=0.3)  # where a test waits for it
+HASTY = SHORT._replace(request=0.3)  # for tests that wait until it is over
 
 
 def test_a_chat_is_asked_and_its_answer_read(server):
@@ -62,7 +62,7 @@ def test_every_choice_of_decoding_is_sent(server):
         "stop": ["###", "\n"],
         "seed": 3,
         "logprobs": True,
-        "top_logprobs": 20,  # as many as the protocol allows
+        "top_logprobs": 20,  # the most that the protocol allows
     }
 
 
@@ -160,7 +160,7 @@ def test_what_nobody_waits_for_is_not_asked(server):
 
 
 def test_an_empty_text_is_a_completion_like_any_other(server):
-    """What a metric makes of it is the metric's affair."""
+    """The metric decides how to handle it."""
     server.otherwise = says("")
 
     assert completed(server) == Completion("", n_prompt_tokens=2, n_tokens=1)

@@ -1,4 +1,4 @@
-"""What servers of language models refuse, and what they are not told."""
+"""Requests that servers of language models refuse, and facts that they are not sent."""
 
 import json
 import logging

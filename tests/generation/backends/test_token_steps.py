@@ -1,4 +1,4 @@
-"""How tokens are drawn, against shares worked out by hand."""
+"""The drawing of tokens, compared with shares worked out by hand."""
 
 import math
 from collections import Counter
@@ -64,7 +64,7 @@ def test_the_same_seed_draws_the_same_and_another_seed_does_not():
 
 @pytest.mark.parametrize("decoding", [{"top_k": 5}, {"top_k": 5, "top_p": 0.7}])
 def test_what_may_be_drawn_is_what_transformers_leaves(decoding):
-    """Of random logits: each token that plain transformers code leaves is drawn, and no other."""
+    """With random logits, exactly the tokens that plain transformers code leaves are drawn."""
     import torch
     from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 

@@ -58,7 +58,8 @@ def test_an_entity_comes_once_with_its_properties_but_name_and_qid(tmp_path):
         EntityTriple("instance of", "human", ""),
         EntityTriple("place of birth", "London", ""),
         EntityTriple("notable works", "Notes: on the engine, with [G]", ""),
-        EntityTriple("date_of_birth", "1815-12-10", ""),  # as it is spelt; an empty date is none
+        # The spelling is kept; an empty date is left out.
+        EntityTriple("date_of_birth", "1815-12-10", ""),
     )
     assert hesiod.triples[1] == EntityTriple("date_of_birth", "-0764-01-01", "")
 

@@ -46,7 +46,7 @@ def wikidata(tmp_path_factory):
 
 
 def test_a_wikidata_graph_has_the_entities_that_it_was_made_from(wikidata):
-    """What the maker says that it made, apart from titles in Italian and things only named."""
+    """They are those of the maker, apart from titles in Italian and things that are only named."""
     _, entities = wikidata
     expected = {row["qid"]: row for row in interchange_rows(world()) if row["triples"]}
 

@@ -89,7 +89,7 @@ def test_an_empty_answer_is_no_golden_answer_and_no_turn(tmp_path):
         "u: Rewrite 1?",
         "a: Answer 1.",
         "u: Rewrite 2?",  # the answer is left out: two turns of the user in a row
-        "u: Tell me of rewrite 3.",  # without '?': its record says that it was asked
+        "u: Tell me of rewrite 3.",  # no '?', but its record says that it was asked
         "a: Answer 3.",
         "u: Rewrite 4?",
     ]
@@ -146,7 +146,7 @@ def test_speakers_that_are_not_certain_are_marked(tmp_path):
         *CONVERSATION,
         entry(3, ["Who?", "Me.", "Why?"], conversation=8),  # the first or the second is answered
         entry(1, ["Too early."], conversation=9),  # nothing can have been said before turn 1
-        entry(4, [], conversation=9),  # too few, but nobody has to be guessed
+        entry(4, [], conversation=9),  # too few turns, but no speaker has to be guessed
     ]
 
     examples = examples_of(tmp_path, entries)
@@ -243,7 +243,7 @@ def test_of_several_passages_the_one_that_holds_most_of_the_answer_is_guessed(tm
         passage(
             f"{URL}_p2", "Closed in March, it says, in 1970."
         ),  # closed, in, March, it, in: 5/6
-        passage(f"{URL}_p3", "It closed in March, in winter."),  # as many, but later
+        passage(f"{URL}_p3", "It closed in March, in winter."),  # the same number, but later
     ]
 
     example = examples_of(tmp_path, [entry(1, Answer=answer)], several)["7_1"]

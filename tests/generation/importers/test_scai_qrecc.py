@@ -47,7 +47,7 @@ def words(text):
 
 
 def share_found(wanted, text):
-    """Which part of the words of one text another one has; one said twice has to be there twice."""
+    """Return the share of a text's words that another has; a word said twice must occur twice."""
     return Fraction((words(wanted) & words(text)).total(), words(wanted).total())
 
 

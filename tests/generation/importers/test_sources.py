@@ -1,4 +1,4 @@
-"""What a user may give (folder, zip, file, gzip), and the traps a file can hold."""
+"""The sources that a user may give (folder, zip, file, gzip), and the traps in files."""
 
 import gzip
 import stat

@@ -33,7 +33,7 @@ LINEAR: list[dict[str, Any]] = [
         ],
     }
 ]
-# 1-1 ─ 1-2 ─ 1-3 (nobody answers it)
+# 1-1 ─ 1-2 ─ 1-3 (has no answer)
 #          └─ 2-1 ─ 2-2 (asks back, names no passage)
 #                └─ 3-1
 TREE: list[dict[str, Any]] = [
@@ -120,7 +120,7 @@ def test_a_passage_id_with_a_second_text_is_told_apart(tmp_path):
 def test_a_document_with_a_long_name_gets_a_short_key_for_each_passage(tmp_path):
     topics = copy.deepcopy(LINEAR)
     for turn in topics[0]["turn"]:
-        turn["canonical_result_id"] = "D" * 200  # as long as a key may be, without '-<passage>'
+        turn["canonical_result_id"] = "D" * 200  # the longest key, without '-<passage>'
 
     _, examples = read(tmp_path, topics)
 

@@ -1,4 +1,4 @@
-"""Who said what when some answers are left out: small conversations, read by hand."""
+"""The speakers of turns when some answers are left out: small conversations, read by hand."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def speakers(texts, n_turns, **known):
     ("texts", "n_turns", "expected"),
     [
         ([], 0, ""),
-        (["Tell me.", "Is it so?"], 1, "ua"),  # as many answers as questions: they alternate
+        (["Tell me.", "Is it so?"], 1, "ua"),  # answers for all questions: they alternate
         (["Tell me.", "What?", "Never mind?", "Fine."], 2, "uaua"),
         (["Mills.", "Wheels.", "Floods."], 3, "uuu"),  # no answer at all
     ],

@@ -193,7 +193,7 @@ def test_killed_in_every_round_and_gone_on_with_it_makes_the_same(family_graph, 
             assert commands.ended() == -signal.SIGKILL, commands.said()
             assert kills.killed == list(ROUNDS[:n_killed])
             assert not Dataset.objects.exists()
-            Job.objects.update(lease_until=timezone.now())  # as after minutes of silence
+            Job.objects.update(lease_until=timezone.now())  # what minutes of silence do
         commands.start([*command, "--skip-checks"])
         assert commands.ended() == 0, commands.said()
 

@@ -1,4 +1,4 @@
-"""What people do with a finished construction: review its questions, publish, delete."""
+"""Actions on a finished construction: review its questions, publish, delete."""
 
 import pytest
 

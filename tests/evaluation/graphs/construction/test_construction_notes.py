@@ -1,4 +1,4 @@
-"""What is noted while a construction goes on: further namesakes, and how long calls took."""
+"""The notes that a construction stores as it goes on: further namesakes, duration of calls."""
 
 import time
 

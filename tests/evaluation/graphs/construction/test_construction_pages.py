@@ -55,7 +55,7 @@ class TestList:
 
 class TestConstruction:
     def test_the_way_of_its_entries(self, browser, bards):
-        """Of 6 entries one has an incomplete name, one is not connected, one failed: 3 built."""
+        """There are 6 entries: one incomplete name, one not connected, one failed, 3 built."""
         page = shown(browser.get(address("construction", bards.pk)))
 
         way = {step: left for step, *left, _ in page.table("The way").rows}

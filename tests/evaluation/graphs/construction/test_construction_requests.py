@@ -75,7 +75,7 @@ def test_a_file_of_another_name_is_the_same_file(family_graph, writer, tmp_path)
 
 
 def test_entries_that_need_no_query_are_not_looked_up(writer, tmp_path):
-    """Nobody is asked at an address where nobody is."""
+    """No query is sent: the endpoint's address has no server."""
     made = plan(tmp_path, "http://127.0.0.1:1/sparql")
     made = made._replace(entries=made.entries[8:12])
     job = worked(request_construction(made, None))
@@ -99,7 +99,7 @@ def test_entries_that_need_no_query_are_not_looked_up(writer, tmp_path):
     ],
 )
 def test_failed_entries_are_tried_again_once_all_is_done(state, goes_on, becomes):
-    """What was stopped goes on as if nothing had been: or something else would be made."""
+    """A stopped construction goes on as if never stopped, or its result would be different."""
     made = make_construction(state=state)
     failed = add_failed(made)
 

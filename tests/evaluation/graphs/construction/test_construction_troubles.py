@@ -79,7 +79,7 @@ def test_an_endpoint_that_fails_in_the_middle_is_gone_on_with(
         resume(job, None)
         assert worked(job).state == STATE.DONE
         n_first = sum("Orazio Gentileschi" in asked.query for asked in server.asked)
-    assert n_first == 2  # with entry 1, and with 14: entry 1 is not looked up again
+    assert n_first == 2  # for entries 1 and 14: entry 1 is not looked up again
     assert contents() == whole
 
 
@@ -207,7 +207,7 @@ def test_a_limited_model_is_asked_at_its_pace(writer, family_graph, tmp_path):
 
 
 def test_neighbours_that_a_model_refuses_fail_and_the_rest_is_built(writer, family_graph, tmp_path):
-    """Three prompts without a text: it is asked something else, and answers that."""
+    """Three prompts get no text; the model is asked something else then, and answers that."""
 
     def refuses_three(request):
         is_refused = "(entry" in request.prompt and entry_of(request) in (3, 4, 5)
@@ -219,7 +219,7 @@ def test_neighbours_that_a_model_refuses_fail_and_the_rest_is_built(writer, fami
     assert built() == [number for number in BUILT if number not in (3, 4, 5)]
 
     assert resume(job, None)
-    assert worked(job).state == STATE.DONE  # nobody answers now but for what else is asked
+    assert worked(job).state == STATE.DONE  # only other prompts are answered, still
     assert [entry(number).calls.count() for number in (3, 4, 5, FAILS)] == [2, 2, 2, 4]
     assert entry(5).detail.startswith("round 1, attempt 2: ")
     assert entry(5).state == Entry.FAILED

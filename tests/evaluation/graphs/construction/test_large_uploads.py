@@ -1,4 +1,4 @@
-"""What a page reads of entries that are packed or have odd names."""
+"""Uploads of entries by page: packed files, large files and odd file names."""
 
 import gzip
 

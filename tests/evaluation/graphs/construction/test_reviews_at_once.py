@@ -1,4 +1,4 @@
-"""Two reviewers of one entry: nobody's review is lost without a word."""
+"""Two reviewers of one entry: no review is lost without a message."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""run_kg_experiment alignment: plans a study, prints its table, and leaves scores alone."""
+"""The command `run_kg_experiment alignment` plans a study, prints its table, and keeps scores."""
 
 import io
 import json
@@ -28,7 +28,7 @@ def test_the_table_of_a_study_is_printed_and_nothing_is_scored(tmp_path):
     [one, everything] = json.loads(run("--study", "rated", "--format", "json"))["rows"]
 
     assert (one["label"], everything["label"]) == ("one", "all models")
-    assert one["human"] == pytest.approx(0.7)  # by hand, see `hand_rated`
+    assert one["human"] == pytest.approx(0.7)  # computed by hand, see `hand_rated`
     assert "all models" in run("--study", "rated")
     now = [set(model.objects.values_list("pk", flat=True)) for model in (MetricRun, AutoScore)]
     assert now == kept

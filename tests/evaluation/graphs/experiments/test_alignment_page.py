@@ -218,7 +218,7 @@ def test_pairs_are_of_one_model_and_in_pages(researcher, tmp_path):
     study = rated(tmp_path)
     here = address("alignment-pairs", study.dataset, study.slug)
 
-    for model in ("one", "nobody"):  # nobody's: all
+    for model in ("one", "nobody"):  # no such model: all pairs are listed
         page = shown(researcher.get(here, {"model": model}))
         assert "1 to 10 of 10 pairs" in page.text
         assert len(page.table().rows) == 10

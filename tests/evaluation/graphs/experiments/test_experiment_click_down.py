@@ -1,4 +1,4 @@
-"""What a number of an experiment's table leads to: the answers that it is made of, and no other."""
+"""Numbers in an experiment's table link to the answers that they are made of, and to no other."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ METRICS_OF = {"citations": "alignment", "removal": "incompetence"}
 
 @pytest.fixture(autouse=True)
 def own_folder(own_cache_and_folder):
-    """What is kept for other tests stays theirs."""
+    """Keep this module's stored results apart from those of other tests."""
 
 
 @pytest.fixture(scope="module")

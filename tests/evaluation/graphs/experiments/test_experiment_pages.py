@@ -35,7 +35,7 @@ pytestmark = pytest.mark.once
 
 @pytest.fixture(autouse=True)
 def own_folder(own_cache_and_folder):
-    """What is kept for other tests stays theirs."""
+    """Keep this module's stored results apart from those of other tests."""
 
 
 @pytest.fixture(scope="module")
@@ -180,12 +180,12 @@ def test_a_score_leads_to_the_scores_of_its_runs_alone(researcher, seeded):
     [cells] = groups(page, report)[row["group"]]
     [(text, url), (n, _), (n_failed, _)] = [each for each in cells if f"/{run.pk}/" in each[1]]
 
-    assert text.startswith("4.50")  # of 4 and 5; the third has no score
+    assert text.startswith("4.50")  # mean of 4 and 5; the third has no score
     assert (n, n_failed) == ("2", "1")
     keys = ["small-graph-retrieved-2-q1", "small-graph-retrieved-1-q1"]
     assert shown(researcher.get(url)).table("Scores by").column("Response") == keys
     other = shown(researcher.get(reverse("evaluation:run", args=[run.pk]), {"setup": "0"}))
-    assert other.table("Scores by").column("Response") == keys  # nobody's: all are listed
+    assert other.table("Scores by").column("Response") == keys  # no such setup: all are listed
 
 
 def test_what_is_not_defined_is_a_dash_and_leads_nowhere(researcher, seeded):

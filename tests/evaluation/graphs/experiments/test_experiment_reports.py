@@ -32,7 +32,7 @@ REPORTS = (table_3, table_4, removal_report, accuracy_report)
 
 @pytest.fixture(autouse=True)
 def own_folder(own_cache_and_folder):
-    """What is kept for other tests stays theirs."""
+    """Keep this module's stored results apart from those of other tests."""
 
 
 def test_the_setups_of_a_grid_are_grouped_over_their_seeds(tmp_path):
@@ -55,8 +55,8 @@ def test_the_setups_of_a_grid_are_grouped_over_their_seeds(tmp_path):
     assert one["recall"] == 0.0  # what is not shown cannot be cited
     whole, replaced = accuracy_report(dataset).records
     assert (whole["accuracy"], whole["n_common"], whole["gold_share"]) == (100, 2, 1.0)
-    # Of three sub-graphs only that of born can make way, for Lord Byron's: whoever else there is
-    # is gold for family. So it is in each of two runs.
+    # Only one of three sub-graphs, that of born, can be replaced, namely by Lord Byron's: the other
+    # entities are gold for family. So it is in each of two runs.
     assert (replaced["accuracy"], replaced["n_runs"]) == (20, 2)
     assert (replaced["n_gold_subgraphs"], replaced["n_subgraphs"]) == (2 * 2, 2 * 3)
     [table] = table_3(dataset).records

@@ -1,4 +1,4 @@
-"""What can be taken away from a study: reports, votes, the whole of it."""
+"""The downloads of a study: reports, votes, the whole study."""
 
 import csv
 import io

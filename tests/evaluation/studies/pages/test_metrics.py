@@ -1,4 +1,4 @@
-"""What the page of a study shows of metrics, and how it is made for large ones."""
+"""The metrics on the page of a study, also for large studies."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""How setups, directions and figures are written on the page of a study."""
+"""The words for setups, directions and figures on the page of a study."""
 
 from typing import NamedTuple
 

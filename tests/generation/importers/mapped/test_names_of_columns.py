@@ -208,7 +208,7 @@ def test_it_is_told_by_its_columns_whatever_it_is_called(tmp_path, name):
         ("question,context\nWho?,x\n", 'found the columns ["question", "context"]'),
         ('{"query": "Who?", "label": 1}\n', 'found the columns ["query", "label"]'),
         ("", "found an empty file"),
-        ("response,question,answer\nr1,sensible,yes\n", "found the columns"),  # votes of nobody
+        ("response,question,answer\nr1,sensible,yes\n", "found the columns"),  # no raters
         ("%PDF-1.7", "found a file that Attest does not recognise"),
     ],
 )
@@ -237,4 +237,4 @@ def test_the_time_of_a_vote_is_told_by_names_that_nothing_else_has(tmp_path):
         columns = material.look.mapping.columns
 
     assert {columns.get("lead_time"), columns.get("voted_at")} == {"seconds", "at"}
-    assert not {"seconds", "at"} & {*columns}  # of an answer, as likely as of a vote
+    assert not {"seconds", "at"} & {*columns}  # may be an answer's as well as a vote's

@@ -1,4 +1,4 @@
-"""What other tools have written is read without a word; `tests/data/foreign` has their files."""
+"""Files of other tools are read without any question; `tests/data/foreign` has these files."""
 
 import json
 from collections import Counter, defaultdict

@@ -214,7 +214,7 @@ def test_a_table_that_nobody_has_mapped_comes_with_its_columns(tmp_path):
         opened(tmp_path / "t.jsonl")
 
     columns = error.value.look.columns
-    # Told by their contents; which column is the response nobody can know.
+    # Recognised by their contents, which do not tell which column is the response.
     assert [(column.name, column.role) for column in columns] == [
         ("frage", "question"),
         ("text", ""),
