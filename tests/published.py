@@ -29,7 +29,7 @@ FED_SCALES = {
 }
 FED_ITEMS_PER_DIALOG = 4  # three turns and the dialog as a whole
 FED_STAND_IN = "Semantically appropriate"  # stands for 'sensible', which FED does not ask
-FED_CUT = 2  # a rating of 0 to 2 is a yes from this on
+FED_CUT = 2  # ratings are from 0 to 2; one of at least this is a yes
 
 
 def shared_folder() -> Path:

@@ -1,4 +1,4 @@
-"""Every address of the site says whom it is for, and keeps to it."""
+"""Every address of the site declares the users it is for, and refuses all others."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -55,7 +55,7 @@ class Asked(QueryDict):
 
 
 def routes(resolver: URLResolver, before: str = "") -> Iterator[str]:
-    """Return every address as it is written in the site's urls."""
+    """Return every address in the form of the site's URL configuration."""
     for entry in resolver.url_patterns:
         if not isinstance(entry.pattern, RoutePattern):
             continue

@@ -152,7 +152,7 @@ def test_evaluation_has_the_rooms_of_the_table_and_no_others():
 
 
 def room_of(name: str) -> str:
-    """Return the room of what lies in evaluation; "" of all else."""
+    """Return the room of a module in evaluation; "" for all other modules."""
     parts = name.split(".")
     return parts[1] if parts[0] == "evaluation" and len(parts) > 1 else ""
 
@@ -179,7 +179,7 @@ def home(name: str) -> list[str]:
 
 
 def layer(name: str) -> int:
-    """Return how high in its room something stands, by the outermost name in `LAYERS`."""
+    """Return how high in its room a module is, by the outermost name in `LAYERS`."""
     for part in name.split(".")[len(home(name)) :]:
         for floor, names in enumerate(reversed(LAYERS), 1):
             if part in names:

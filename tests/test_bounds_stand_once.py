@@ -1,4 +1,4 @@
-"""Bounds of a choice stand where it is declared: in no form, serializer or command beside."""
+"""Bounds of a choice are given only where it is declared: in no form, serializer or command."""
 
 import ast
 import pkgutil

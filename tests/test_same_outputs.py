@@ -1,4 +1,4 @@
-"""The comparer of two commits' answers finds what differs, and nothing else."""
+"""The comparison of two commits' answers finds every difference, and nothing else."""
 
 import io
 import zipfile

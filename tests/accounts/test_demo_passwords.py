@@ -1,4 +1,4 @@
-"""The demo's passwords stand in the source, so they must open nothing in production."""
+"""The demo's passwords are public in the source, so they must open nothing in production."""
 
 import pytest
 from django.contrib.auth import authenticate

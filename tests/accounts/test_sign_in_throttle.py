@@ -41,7 +41,7 @@ def guess_names(n):
 
 
 def guess_from_everywhere(n):
-    """Try so many passwords for one name, each from an address of its own."""
+    """Try n passwords for one name, each from its own address."""
     return [sign_in(address=f"198.51.100.{i}").status_code for i in range(n)]
 
 

@@ -1,4 +1,4 @@
-"""Tokens of sign-in links reach no log: who reads logs must not sign in as others."""
+"""Tokens of sign-in links reach no log: a reader of logs must not sign in as another user."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""Units that stop when they are decided: which slots go, and which get all raters all the same."""
+"""Units that stop when they are decided: the slots let go, and units that still get all raters."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Gold items: known answers that everybody meets, a qualification, and who falls below."""
+"""Gold items: known answers that every rater gets, qualification, and raters who fall below."""
 
 import csv
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Guidelines: their pages, their versions, and that no text of theirs becomes markup."""
+"""Guidelines: their pages and versions; no text of a guideline becomes markup."""
 
 import re
 from urllib.parse import urlencode

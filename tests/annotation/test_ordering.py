@@ -1,4 +1,4 @@
-"""Seeded order: told again the same, spread evenly, different for everybody."""
+"""Seeded order: always the same, spread evenly, different for each rater."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""The scheme QUALITY: the paper's words, and what is shown beside which question."""
+"""The scheme QUALITY: the paper's words, and the evidence that is shown with each question."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The queue: who is given which unit, and what becomes of slots."""
+"""The queue: the unit that each rater is given, and the further states of slots."""
 
 from collections import Counter
 from datetime import timedelta

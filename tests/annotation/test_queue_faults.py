@@ -1,4 +1,4 @@
-"""The queue when everybody comes at once, comes twice, comes too late, or dies half-way."""
+"""The queue when raters come all at once, come twice, come too late, or die half-way."""
 
 import threading
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Gates, impossible answers, and when a majority stands."""
+"""Gates, impossible answers, and majorities that can no longer change."""
 
 import pytest
 

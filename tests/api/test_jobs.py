@@ -1,4 +1,4 @@
-"""Jobs of every kind by API: researchers read them; what asks other machines admins change."""
+"""Jobs of every kind by API: researchers read them, admins change those that ask other hosts."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_jobs_are_listed_newest_first_with_how_far_they_are(read):
 
     assert [each["id"] for each in found["results"]] == [second.pk, first.pk]
     [of_search] = read("jobs/", kind="prompt_search")["results"]
-    assert of_search["parameters"] == {"model": "m"}  # not where it lies, nor what was read
+    assert of_search["parameters"] == {"model": "m"}  # neither its location nor what was read
     assert (of_search["state"], of_search["n_done"], of_search["n_total"]) == ("queued", 0, 4)
     assert read(f"jobs/{first.pk}/") == of_search
     assert [each["name"] for each in read("jobs/", state="queued")["results"]] == ["two", "one"]

@@ -1,4 +1,4 @@
-"""A researcher plans a grid, watches a real worker ask it, stops it, and reads what came of it."""
+"""A researcher plans a grid, watches a real worker ask it, stops it, and reads its results."""
 
 import re
 
@@ -25,7 +25,7 @@ def dataset(tmp_path):
 
 @pytest.fixture
 def told():
-    """A listed model behind a server that takes its time; its name."""
+    """Return the name of a listed model behind a slow server."""
     with stand_in() as server:
         server.otherwise = says(" It closed long ago. [eot]", after=0.2)
         Checkpoint.objects.create(

@@ -1,4 +1,4 @@
-"""Uploads of their own, which no other test sees; a backend that answers as it is told."""
+"""Separate uploads for each test, and a backend that answers as it is told."""
 
 from collections.abc import Callable, Iterator
 

@@ -1,4 +1,4 @@
-"""Passages ranked by shared words: rank-bm25's figures, from an index that can lie on disk."""
+"""Passages ranked by shared words: rank-bm25's figures, from an index that can be on disk."""
 
 import json
 import math
@@ -41,7 +41,7 @@ def test_tokens_are_words_in_lower_case():
 
 
 def test_a_score_is_that_of_the_formula():
-    # N = 3 passages of 3, 1 and 2 words (mean 2). 'mill' stands in one, twice:
+    # N = 3 passages of 3, 1 and 2 words (mean 2). 'mill' is in one of them, twice:
     # idf = ln(2.5 / 1.5); tf part = 2 · 2.5 / (2 + 1.5 · (0.25 + 0.75 · 3/2)) = 5 / 4.0625.
     index = PassageIndex(["mill mill fire", "flood", "the owner"])
 
@@ -95,7 +95,7 @@ def test_what_is_left_out_makes_room_for_the_next(texts, query, k, without):
 
 
 def test_the_passage_that_says_more_about_the_query_comes_first():
-    # 'mill' stands in 1 and 2, 'rome' in 0 and 2, '1971' in 1 alone and weighs most.
+    # 'mill' is in 1 and 2, 'rome' in 0 and 2, '1971' in 1 alone and weighs most.
     index = PassageIndex(ROME, LUCENE)
 
     assert places(index.ranked("rome mill", 1)) == [2]
@@ -109,7 +109,7 @@ def test_a_rare_word_weighs_more_than_a_frequent_one():
 
 
 def test_scores_closer_than_a_millionth_are_ties():
-    # The word stands in each of 1,501 passages and Lucene's rule weighs it by about 1 / 3,000; that
+    # The word is in each of 1,501 passages and Lucene's rule weighs it by about 1 / 3,000; that
     # one passage is longer by a word makes less than a millionth where length hardly counts.
     index = PassageIndex(["mill fire"] + ["mill"] * 1500, Bm25("lucene", b=0.001))
     first, second = index.scores("mill")[:2]

@@ -73,7 +73,7 @@ def test_what_is_not_said_is_as_usual():
     assert ChoicesForm(Coffee, {}).chosen == Coffee()
     assert ChoicesForm(Coffee, {}).address == ""
     assert made(Coffee, given_in(Coffee, {})) == Coffee()
-    assert "name" not in given_in(Coffee, {})  # what is usual depends on who asks
+    assert "name" not in given_in(Coffee, {})  # the default depends on the caller
     assert from_command() == {"has_milk": False}
 
 

@@ -1,4 +1,4 @@
-"""The index of a dataset's passages: which it ranks, where it lies, and when it is built again."""
+"""The index of a dataset's passages: its passages, its place, and when it is built again."""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -102,7 +102,7 @@ def test_a_passage_that_is_added_is_found_and_the_old_index_goes(dataset, media)
     assert len(folders(media, dataset)) == 1
     assert folders(media, dataset) != before
     assert old.signature != index_of(dataset.pk).signature
-    assert len(old.ranked("mill", 9)) == 3  # who has the old one open goes on with it
+    assert len(old.ranked("mill", 9)) == 3  # a process that has the old one open goes on with it
 
 
 def folders_after(media, dataset):

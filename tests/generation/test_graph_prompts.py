@@ -41,7 +41,7 @@ def test_a_prompt_is_instruction_demonstration_graphs_and_question():
 
 
 def test_the_demonstration_is_that_of_table_10():
-    """By KaLMA: five brackets cite Q212657 or Q367360 …, and [NA] stands in three sentences."""
+    """By KaLMA: five brackets cite Q212657 or Q367360 …, and [NA] is in three sentences."""
     instruction, _, demonstration = HEAD.partition("\n\n")
     shown = demonstration.split("\n")[1:3]
     graphs = [read_graph(line) for line in shown]

@@ -1,4 +1,4 @@
-"""Two grids over the same setups, and what becomes of answers that cannot be stored as they are."""
+"""Two grids over the same setups, and answers that cannot be stored unchanged."""
 
 from datetime import timedelta
 from threading import Thread

@@ -1,4 +1,4 @@
-"""Minimum sets that are made up: what is drawn, what is left out, and that it is said."""
+"""Made-up minimum sets: triples drawn, questions left out, and the notes about both."""
 
 import json
 from io import StringIO
@@ -34,7 +34,7 @@ OF_BYRON = {
 
 @pytest.fixture
 def graph(tmp_path):
-    """Gold is known of 'born' and 'family', a retrieved list alone of 'found' and 'elsewhere'."""
+    """Gold is known for 'born' and 'family', only a retrieved list for 'found' and 'elsewhere'."""
     found = {"id": "found", "question": "And Byron?", "entities": [], "retrieved": ["Q5679"]}
     elsewhere = {"id": "elsewhere", "question": "Who?", "entities": [], "retrieved": ["Q404"]}
     return lovelace(tmp_path, kg_questions=[*QUESTIONS, found, elsewhere])

@@ -173,7 +173,7 @@ def expected_evidence(
     ("make", "prompts", "n_examples", "n_without_golden"),
     [
         (scai, OF_SCAI, 95, 0),  # PROVENANCE.md; the script guesses a golden passage for each
-        (mtrag, OF_MTRAG, 77, 4),  # PROVENANCE.md; `"contexts": []` stands 4 times in the file
+        (mtrag, OF_MTRAG, 77, 4),  # PROVENANCE.md; `"contexts": []` occurs 4 times in the file
     ],
     ids=["scai", "mtrag"],
 )

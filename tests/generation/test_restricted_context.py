@@ -41,7 +41,7 @@ def kept(share, turns=TURNS, facts=FACTS):
         (0.7, 3, 1),  # 0.75 − 0.7; the same rest
         (0.6, 2, 2),  # 0.6 − 0.5 < 0.75 − 0.6; it leaves 0.5
         (0.5, 2, 2),
-        (0.4, 2, 2),  # 0.4 lies between 0.3 and 0.5: the tie keeps more, which leaves 0.5
+        (0.4, 2, 2),  # 0.4 is between 0.3 and 0.5: the tie keeps more, which leaves 0.5
         (0.3, 1, 3),  # it leaves 0.7
         (0.2, 1, 3),  # 0.3 − 0.2 < 0.2; the same rest
         (0.1, 0, 4),  # 0.1 < 0.3 − 0.1: no turn, which leaves all

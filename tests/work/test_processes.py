@@ -1,4 +1,4 @@
-"""Processes that live and die together, and are mended."""
+"""Processes that start and end together, and are started again when they fail."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A study of a small dataset, planned and open, its raters, and who sets it up."""
+"""A study of a small dataset, planned and open, its raters, and the researcher who sets it up."""
 
 import pytest
 

@@ -63,7 +63,7 @@ def judged(*model, **more) -> Entailment:
         # A space first, where the tokenizer makes it a token.
         (said(token(_=0.99), token(No=0.6, Yes=0.2)), 0.25),
         (said(Token("Yes", math.log(0.7))), 1.0),
-        # Marks before the word, in a token of their own or with it, and what stands for no text.
+        # Marks before the word, in their own token or with it, and tokens that are no text.
         (said(token(**{"**": 1.0}), token(No=0.7, Yes=0.3), token(**{"**": 1.0})), 0.3),
         (said(token(**{'"': 1.0}), token(No=0.75, Yes=0.25), token(**{'"': 1.0})), 0.25),
         (said(token(**{'"No"': 0.6, '"Yes"': 0.2})), 0.25),

@@ -11,7 +11,7 @@ from generation.model_specs import BackendError, ModelSpec
 
 
 class Model:
-    """Stands for what fills the memory."""
+    """A stand-in for the weights that fill the memory."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Deleting a dataset: only with its name typed, and then with all that hangs on it."""
+"""Deleting a dataset: only with its name typed, and then with everything that belongs to it."""
 
 import threading
 import time
@@ -282,7 +282,7 @@ def test_who_deletes_what_somebody_else_has_just_deleted_changes_nothing(adam, t
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer at a time")
 @pytest.mark.both(transaction=True)
 def test_a_dataset_to_which_a_pull_is_adding_is_deleted_after_that(adam, monkeypatch):
-    """A pull that goes on behind the deletion finds its dataset gone, and stores nothing."""
+    """A pull that goes on after the deletion finds its dataset gone, and stores nothing."""
     job = request_pull(PullPlan("pilot", ("Ada",), allow_private=True, endpoint=NOWHERE), None)
     claim = claim_job(job.pk)
     assert claim

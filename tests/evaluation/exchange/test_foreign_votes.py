@@ -1,4 +1,4 @@
-"""Votes of other tools: their agreement here is what `krippendorff` makes of their own file."""
+"""Votes of other tools: their agreement here equals that of `krippendorff` on the original file."""
 
 import csv
 import json

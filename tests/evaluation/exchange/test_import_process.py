@@ -1,4 +1,4 @@
-"""An import in a process of its own: its limits, and who says what when it is ended."""
+"""An import in its own process: its limits, and the messages when it is ended."""
 
 import errno
 import os

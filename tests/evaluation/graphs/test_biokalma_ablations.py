@@ -111,7 +111,7 @@ def test_over_all_questions_what_is_replaced_stays_so_as_the_accuracy_falls(sour
         found = {}
         for number, made in enumerate(maker.made(material)):
             shown = list(dict.fromkeys(qid for qid, _, _ in made.graph or ()))
-            assert len(shown) == len(gold[number])  # none stands twice
+            assert len(shown) == len(gold[number])  # none occurs twice
             for place, (qid, own) in enumerate(zip(shown, gold[number], strict=True)):
                 if qid != own:
                     assert qid not in gold[number]

@@ -1,4 +1,4 @@
-"""Retrieval on BioKaLMA's questions, by the graph's own labels, beside what the authors found."""
+"""Retrieval on BioKaLMA's questions by the graph's own labels, and the authors' retrieval."""
 
 import pytest
 

@@ -348,7 +348,7 @@ class TestOtherPages:
         assert "<del><bdi>Shottery</bdi></del>" in answer.text
         assert "Nothing was shown" not in page.text
         assert "Evidence" not in page.headings
-        assert not page.parts("turn--response")  # it stands once, with its citations
+        assert not page.parts("turn--response")  # it is shown once, with its citations
 
     def test_a_response_without_a_graph_has_no_citations(self, client: Client, tmp_path: Path):
         dataset = hathaways(tmp_path, responses=[cited_row(graph_shown=None)])

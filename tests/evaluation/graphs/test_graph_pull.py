@@ -1,4 +1,4 @@
-"""Pulls as jobs: names stored with what they found, once, whatever the endpoint or worker does."""
+"""Pulls as jobs: each name's entities are stored once, whatever endpoint and worker do."""
 
 import socket
 from datetime import timedelta
@@ -309,7 +309,7 @@ def test_a_worker_that_lost_its_pull_stores_neither_step_nor_entities(oxigraph, 
 
 
 def test_a_pull_whose_dataset_is_deleted_meanwhile_says_so(oxigraph, monkeypatch):
-    """Deleted when its entities are there and are to be stored."""
+    """The dataset is deleted when the entities are found but not stored yet."""
     claim = claim_job(asked_for(oxigraph.url, *PAINTERS).pk)
     assert claim is not None
     monkeypatch.setattr(JobHold, "next_step", lambda hold: Dataset.objects.all().delete())

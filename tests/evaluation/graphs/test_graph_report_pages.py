@@ -1,4 +1,4 @@
-"""The pages of reports on cited answers: every figure is the report's, and who may see them."""
+"""The pages of reports on cited answers: their figures are the report's; access to them."""
 
 import json
 

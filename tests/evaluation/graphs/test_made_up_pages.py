@@ -1,4 +1,4 @@
-"""Making up minimum sets from a page, and pages that say so."""
+"""Making up minimum sets from a page, and pages that say that sets are made up."""
 
 import pytest
 from django.urls import reverse

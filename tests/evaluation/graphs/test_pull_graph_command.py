@@ -1,4 +1,4 @@
-"""The command pull_graph: here and now, stopped and gone on with."""
+"""The command pull_graph: run at once, or stopped and continued."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Asking for a pull: what is refused, what is the same again, who is quicker."""
+"""Requesting a pull: refusals, requests that are the same again, and simultaneous requests."""
 
 import pytest
 from django.db import connection

@@ -63,7 +63,7 @@ def expire(job) -> None:
 
 
 def until(n_steps, then):
-    """Return work that does something in place of going on after so many steps."""
+    """Return work that, after so many steps, does something instead of going on."""
 
     def some(hold):
         first = hold.job.steps.count() + 1

@@ -1,4 +1,4 @@
-"""Auto-AIS: which pairs are asked about, and which score comes of the answers."""
+"""Auto-AIS: the pairs that are asked about, and the score computed from the answers."""
 
 import math
 

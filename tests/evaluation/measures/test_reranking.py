@@ -27,7 +27,7 @@ def test_max_attribution_takes_the_highest_whatever_its_sensibleness():
 
 
 def test_max_attribution_breaks_ties_by_sensibleness_then_by_place():
-    # 0.9 stands at 0, 1 and 3; of these sensibleness 0.7 stands at 1 and 3; 1 comes first.
+    # 0.9 is at 0, 1 and 3; of these, 1 and 3 have sensibleness 0.7; 1 comes first.
     assert one_example(MAX_ATTRIBUTION, [0.9, 0.9, 0.1, 0.9], [0.2, 0.7, 1.0, 0.7]) == 1
 
 

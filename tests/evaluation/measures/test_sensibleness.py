@@ -207,5 +207,5 @@ def test_a_share_has_wilson_s_interval_and_the_error_one_that_holds_it():
     of = dict(zip(found, intervals, strict=True))
     assert of["error_rate"] == pytest.approx((0.5 - 0.439170, 0.5 + 0.439170), abs=1e-5)
     assert of["missed"] == of["false_alarm"]
-    # Squared errors .01, .04, .04, .01: a mean of resampled ones lies between.
+    # Squared errors .01, .04, .04, .01: a mean of resampled ones is between these.
     assert 0.01 - 1e-9 <= of["mse"].low < 0.025 < of["mse"].high <= 0.04 + 1e-9

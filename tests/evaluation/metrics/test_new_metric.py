@@ -49,7 +49,7 @@ class Counter:
 
 @dataclass(frozen=True)
 class Terse(AutoMetric):
-    """The new metric: 1 for a response of so many words or fewer."""
+    """The new metric: 1 for a response with a given number of words or fewer."""
 
     most_words: int = 4
 

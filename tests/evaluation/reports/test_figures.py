@@ -210,7 +210,7 @@ each_spec = pytest.mark.parametrize("make", SPECS.values(), ids=SPECS)
 
 
 def values(spec):
-    """Return all records that a specification draws, wherever they lie in it."""
+    """Return all records that a specification draws, wherever they are in it."""
     if isinstance(spec, dict):
         found = list(spec["values"]) if "values" in spec else []
         found += [row for rows in spec.get("datasets", {}).values() for row in rows]
@@ -289,7 +289,7 @@ def test_the_axis_says_what_makes_a_human_yes():
 
 
 def test_words_above_close_references_do_not_meet():
-    # Baseline 88, ceiling 90: side by side they would lie on each other.
+    # Baseline 88, ceiling 90: side by side their labels would overlap.
     svg = chart_file(accuracy_of(agreement_row(1), agreement_row(2)), "svg").decode()
     close = chart_file(accuracy_of(agreement_row(baseline=estimate(0.88))), "svg").decode()
 

@@ -1,4 +1,4 @@
-"""Titles of columns stand where a report declares them, and in no template beside that."""
+"""Titles of columns are written only where a report declares them, not in templates."""
 
 import re
 from collections.abc import Iterator

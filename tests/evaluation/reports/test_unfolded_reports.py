@@ -1,4 +1,4 @@
-"""A report with the rows of the runs behind one of its rows: made once, and the same as apart."""
+"""A report with the runs behind one of its rows: made once, and equal to both made separately."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Four examples over six passages, and who looks at them."""
+"""Four examples over six passages, and a researcher who looks at them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The report on retrieval by a ranking that was made elsewhere, beside BM25's."""
+"""The report on retrieval by a ranking that was imported, compared with BM25's."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Models that runs and grids may use: which an admin can add and delete, and their pace."""
+"""Models that runs and grids may use: adding and deleting them as an admin, and their pace."""
 
 import json
 from datetime import UTC, datetime

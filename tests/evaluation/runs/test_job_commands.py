@@ -1,4 +1,4 @@
-"""The commands search_prompt and distil: here and now, stopped and gone on with."""
+"""The commands search_prompt and distil: run at once, or stopped and continued."""
 
 import io
 

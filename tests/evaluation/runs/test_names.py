@@ -1,4 +1,4 @@
-"""Runs that stand together are called by names that tell them apart."""
+"""Runs that are listed together have different names."""
 
 from evaluation.runs.names import distinct_names
 

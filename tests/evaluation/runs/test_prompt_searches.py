@@ -74,7 +74,7 @@ def n_shown(prompt):
 
 
 def asked_about(prompt):
-    """Return the key of the response that stands last in a prompt."""
+    """Return the key of the last response in a prompt."""
     return prompt.rpartition("Text of ")[2].partition(".")[0]
 
 

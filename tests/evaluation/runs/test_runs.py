@@ -1,4 +1,4 @@
-"""Runs of Auto-AIS: asked for, cancelled, taken up again, deleted, and how far they are."""
+"""Runs of Auto-AIS: requesting, cancelling, resuming, deleting, and their progress."""
 
 import math
 from datetime import timedelta

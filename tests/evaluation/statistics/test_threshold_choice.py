@@ -40,7 +40,7 @@ def of(*values):
         # One class only: halfway to the end of the scale.
         ([0.6, 0.8], [1, 1], 0.3),
         ([0.6, 0.8], [0, 0], 0.9),
-        # At the very end nothing lies beyond: all no is a cut at 1, which 1 is not above.
+        # No number is beyond the end of the scale: 'no to all' is a cut at 1, which 1 is not above.
         ([1.0, 1.0, 0.0], [0, 0, 0], 1.0),
         # Undecided and missing ones take no part.
         ([0.2, 0.4, 0.3, NAN], [0, 1, NAN, 1], 0.3),
@@ -56,7 +56,7 @@ def test_the_threshold_with_the_highest_accuracy(scores, human, threshold):
     [
         # no .2, yes .4, yes .8: midpoints are the same under either rule.
         ([0.2, 0.4, 0.8], [0, 1, 1], 0.3),
-        # Nothing lies above 1, so 'no to all' (3 right) is no choice; .5 is right once, 0 never.
+        # No cut is above 1, so 'no to all' (3 right) is no choice; .5 is right once, 0 never.
         ([1.0, 1.0, 0.0], [0, 0, 0], 0.5),
         # Below the top of the scale it is one.
         ([0.6, 0.8], [0, 0], 0.9),

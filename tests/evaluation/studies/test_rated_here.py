@@ -24,7 +24,7 @@ pytestmark = pytest.mark.once
 
 
 def rate_by_care(study: Study) -> None:
-    """Let everybody rate; every third rater calls what they read not sensible."""
+    """Let all raters rate; every third rater calls all responses not sensible."""
     raters = raters_of(study)
     busy = list(enumerate(raters))
     while busy:

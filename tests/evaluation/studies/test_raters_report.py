@@ -209,7 +209,7 @@ def test_by_gates_votes_and_their_mean_stay_as_they_were_given(behind):
 
 
 def test_a_gate_also_closes_what_stands_behind_the_questions_it_closes(tmp_path):
-    # w2 said no to `first`, nothing to `second`, and yes to `third`, which stands behind that.
+    # w2 said no to `first`, nothing to `second`, and yes to `third`, whose gate is `second`.
     scheme = scheme_of(
         dict.fromkeys(("first", "second", "third"), "yes_no"),
         second={"after": ["first"]},

@@ -36,7 +36,7 @@ def study_of(path: Path, name: str = "pilot") -> Study:
 
 @pytest.fixture(scope="module")
 def ais_imports(shared, module_database) -> dict[str, ImportOutcome]:
-    """Import both files of AIS once; return what came of it by file name."""
+    """Import both files of AIS once; return the outcomes by file name."""
     names = ("ann_qrecc.csv", "ann_wow.csv")
     return {name: import_path(shared / "data/ais" / name, name) for name in names}
 

@@ -40,7 +40,7 @@ def f1_of(attribution, sensibleness):
 
 
 FAR = [
-    # 40 examples: (1, .2) and (.2, 1) have the same F1; (.2, .2) lies across from (1, 1).
+    # 40 examples: (1, .2) and (.2, 1) have the same F1; (.2, .2) is across the curves from (1, 1).
     (dot("golden", tokens=100), "1" * 40, "1" * 8 + "0" * 32),
     (dot("one-shot", tokens=100), "1" * 8 + "0" * 32, "1" * 40),
     (dot("golden", SMALL, tokens=100), "1" * 8 + "0" * 32, "1" * 8 + "0" * 32),

@@ -1,4 +1,4 @@
-"""The trade-off on MTRAG: systems stand where raters put them, and all seven figures are drawn."""
+"""The trade-off on MTRAG: systems are placed by their ratings, and all seven figures are drawn."""
 
 import json
 from collections import defaultdict

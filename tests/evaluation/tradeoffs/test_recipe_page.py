@@ -64,7 +64,7 @@ def address(name, **args):
 
 
 def stages(page):
-    """Return how the four stages stand, in their order."""
+    """Return the states of the four stages, in their order."""
     tags = [page.part(f"stage-{number}").parts("tag") for number in (1, 2, 3, 4)]
     return [tag.text for [tag] in tags]
 

@@ -261,7 +261,7 @@ def test_a_response_is_chosen_from_one_of_its_example_that_is_there(dataset, tmp
         "nowhere": ("e1", golden),
         "golden-1": ("e2", golden),  # another example
         "golden-instructions-1": ("e1", golden),  # other words
-        "late": ("e1", "Text of late."),  # stands behind it
+        "late": ("e1", "Text of late."),  # has a later place
         "taken": ("e1", golden),  # chosen itself
     }
     given = [

@@ -1,4 +1,4 @@
-"""The figure of the trade-off: what stands where, by hand, and that its drawing is well-formed."""
+"""The figure of the trade-off: places of its parts, by hand, and a well-formed drawing."""
 
 import itertools
 import xml.etree.ElementTree as ET
@@ -77,7 +77,7 @@ def test_y_begins_at_a_round_value_below_the_lowest_mark(lowest, expected):
 def test_chosen_ends_hold_unless_they_leave_nothing_between_them():
     assert window_of(0.5, 0.6, 0.9, 0.7, 0.95) == (0.6, 0.9, 0.7, 0.95)
     assert window_of(0.5, 0.9, 0.9) == (0.0, 1.0, 0.4, 1.0)
-    assert window_of(0.9, y_to=0.5) == (0.0, 1.0, 0.0, 0.5)  # the usual start lies above
+    assert window_of(0.9, y_to=0.5) == (0.0, 1.0, 0.0, 0.5)  # the usual start is above
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_aggregates_of_several_models_have_rings_in_the_colours_of_these():
     assert [mark.glyph.ring for mark in marks] == ["m1", "m1", "m2", "m2"]
     assert [classes(mark.glyph) for mark in marks[:2]] == [["a2", "t0"], ["a2", "t7"]]
     assert [entry.title for entry in figure_of(rows, View()).legend.models] == [*MODELS[:2]]
-    # Where one model is seen, nothing is to be told apart.
+    # Where one model is shown, marks need no distinction.
     of_one = figure_of(rows[:2], View(), palette=palette_for(rows)).marks
     assert [mark.glyph.ring for mark in of_one] == ["", ""]
 

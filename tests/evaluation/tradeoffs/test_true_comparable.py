@@ -1,4 +1,4 @@
-"""Comparable setups over the grid of known truth: what moves along its band is said to."""
+"""Comparable setups over the grid of known truth: true moves along a band are reported."""
 
 from evaluation.tradeoffs.reports.comparable_setups import comparable_report, moves_by_reason
 from tests.tradeoff_material import synthetic_material

@@ -1,4 +1,4 @@
-"""The grid of known truth as a dataset: what pages say of it."""
+"""The grid of known truth as a dataset, and its pages."""
 
 import numpy as np
 import pytest

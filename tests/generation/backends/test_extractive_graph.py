@@ -111,7 +111,7 @@ def test_eight_citations_at_most_and_the_demonstration_is_no_graph():
 
 
 def test_the_text_of_a_document_node_is_read_and_not_cited():
-    """'kept' and 'notes' stand in the text alone, 'engine' nowhere."""
+    """'kept' and 'notes' are in the text alone, 'engine' is nowhere."""
     document = (*ADA[:4], ("Q7259", DOCUMENT_TEXT, "She kept notes, many: all are lost."))
 
     said = answer(document, "Where was Ada Lovelace born, and who kept notes about an engine?")

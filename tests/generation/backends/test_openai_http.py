@@ -1,4 +1,4 @@
-"""Language models behind a server, against one on this machine that does what it is told."""
+"""Language models behind a server, tested with one on this machine that answers as it is told."""
 
 import json
 import time

@@ -254,7 +254,7 @@ def test_a_key_comes_from_the_environment_and_a_placeholder_where_none_is_named(
 
 
 def test_the_key_is_in_no_text_that_leaves_the_backend(server, key, caplog):
-    """Whatever a server does with it: it quotes it, in an error, an answer, or in part."""
+    """The server quotes the key: in an error, in an answer, or in part."""
     caplog.set_level(logging.DEBUG)
     server.plan("in an error", quotes_the_key)
     server.plan("in a refusal", refuses(403, f"{KEY} may not"))

@@ -159,7 +159,7 @@ def test_a_chunk_ends_where_its_lines_are_long_enough_together(tmp_path, monkeyp
 def test_an_entity_that_memory_should_not_hold_is_a_problem_and_stops_no_other(
     tmp_path, monkeypatch, kind
 ):
-    """With 500 characters at most: two triples of 100 and as much beside each fit, three do not."""
+    """With 500 characters at most, two triples of 100 and as much overhead fit, three do not."""
     for module in (rdf_store, table, graph_file):
         monkeypatch.setattr(module, "LONGEST_ENTITY", 500)
     stated = [(qid, letter * 100) for qid in ("a", "b") for letter in "xyz"][1:]

@@ -239,7 +239,7 @@ def test_two_iris_with_one_end_are_a_problem_that_says_both(tmp_path):
         f"graph.nt, line 3: found {EX}other/Ada; expected another end than that of {EX}Ada (line 1)"
     )
     assert ada.triples == (EntityTriple("knows", "Mary", "Mary"),)
-    assert mary.triples == (  # no value refers to the one that cannot be told apart
+    assert mary.triples == (  # no value refers to the ambiguous one
         EntityTriple("knows", "Ada", "Ada"),
         EntityTriple("knows", f"{EX}other/Ada", ""),
     )

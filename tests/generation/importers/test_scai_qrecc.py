@@ -1,4 +1,4 @@
-"""SCAI-QReCC-21: what its script writes is read whole, with a golden passage that is guessed."""
+"""SCAI-QReCC-21: its script's files are read completely, with a guessed golden passage."""
 
 import json
 import re

@@ -35,7 +35,7 @@ def test_passages_rank_by_score_whatever_rank_and_place_the_file_gives_them(tmp_
 
 
 def test_equal_scores_rank_by_docid_the_last_first(tmp_path):
-    """In order of bytes as trec_eval's strcmp has it: é (C3 A9) is behind every ASCII letter."""
+    """The order is by bytes, like trec_eval's strcmp: é (C3 A9) comes after every ASCII letter."""
     lines = "".join(f"q1 Q0 {docid} 1 2.0 t\n" for docid in ("d10", "d9", "D99", "é"))
 
     ranked, _ = read(tmp_path, lines)

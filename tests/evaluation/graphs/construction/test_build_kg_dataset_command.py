@@ -1,4 +1,4 @@
-"""The command build_kg_dataset: here and now, killed in every round and gone on with."""
+"""The command build_kg_dataset: run at once, or killed in every round and continued."""
 
 import io
 import json
@@ -146,7 +146,7 @@ def test_after_trouble_the_same_command_goes_on(family_graph, writer, tmp_path):
 
 
 class Killing:
-    """A writer that ends who asks it, in the middle of each round once."""
+    """A writer that kills the process that asks it, once in the middle of each round."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""Constructions asked for, gone on with, deleted: what is refused, and what is the same."""
+"""Requesting, resuming and deleting constructions: refusals, and requests that are the same."""
 
 import pytest
 from django.urls import reverse

@@ -60,7 +60,7 @@ class TestEntry:
         assert "Sorry, <b>no</b>." in page.text
 
     def test_names_in_round_1_are_no_members(self, browser, bards):
-        """The label alone is correct; beside a claim an alias says who is meant, 'Ann' is wrong."""
+        """The label alone is correct; with a claim, an alias says who is meant; 'Ann' is wrong."""
         answer = (
             "Anne [Q1, name: Anne Hathaway] died [Q1, Anne Shakespeare, date of death: 1623]. "
             "She did [Q1, name: Ann, date of death: 1623]."

@@ -228,7 +228,7 @@ def test_neighbours_that_a_model_refuses_fail_and_the_rest_is_built(writer, fami
 def test_a_refusal_of_a_limited_model_is_settled_before_the_next_call(
     writer, family_graph, tmp_path, monkeypatch
 ):
-    """Its worker leaves after each lot: what it did not settle would be asked for ever."""
+    """The worker stops after each lot: a call that it did not settle would be asked for ever."""
     monkeypatch.setattr(rounds, "PATIENCE_SECONDS", 0.0)
     listed(writer, calls_per_minute=600)
     writer.plan("(entry 4)", refuses(400, "too long"))

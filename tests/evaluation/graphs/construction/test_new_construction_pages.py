@@ -38,7 +38,7 @@ def file_of(text, name="entries.csv"):
 
 
 def counts(page):
-    """Return what will become of how many entries."""
+    """Return the number of entries by what will happen to them."""
     return dict(page.table("Entries by").rows)
 
 

@@ -1,4 +1,4 @@
-"""The pages of KaLMA's experiments: states, tables, what a number leads to, and who may."""
+"""The pages of KaLMA's experiments: states, tables, links of numbers, and access."""
 
 import re
 from dataclasses import replace

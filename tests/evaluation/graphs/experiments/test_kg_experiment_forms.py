@@ -1,4 +1,4 @@
-"""The forms of KaLMA's experiments: what stands there first, and what they make of it."""
+"""The forms of KaLMA's experiments: their initial values, and the plans made from them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""KaLMA's experiments: the grid of the same choices is the same, and what scores its answers."""
+"""KaLMA's experiments: the same choices give the same grid; the runs that score its answers."""
 
 import pytest
 

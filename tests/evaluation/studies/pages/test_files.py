@@ -92,7 +92,7 @@ def test_the_tidy_csv_has_one_row_per_vote(researcher, pilot):
 def test_in_the_tidy_csv_no_cell_is_a_formula(researcher, tmp_path):
     scheme = scheme_of({"=q": {"nominal": ["=yes", "no"]}})
     rated(tmp_path / "a", {"=r": {"=q": ["=yes"]}}, scheme=scheme, setups={"=r": "+setup"})
-    # Written as CSV and not by us, '=r' is taken as it stands.
+    # Since the CSV file was not written by us, '=r' is taken literally.
 
     [row] = tidy(researcher)
 

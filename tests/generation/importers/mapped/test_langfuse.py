@@ -1,4 +1,4 @@
-"""Langfuse: what becomes of its rows, whatever kind of file they are in, and what can be wrong."""
+"""Langfuse: its rows, in any kind of file, and the faults that they can have."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A mapping says what the columns of a table are: its file, and what becomes of the rows."""
+"""A mapping gives the meaning of a table's columns: its file, and the records of the rows."""
 
 import json
 import re
