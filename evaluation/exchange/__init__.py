@@ -1,1 +1,1 @@
-"""Import and export: mapping, checks, uploads, and the demo's data."""
+"""Import and export: mappings of columns, checks, uploads, and the demo's data."""

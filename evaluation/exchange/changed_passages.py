@@ -1,4 +1,4 @@
-"""What has changed in a passage that comes again, as a person can look for it in the file."""
+"""The differences of a passage that comes again, in words that can be found in the file."""
 
 import hashlib
 
@@ -15,7 +15,7 @@ AnyPassage = Passage | PassageRecord | CollectionPassageRecord
 
 
 def passage_content(passage: AnyPassage) -> bytes:
-    """Return what tells a repeat of a passage from a change, and which field has changed."""
+    """Return a hash per field, which shows whether a passage has changed, and in which field."""
     return b"".join(
         hashlib.blake2b(getattr(passage, field).encode(), digest_size=_N_HASH).digest()
         for field in FIELDS
@@ -25,11 +25,11 @@ def passage_content(passage: AnyPassage) -> bytes:
 def said_of_passage(
     content_before: bytes, passage: AnyPassage, before: Passage | None
 ) -> tuple[str, str]:
-    """Return what was found in the fields that have changed, and what they were before.
+    """Return the new values of the fields that have changed, and their values before.
 
     Args:
-        before: the passage as it is stored; None when an earlier row brought it, of which only the
-            content is known.
+        before: the passage as it is stored; None when an earlier row brought it, because then only
+            its hashes are known.
     """
     content = passage_content(passage)
     changed = [
@@ -54,7 +54,7 @@ def _of_field(content: bytes, place: int) -> bytes:
 
 
 def _n_alike(text: str, other: str) -> int:
-    """Return with how many characters both begin."""
+    """Return the number of characters with which both texts begin."""
     pairs = enumerate(zip(text, other, strict=False))
     return next((n for n, (one, another) in pairs if one != another), min(len(text), len(other)))
 

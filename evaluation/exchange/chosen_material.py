@@ -1,7 +1,7 @@
-"""Deletion of chosen examples and setups with all that hangs on them, after a look at what that is.
+"""Deletion of chosen examples and setups with everything that belongs to them, after a preview.
 
-A study that was rated here keeps what is left of it: of a merged unit, the responses that stay.
-Passages and entities stay in the dataset's collection.
+A study that was rated here keeps the rest: a merged unit keeps its other responses. Passages and
+entities stay in the dataset's collection.
 """
 
 from collections import Counter
@@ -44,7 +44,7 @@ from generation.services.many_rows import delete_rows
 
 
 class InUseError(ValueError):
-    """What was chosen is being used; the message says by what, and what to do."""
+    """An error because the chosen material is in use; its message says by what, and what to do."""
 
 
 class ChosenMaterial(NamedTuple):
@@ -55,9 +55,9 @@ class ChosenMaterial(NamedTuple):
     setups: Collection[int]
 
     def rows(self) -> list[tuple[str, QuerySet[Any]]]:
-        """Return all that goes in the order in which it can, and what it is called for people.
+        """Return all rows to delete, in a possible order, each with a name for people.
 
-        What they never see apart from something else has no name.
+        Rows that people never see on their own have an empty name.
         """
         chosen = Q(example__in=self.examples) | Q(setup__in=self.setups)
         given = self.dataset.responses.filter(chosen).values("pk")
@@ -87,7 +87,7 @@ class ChosenMaterial(NamedTuple):
         ]
 
     def _units(self, targets: QuerySet[Any, Any]) -> QuerySet[Unit]:
-        """Return the units of the examples, and those in which no other target is."""
+        """Return the units of the chosen examples, and units with no other targets than these."""
         places = UnitTarget.objects.filter(unit=OuterRef("pk"))
         is_alone = Exists(places.filter(target__in=targets)) & ~Exists(
             places.exclude(target__in=targets)
@@ -97,16 +97,16 @@ class ChosenMaterial(NamedTuple):
 
 
 def what_goes(chosen: ChosenMaterial) -> Mapping[str, int]:
-    """Return how much of what goes with what was chosen; without what there is none of."""
+    """Return how many rows of each name are deleted with the chosen material, without zeros."""
     counts = {name: rows.count() for name, rows in reversed(chosen.rows()) if name}
     return {name: n for name, n in counts.items() if n}
 
 
 def refuse_if_in_use(chosen: ChosenMaterial) -> None:
-    """Pass where nothing is being made of what was chosen.
+    """Check that no study or work uses the chosen material.
 
     Raises:
-        InUseError: a study is being rated, or planned, with it, or work on its dataset goes on.
+        InUseError: a study with it is planned or being rated, or other work on its dataset goes on.
     """
     for who, what_to_do in _in_use(chosen):
         raise InUseError(f"{who}. {what_to_do} first.")
@@ -132,12 +132,12 @@ def _in_use(chosen: ChosenMaterial) -> Iterator[tuple[str, str]]:
 
 @transaction.atomic
 def delete_chosen(chosen: ChosenMaterial, actor: User) -> None:
-    """Delete what was chosen with all that hangs on it, and say so in the audit trail.
+    """Delete the chosen material with everything that belongs to it; record it in the audit trail.
 
     Raises:
-        InUseError: it is being used; nothing was deleted.
+        InUseError: the material is in use; nothing was deleted.
     """
-    Dataset.objects.select_for_update().get(pk=chosen.dataset.pk)  # whoever adds to it waits
+    Dataset.objects.select_for_update().get(pk=chosen.dataset.pk)  # others that add to it wait
     refuse_if_in_use(chosen)
     counts = what_goes(chosen)
     for _, rows in chosen.rows():
@@ -149,7 +149,7 @@ def delete_chosen(chosen: ChosenMaterial, actor: User) -> None:
 
 
 def _count_units(study: Study) -> None:
-    """Write how many units a study has, known answers aside, in each arm and group."""
+    """Store how many units a study has in each arm and group, not counting known answers."""
     units = Unit.objects.filter(arm__study=study, is_gold=False).values_list("arm", "group")
     counts = Counter(units)
     for arm in study.arms.all():

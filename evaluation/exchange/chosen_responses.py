@@ -1,6 +1,7 @@
-"""What an imported response may be chosen from: a response of the same example, in the same words.
+"""The sources of imported responses that were chosen from other responses.
 
-Scores and votes of the one count for the other, so anything else would be a false figure.
+A source is a response to the same example with the same text. Its scores and votes also count for
+the chosen response, so anything else would give a false figure.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,11 +12,11 @@ from generation.models import Dataset
 from generation.records import Problem, Record, ResponseRecord
 from generation.services.record_keys import digest, in_lots
 
-NO_SOURCE = ""  # of rows that nothing can be chosen from
+NO_SOURCE = ""  # content of rows that cannot be a source
 
 
 def source_of(row: Record) -> str:
-    """Return what a row is as a source: its example and text. One that is chosen itself is none."""
+    """Return a row's example and text as a source; a response that was chosen itself is none."""
     if isinstance(row, ResponseRecord) and not row.chosen_from:
         return _content(row.example, row.text)
     return NO_SOURCE
@@ -24,7 +25,7 @@ def source_of(row: Record) -> str:
 def known_sources(
     dataset: Dataset | None, seen: SeenKeys, rows: Iterable[Record]
 ) -> dict[str, str | bytes]:
-    """Return the sources that a batch names, by key, of those stored or met before."""
+    """Return the sources that a batch names, by key: those that are stored or came earlier."""
     keys = {row.chosen_from for row in rows if isinstance(row, ResponseRecord) and row.chosen_from}
     met = seen.contents(f"response\0{key}" for key in keys)
     known: dict[str, str | bytes] = {key.split("\0", 1)[1]: found for key, found in met.items()}
@@ -38,7 +39,7 @@ def known_sources(
 
 
 def unknown_source(row: Record, sources: Mapping[str, str | bytes]) -> Problem | None:
-    """Return the problem of a response that is chosen from none that it could be chosen from."""
+    """Return the problem of a response whose source is unknown, or does not match it."""
     if not isinstance(row, ResponseRecord) or not row.chosen_from:
         return None
     found = sources.get(row.chosen_from)

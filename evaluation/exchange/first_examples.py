@@ -1,4 +1,4 @@
-"""The first examples of an import as raters will see them: to be looked at before storing."""
+"""The first examples of an import as raters will see them, to be looked at before storing."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,13 +12,13 @@ from generation.records import (
 )
 
 N_EXAMPLES = 3
-MOST_PASSAGES = 60  # that are remembered until the responses come that show them
+MOST_PASSAGES = 60  # passages that are kept until a response refers to them
 MOST_TURNS = 10
-LONGEST_TEXT = 4_000  # characters of one text; raters see all of it
+LONGEST_TEXT = 4_000  # characters of one text; a rater sees the whole text
 
 
 class FirstExamples:
-    """Collects the first examples of one pass, each with its first response and its evidence."""
+    """The first examples of one pass, each with its first response and its evidence."""
 
     def __init__(self) -> None:
         self._passages: dict[str, dict[str, str]] = {}
@@ -26,7 +26,7 @@ class FirstExamples:
         self._found: dict[str, dict[str, Any]] = {}
 
     def note(self, records: Iterable[Record]) -> None:
-        """Take what is needed of good rows; passages and examples come before responses."""
+        """Take what is needed from good rows; passages and examples come before responses."""
         for record in records:
             match record:
                 case CollectionPassageRecord() if len(self._passages) < MOST_PASSAGES:
@@ -54,7 +54,7 @@ class FirstExamples:
         }
 
     def as_list(self) -> list[dict[str, Any]]:
-        """Return those that have a response: `turns` and `response` with its `passages`."""
+        """Return the examples that have a response: `turns`, and `response` with its `passages`."""
         return [example for example in self._found.values() if "response" in example]
 
 

@@ -30,12 +30,12 @@ FORMAT_NAMES = {
 
 
 LONGEST_PASTED = 500_000  # characters
-# What pasted rows begin with → what a file of them would be called.
+# First character of pasted rows → name of the file that is made of them.
 PASTED_AS = {"[": "pasted.json", "{": "pasted.jsonl", "": "pasted.csv"}
 
 
 class ImportForm(forms.Form):
-    """A file to import, or pasted rows, and the name of the dataset it makes or adds to."""
+    """A file to import, or pasted rows, and the name of the dataset that is made or added to."""
 
     file = forms.FileField(
         label="File",
@@ -132,27 +132,27 @@ class ImportForm(forms.Form):
         return cleaned
 
     def _take_pasted(self, cleaned: dict[str, Any]) -> None:
-        """Make a file of pasted rows; there is either that or a file."""
+        """Make a file of pasted rows; exactly one of a file and pasted rows is allowed."""
         pasted: str = cleaned.get("pasted", "").lstrip()
         if bool(pasted) == bool(cleaned.get("file")) and not self.errors:
             problem = "Choose a file or paste rows, not both." if pasted else "Choose a file first."
             self.add_error("pasted" if pasted else "file", problem)
         elif pasted:
             name = PASTED_AS.get(pasted[:1], PASTED_AS[""])
-            rows = pasted.replace("\r\n", "\n")  # as no browser sends it
+            rows = pasted.replace("\r\n", "\n")  # browsers send \r\n at the end of each line
             cleaned["file"] = SimpleUploadedFile(name, rows.encode())
             if not cleaned.get("name"):
                 self.add_error("name", "Pasted rows give no name for the dataset: type one.")
 
 
 class StoreImportForm(forms.Form):
-    """What to do with the bad rows of a checked import."""
+    """The form to store a checked import, with the choice to skip its bad rows."""
 
     skip_bad = forms.BooleanField(required=False)
 
 
 class ChosenMaterialForm(forms.Form):
-    """Examples and setups of a dataset, as the boxes on its page say them."""
+    """Examples and setups of a dataset, as ticked in the boxes on its page."""
 
     example = forms.ModelMultipleChoiceField(Example.objects.none(), required=False)
     setup = forms.ModelMultipleChoiceField(Setup.objects.none(), required=False)
@@ -170,7 +170,7 @@ class ChosenMaterialForm(forms.Form):
 
 
 class DeleteDatasetForm(forms.Form):
-    """The dataset's name, typed, so that nobody deletes by a slip."""
+    """The dataset's name, typed by the user, so that no dataset is deleted by mistake."""
 
     name = forms.CharField(label="Type the dataset's name to delete it", strip=True)
 

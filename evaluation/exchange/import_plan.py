@@ -1,4 +1,4 @@
-"""What an import adds to, and the scheme that its votes are read against."""
+"""The plan of an import: the dataset and study that it adds to, and the scheme of its votes."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -23,19 +23,19 @@ from generation.models import Dataset
 from generation.records import Problem, VoteRecord
 
 NEEDS_STUDY = frozenset({"raters", "votes", "flags"})
-MAX_ANSWERS = 1000  # different answers to one question that a survey tells apart
+MAX_ANSWERS = 1000  # different answers to one question that are counted, at most
 BETWEEN_REPORTS = 2000  # votes
 
 Progress = Callable[[int, float], None]  # rows read, share of the bytes
 
 
 class ImportPlan(NamedTuple):
-    """What an import will add to: datasets and studies that exist, or names for new ones."""
+    """The plan of an import: datasets and studies that exist, or names for new ones."""
 
     name: str
     dataset: Dataset | None
-    about: Mapping[str, str]  # what the file says of the dataset
-    study_name: str | None  # None: the file brings nothing that belongs to a study
+    about: Mapping[str, str]  # facts about the dataset that the file states
+    study_name: str | None  # None: the file holds nothing that belongs to a study
     study: Study | None
     facts: StudyFacts
     scheme_data: Mapping[str, Any]
@@ -49,13 +49,13 @@ def plan_import(
     study_name: str | None = None,
     on_progress: Progress = lambda n_rows, share: None,
 ) -> ImportPlan:
-    """Return what to add the material to, and which scheme its votes are read against.
+    """Return what the material is added to, and by which scheme its votes are read.
 
-    Without a scheme that is known, it takes one more pass over the votes to find one.
+    If the scheme is not known, one more pass over the votes finds one.
 
     Raises:
-        DatasetError: a study of that name belongs elsewhere, or the scheme or what is said of the
-            dataset cannot be used.
+        DatasetError: a study of that name belongs to another dataset or was not imported, or the
+            scheme or the facts about the dataset cannot be used.
     """
     name = _name(name, "dataset")
     dataset = Dataset.objects.filter(name=name).first()
@@ -89,7 +89,7 @@ def _name(name: str, what: str) -> str:
     """Return a dataset's or a study's name without blanks around it.
 
     Raises:
-        DatasetError: it has none, or one that the database cannot store.
+        DatasetError: the name is empty, or longer than the database can store.
     """
     stripped = name.strip()
     if not 0 < len(stripped) <= LONGEST_NAME:
@@ -105,7 +105,7 @@ def _scheme_for(
     study_name: str,
     on_progress: Progress,
 ) -> tuple[Mapping[str, Any], str]:
-    """Return the scheme's data and where it came from."""
+    """Return the scheme's data, and a text that says where the scheme came from."""
     if study:
         if material.scheme and material.scheme != study.scheme:
             found = "another scheme than that of the study it adds to"
@@ -125,10 +125,11 @@ def _scheme_for(
 
 
 def _survey(material: Material, on_progress: Progress) -> dict[str, Counter[str]]:
-    """Return how often each question was answered in which words.
+    """Return for each question how often each answer was given: question → answer → count.
 
     Raises:
-        DatasetError: too many questions, or nothing but bad rows; the first of them says why.
+        DatasetError: there are too many questions, or only bad rows; the first bad row is the
+            reason.
     """
     answers: dict[str, Counter[str]] = {}
     first_problem: Problem | None = None

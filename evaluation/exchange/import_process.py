@@ -1,8 +1,8 @@
-"""An import by page in a process of its own, with limits of memory and time, whatever the pool.
+"""An import by page in a process of its own, with limits of memory and time in any kind of pool.
 
-The worker takes the import, starts `manage.py run_import` for it and waits. What the process cannot
-say itself, as it was ended, the worker says. The process ends when its worker does: they are joined
-by a pipe, which closes with whoever held it.
+The worker claims the import, starts `manage.py run_import` for it and waits. When the process was
+killed and cannot report why, the worker does. The process ends when its worker ends: they are
+joined by a pipe, which closes with the process that held it.
 """
 
 import logging
@@ -34,15 +34,15 @@ from generation.models import Import
 logger = logging.getLogger(__name__)
 
 COMMAND = "run_import"
-OUT_OF_MEMORY = 12  # the status that the process then ends with: ENOMEM
+OUT_OF_MEMORY = 12  # exit status of the process when memory runs out: ENOMEM
 LOOKS_EVERY_SECONDS = 1.0
-STOPS_WITHIN_SECONDS = 5.0  # after cancelling; then it is made to
+STOPS_WITHIN_SECONDS = 5.0  # seconds after a cancellation, before the process is killed
 SMALL_BYTES = 1024**2
 MEGABYTE = 1024**2
 
 
 class Allowance(NamedTuple):
-    """What a process may take: memory that it writes to, and seconds of computing or of waiting."""
+    """The limits of a process: megabytes that it writes to, seconds of computing and in all."""
 
     megabytes: int
     cpu_seconds: int
@@ -50,7 +50,7 @@ class Allowance(NamedTuple):
 
 
 def allowance(n_bytes: int) -> Allowance:
-    """Return what an upload of this size may take: a small file has no reason to take much."""
+    """Return the limits for an upload of this size; a small file has no reason to need much."""
     megabytes, seconds = settings.IMPORT_MEGABYTES, settings.IMPORT_SECONDS
     if n_bytes <= SMALL_BYTES:
         return Allowance(min(350, megabytes), min(30, seconds), seconds)
@@ -67,7 +67,7 @@ def _allowance_of(import_id: int) -> Allowance:
 
 
 def carry_on_apart(import_id: int) -> None:
-    """Check or store one import in a process of its own. Safe to call twice: one caller does it."""
+    """Check or store one import in a process of its own. Of two callers, only one does it."""
     token = take(import_id)
     if token is None:
         return
@@ -78,7 +78,7 @@ def carry_on_apart(import_id: int) -> None:
 
 
 def _see_through(import_id: int, token: str, allowed: Allowance) -> None:
-    """Start the process of an import, wait for it, and say how it ended where it cannot."""
+    """Start the process of an import, wait for it, and report how it ended if it could not."""
     process = _started(import_id, token)
     try:
         if _waited(process, import_id, token, allowed.seconds):
@@ -99,17 +99,17 @@ def _started(import_id: int, token: str) -> "subprocess.Popen[str]":
         env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         stdin=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # Ctrl-C is for the worker, which waits for what it has begun
+        start_new_session=True,  # Ctrl-C reaches only the worker, which waits for its process
     )
     if process.stdin:
-        with suppress(BrokenPipeError):  # it has ended already: its status says how
+        with suppress(BrokenPipeError):  # the process has ended already; its status shows why
             process.stdin.write(f"{token}\n")
             process.stdin.flush()
     return process
 
 
 def _waited(process: "subprocess.Popen[str]", import_id: int, token: str, seconds: float) -> bool:
-    """Wait for a process; False: it had to be ended, for it took too long or did not stop."""
+    """Wait for a process; return False if it took too long or did not stop, and was killed."""
     ends_at = time.monotonic() + seconds
     is_stopping = False
     while True:
@@ -137,12 +137,12 @@ def _end(process: "subprocess.Popen[str]") -> None:
 def _say_how_it_ended(status: int, import_id: int, token: str, allowed: Allowance) -> None:
     if reason := _reason(status, allowed):
         fail(import_id, token, reason)
-    elif status:  # killed, or it could not begin: another may try
+    elif status:  # killed, or unable to begin: another worker may try
         logger.error("the process of import %s ended with status %s", import_id, status)
 
 
 def _reason(status: int, allowed: Allowance) -> str:
-    """Return why a process was ended that took too much; "" when it was something else."""
+    """Return which limit a process exceeded, in words; "" when it ended for another reason."""
     if status in (OUT_OF_MEMORY, -signal.SIGABRT, -signal.SIGSEGV):
         return (
             f"It needed more than {allowed.megabytes:,} MB of memory. Nothing was stored. Import "
@@ -165,11 +165,11 @@ def _took_too_long(seconds: int, what: str) -> str:
 
 
 def run_within_limits(import_id: int, from_worker: IO[str]) -> int:
-    """Check or store an import that the worker has taken; return the status to end with."""
+    """Check or store an import that the worker has claimed; return the exit status."""
     token = from_worker.readline().strip()
     threading.Thread(target=_end_with_worker, args=[from_worker], daemon=True).start()
     allowed = _allowance_of(import_id)
-    connection.queries_log = deque(maxlen=0)  # with DEBUG it would keep what is stored
+    connection.queries_log = deque(maxlen=0)  # in DEBUG mode, the log would keep every stored row
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (allowed.cpu_seconds, allowed.cpu_seconds + 5))
     resource.setrlimit(resource.RLIMIT_DATA, (allowed.megabytes * MEGABYTE,) * 2)
@@ -181,5 +181,5 @@ def run_within_limits(import_id: int, from_worker: IO[str]) -> int:
 
 
 def _end_with_worker(from_worker: IO[str]) -> None:
-    from_worker.read()  # nothing more comes: it returns when the worker's end is closed
+    from_worker.read()  # no more data comes: this returns when the worker's end is closed
     os.kill(os.getpid(), signal.SIGKILL)

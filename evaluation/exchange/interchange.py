@@ -1,8 +1,8 @@
-"""Import: from a file's records, checked row by row, to all three apps' rows.
+"""Import: the records of a file are checked row by row and stored in the tables of all three apps.
 
-One pass does both: good rows are stored, bad rows are collected, and the whole import is one
-transaction that is rolled back when there were bad rows and nobody asked to skip them. A dry run
-is the same pass without storing. What a reader has to put in order first it does before the
+One pass does both: good rows are stored and bad rows are collected. The whole import is one
+transaction, which is rolled back when there were bad rows and the user did not ask to skip them. A
+dry run is the same pass without storing. If a reader has to sort rows, it does so before the
 transaction, so that others can write meanwhile.
 """
 
@@ -62,10 +62,10 @@ from generation.services.samples import store_samples
 
 logger = logging.getLogger(__name__)
 
-OF_A_PART = 100  # bytes that a text, a list or a field takes beside its characters, about
+OF_A_PART = 100  # bytes that a text, a list or a field takes besides its characters, about
 
 BATCH = 2000
-MOST_OF_A_BATCH = 1 << 23  # bytes of what the rows become, about
+MOST_OF_A_BATCH = 1 << 23  # bytes of memory that the rows of a batch take, about
 MAX_PROBLEMS_SHOWN = 200
 N_PREVIEWED = 5
 BEHIND_CLOSED_GATES = "answers behind a gate that the same rater closed, kept as given"
@@ -73,25 +73,25 @@ LONGEST_PREVIEW = 120  # characters of a cell
 
 
 class ImportOutcome(NamedTuple):
-    """What an import did, or in a dry run would do."""
+    """The outcome of an import, or of a dry run."""
 
     dataset: Dataset | None
     study: Study | None
     counts: dict[str, dict[str, int]]  # kind → {"new", "unchanged", "bad"}, raters also {"changed"}
     n_problems: int
-    problems: list[Problem]  # the first of them
+    problems: list[Problem]  # the first problems only
     preview: dict[str, list[dict[str, str]]]
-    examples: list[dict[str, Any]]  # the first, as raters will see them
-    uses: list[tuple[str, str]]  # what can be done with it, and what it lacks for that
+    examples: list[dict[str, Any]]  # the first examples, as raters will see them
+    uses: list[tuple[str, str]]  # each use, and what the data lack for it
     scheme_origin: str
-    answers: dict[str, str]  # question → what may be answered
+    answers: dict[str, str]  # question → allowed answers
     ignored: list[str]
     left_out: dict[str, int]
-    notes: dict[str, int]  # what else the reader says of the rows, counted by name
+    notes: dict[str, int]  # other notes of the reader about rows → how many
 
     @property
     def n_examples(self) -> int:
-        """How many examples are new."""
+        """The number of new examples."""
         counts = (self.counts.get(kind, {}) for kind in ("examples", "kg_questions"))
         return sum(count.get("new", 0) for count in counts)
 
@@ -121,7 +121,7 @@ def import_dataset(
     """Import all of the material, or nothing; importing it again changes nothing.
 
     Args:
-        on_progress: called after each batch, and while the reader works without handing on a row;
+        on_progress: called after each batch, and while the reader works without returning a row;
             may raise to stop the import.
         on_problem: called for each bad row.
         before_commit: called last inside the transaction; may raise to undo it.
@@ -145,7 +145,7 @@ def import_dataset(
 
             def store(kind: str, good: Sequence[Record]) -> int | None:
                 if tally.n_problems and not skip_bad:
-                    return None  # it will be rolled back: only go on looking for problems
+                    return None  # the import will be rolled back and only looks for more problems
                 return _store(kind, good, dataset, study, plan)
 
             _go_through(material, plan, tally, progress, store)
@@ -165,12 +165,12 @@ def import_dataset(
 
 
 def _keyed_hash(name: str) -> str:
-    """Return digits of a rater's name that nobody without this site's secret can make."""
+    """Return digits made from a rater's name, which need this site's secret to compute."""
     return salted_hmac("attest.rater", name).hexdigest()
 
 
 def _behind_closed_gates(study: Study | None, plan: ImportPlan) -> dict[str, int]:
-    """Return how many answers of a study stand behind a gate that their own rater closed."""
+    """Return how many answers of a study are behind a gate that the same rater closed."""
     if study is None:
         return {}
     votes = Vote.objects.filter(arm__study=study)
@@ -179,7 +179,7 @@ def _behind_closed_gates(study: Study | None, plan: ImportPlan) -> dict[str, int
 
 
 class _Tally:
-    """What one pass has met so far."""
+    """The counts, problems and previews that one pass has collected so far."""
 
     def __init__(self, on_problem: Callable[[Problem], None]) -> None:
         self._on_problem = on_problem
@@ -216,13 +216,13 @@ class _Tally:
         )
 
     def _problems_by_line(self) -> list[Problem]:
-        """Return the problems by file and line; a batch has its unreadable rows first."""
+        """Return the problems by file and line; within a batch, unreadable rows are noted first."""
         files = list(dict.fromkeys(problem.where.file for problem in self.problems))
         return sorted(self.problems, key=lambda p: (files.index(p.where.file), p.where.line))
 
 
 class _Report:
-    """Tells how far an import is: after each batch, and while its reader works for long."""
+    """A reporter of an import's progress, after each batch and while its reader works for long."""
 
     def __init__(self, material: Material, on_progress: Progress) -> None:
         self._material = material
@@ -236,7 +236,7 @@ class _Report:
 
 
 def _places(plan: ImportPlan, requested_by: User | None) -> tuple[Dataset, Study | None]:
-    """Return the dataset and the study that an import adds to, made where they are new."""
+    """Return the dataset and the study that an import adds to; new ones are created."""
     dataset = plan.dataset or create_dataset(plan.name, requested_by)
     fill_in_facts(dataset, plan.about)
     if plan.study or not plan.study_name:
@@ -251,9 +251,9 @@ def _go_through(
     progress: _Report,
     store: Callable[[str, Sequence[Record]], int | None],
 ) -> None:
-    """Check every row and hand the good ones on, batch by batch.
+    """Check every row and pass the good ones to `store`, batch by batch.
 
-    `store` gets the kind and the good rows and returns how many are new; None when it did not
+    `store` gets the kind and the good rows. It returns how many are new, or None when it did not
     store them.
     """
     with RowChecks(plan.dataset, plan.study, plan.scheme) as checks:
@@ -279,7 +279,7 @@ def _go_through(
 
 
 def _batches(rows: Iterable[Record | Problem]) -> Iterator[list[Record | Problem]]:
-    """Yield rows in batches; fewer at once where they are large, whatever in them is."""
+    """Yield rows in batches; a batch has fewer rows when they are large."""
     batch: list[Record | Problem] = []
     n_bytes = 0
     for row in rows:
@@ -293,7 +293,7 @@ def _batches(rows: Iterable[Record | Problem]) -> Iterator[list[Record | Problem
 
 
 def weight(part: Any) -> int:
-    """Return what a record takes in memory, about: a small file may become very much."""
+    """Return the bytes of memory that a record takes, about: small files may need very much."""
     if isinstance(part, str):
         return OF_A_PART + len(part)
     if isinstance(part, tuple | list):
@@ -306,7 +306,7 @@ def weight(part: Any) -> int:
 def _readable(
     batch: Iterable[Record | Problem], note: Callable[[Problem], None]
 ) -> Iterator[Record]:
-    """Yield the records of a batch; its problems are noted."""
+    """Yield the records of a batch; its problems are passed to `note`."""
     for row in batch:
         if isinstance(row, Problem):
             note(row)
@@ -345,7 +345,7 @@ def _store(
 
 
 def _preview(record: Record) -> dict[str, str]:
-    """Return a record as a person checks it: is everything in the right column?"""
+    """Return a record as columns in which a person can check that everything is in its place."""
     columns: dict[str, object] = {"line": f"{record.where.line:,}"}
     match record:
         case CollectionPassageRecord():
@@ -411,7 +411,7 @@ def _preview(record: Record) -> dict[str, str]:
 
 
 def _minimum(record: KGQuestionRecord) -> str | int | None:
-    """Return how many members a question's minimum set has; None: it is not known."""
+    """Return how many members a question's minimum set has; None when it is not known."""
     if record.minimum is None:
         return None
     n = len(record.minimum)
@@ -419,6 +419,6 @@ def _minimum(record: KGQuestionRecord) -> str | int | None:
 
 
 def _shortened(text: str) -> str:
-    """Return the beginning of a text on one line, also of one without blanks."""
+    """Return the beginning of a text on one line, even if the text has no blanks."""
     line = " ".join(text[: 10 * LONGEST_PREVIEW].split())
     return line if len(line) <= LONGEST_PREVIEW else f"{line[: LONGEST_PREVIEW - 2]} …"

@@ -1,4 +1,4 @@
-"""The form in which somebody says what the columns of a table are."""
+"""The form in which a user says what the columns of a table are."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -14,12 +14,13 @@ from generation.importers.tables import DELIMITERS
 from generation.limits import LONGEST_NAME
 
 ROLE_CHOICES = [("", "Stays in meta"), *((key, role.title) for key, role in ROLES.items())]
-NAMED = {"response": "Setup", "score": "Metric", "vote": "Question"}  # what a column's name names
+# The meaning of a column's name, by the column's role.
+NAMED = {"response": "Setup", "score": "Metric", "vote": "Question"}
 LONGEST_ANSWER = 200
 
 
 class MappedColumn(NamedTuple):
-    """A column with its fields: what it is, how that is called, what its answers mean."""
+    """A column with its fields: its role, its name, and the meanings of its answers."""
 
     name: str
     samples: list[str]
@@ -29,7 +30,7 @@ class MappedColumn(NamedTuple):
 
 
 class MappingForm(forms.Form):
-    """What each column of a table is; `look` is what the check has kept of it."""
+    """A form with the role of each column of a table; `look` is what the check has stored of it."""
 
     setup = forms.CharField(
         label="Setup",
@@ -78,7 +79,7 @@ class MappingForm(forms.Form):
             )
 
     def _add_ways_of_writing(self) -> None:
-        """Add how a CSV is written, which is recognised and may be told."""
+        """Add the fields for the format of a CSV file, which is recognised but can be set."""
         for name, label, choices in (
             ("encoding", "Encoding", [("", "As chosen at the upload"), *ENCODINGS.items()]),
             ("delimiter", "Between columns", [("", "As the header tells"), *DELIMITERS.items()]),
@@ -101,7 +102,7 @@ class MappingForm(forms.Form):
             )
 
     def ways_of_writing(self) -> list[BoundField]:
-        """Return the fields that say how a CSV is written; none for other files."""
+        """Return the fields for the format of a CSV file; an empty list for other files."""
         return [self[name] for name in ("encoding", "delimiter", "decimal") if name in self.fields]
 
     def clean(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Mappings of columns: kept under a name, and what a look at a table leaves for its page."""
+"""Mappings of columns: how they are stored, and what an import page shows of a table."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ from generation.models import SavedMapping
 
 
 def save_mapping(name: str, text: str, user: User) -> SavedMapping:
-    """Keep a mapping under a name; one that has that name is replaced.
+    """Store a mapping under a name, and replace a mapping that already has this name.
 
     Raises:
-        DatasetError: it is no mapping, or has no usable name.
+        DatasetError: the text is not a mapping, or the name cannot be used.
     """
     read_mapping(text)
     if not 0 < len(name.strip()) <= LONGEST_NAME:
@@ -26,7 +26,7 @@ def save_mapping(name: str, text: str, user: User) -> SavedMapping:
 
 
 def look_as_json(look: Look) -> dict[str, Any]:
-    """Return a table at first sight as the row of an import keeps it for its page."""
+    """Return a first look at a table as an import's row stores it for the import page."""
     return {
         "kind": look.kind,
         "recipe": look.recipe,

@@ -1,4 +1,4 @@
-"""What can be done with a dataset on its way in, and what it lacks for the rest."""
+"""The uses that a dataset allows while it is imported, and what it lacks for the others."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -16,11 +16,11 @@ from generation.records import (
     VoteRecord,
 )
 
-MOST_NAMES = 1_000  # of setups and raters that are told apart
+MOST_NAMES = 1_000  # setups and raters that are counted, at most of each
 
 
 class Contents:
-    """Counts what of a dataset its uses depend on, in one pass over its good rows."""
+    """Counts of what a dataset's uses depend on, made in one pass over its good rows."""
 
     def __init__(self) -> None:
         self.setups: set[str] = set()
@@ -57,7 +57,7 @@ class Contents:
 
 
 class Use(NamedTuple):
-    """Something that can be done with some data, and what is missing where it cannot."""
+    """A use of a dataset, and what is missing in a dataset that does not allow it."""
 
     title: str
     is_possible: Callable[[Contents], bool]
@@ -90,5 +90,5 @@ USES = (
 
 
 def uses_of(contents: Contents) -> list[tuple[str, str]]:
-    """Return each use with what the data lack for it; "" where they have all."""
+    """Return each use with what the data lack for it; "" where they lack nothing."""
     return [(use.title, "" if use.is_possible(contents) else use.lacks) for use in USES]

@@ -1,4 +1,4 @@
-"""Which rows of an import are good: each once, fitting the scheme, referring to what is there."""
+"""The checks of an import's rows: each is unique, fits the scheme and refers to rows that exist."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -44,8 +44,8 @@ Note = Callable[[Problem], None]
 class RowChecks:
     """The checks of one pass over one import, batch by batch, in memory that does not grow.
 
-    `dataset` and `study` are those that exist already: their rows may be referred to, and a row
-    that is there with other content is a problem.
+    `dataset` and `study` are those that exist already. Rows may refer to their rows. A row that is
+    stored already with other content is a problem.
     """
 
     def __init__(self, dataset: Dataset | None, study: Study | None, scheme: Scheme) -> None:
@@ -53,7 +53,7 @@ class RowChecks:
         self._study = study
         self._questions = {question.key: question for question in scheme.questions}
         self._seen = SeenKeys()
-        self._passages: dict[str, Passage] = {}  # stored ones that the batch names, by key
+        self._passages: dict[str, Passage] = {}  # stored passages that the batch names, by key
 
     def __enter__(self) -> "RowChecks":
         return self
@@ -71,7 +71,7 @@ class RowChecks:
     ) -> tuple[list[Record], int]:
         """Return the good rows of a batch, and how many of them are stored already.
 
-        What is wrong with the others is noted.
+        The problems of the other rows are passed to `note`.
         """
         rows = list(records)
         keyed = {id(row): key_of(row) for row in rows}
@@ -106,7 +106,7 @@ class RowChecks:
                 continue
             good.append(row)
             n_unchanged += key in stored and not is_change
-            # An example may name a passage of the collection, as one that it brings itself.
+            # An example may name a passage of the collection as if the example brought it.
             fresh[key] = content if isinstance(row, CollectionPassageRecord) else source_of(row)
             if isinstance(row, ResponseRecord):
                 sources[row.key] = fresh[key]
@@ -147,7 +147,7 @@ class RowChecks:
         return Problem(row.where, "", said, f"{expected}, or another id")
 
     def _changed_part(self, row: Record, known: Mapping[str, str | bytes]) -> Problem | None:
-        """Return the problem of a part whose name stands for something else already."""
+        """Return the problem of a part whose name already belongs to other content."""
         for part in parts_of(row):
             found = known.get(part.key, part.content)
             if found == part.content or (
@@ -163,7 +163,7 @@ class RowChecks:
         return None
 
     def _content(self, row: Record) -> str | bytes:
-        """Return what tells a repeat of a stored row from a change."""
+        """Return the content by which a repeat of a stored row is distinguished from a change."""
         match row:
             case VoteRecord():
                 question = self._questions.get(row.question)
@@ -183,7 +183,7 @@ class RowChecks:
                 return digest(sample_content(row))
             case RankedPassageRecord():
                 return str(row.rank)
-        return ""  # a rater: see `_stored`
+        return ""  # for a rater, `_stored` compares the facts
 
     def _stored(self, kind: str, rows: Sequence[Any]) -> Mapping[str, str | bytes]:
         """Return the content of those rows of the batch that are stored, by key."""
@@ -252,7 +252,7 @@ class RowChecks:
         }
 
     def _known_references(self, rows: Sequence[Record]) -> Collection[str]:
-        """Return which of the keys that the batch refers to are in the file or stored."""
+        """Return those keys that the batch refers to and that are in the file or stored."""
         wanted = {key for row in rows for _, key in _references(row)}
         known = set(self._seen.contents(wanted))
         if self._dataset is None or known == wanted:
@@ -267,7 +267,7 @@ class RowChecks:
         return known
 
     def _stored_parts(self, rows: Sequence[Record]) -> dict[str, str | bytes]:
-        """Return what is known about the parts that the batch brings, by key."""
+        """Return the known content of the parts that the batch brings, by key."""
         parts = [part for row in rows for part in parts_of(row)]
         known: dict[str, str | bytes] = {}
         if self._dataset is not None:
@@ -288,9 +288,10 @@ class RowChecks:
         return {joined("passage", key): passage_content(p) for key, p in passages.items()}
 
     def _stored_setups(self, names: Iterable[str]) -> Mapping[str, str | bytes]:
-        """Return what is known of those setups that the dataset has, by key.
+        """Return the known parts of those setups that the dataset has, by key.
 
-        What a setup was made with is open until it has a response, or a worker is at one.
+        What a setup was made with may still change until it has a response or a worker generates
+        one.
         """
         if self._dataset is None:
             return {}
@@ -306,7 +307,8 @@ class RowChecks:
         }
 
 
-# What tells a repeat of a vote from a change, beside the answer; all of it is exported.
+# Besides the answer, these columns distinguish a repeat of a vote from a change. The export has
+# all.
 VOTE_CONTENT = ("answer", "is_implied", "position", "seconds", "at")
 
 
@@ -327,7 +329,7 @@ def _score_content(
     n_truncated: int,
     details: Mapping[str, Any],
 ) -> str:
-    said = json.dumps(details, sort_keys=True)  # databases order keys otherwise
+    said = json.dumps(details, sort_keys=True)  # databases order keys differently
     return repr((score, is_assumed, problem, n_truncated, said))
 
 
@@ -337,7 +339,7 @@ def _says_nothing_new(record: RaterRecord, rater: Rater) -> bool:
 
 
 def _references(row: Record) -> list[tuple[str, str]]:
-    """Return what a row refers to: field → key."""
+    """Return what a row refers to, as pairs of field and key."""
     match row:
         case ResponseRecord():
             shown = [("evidence_shown", f"passage\0{key}") for key in row.evidence_shown or ()]
@@ -358,7 +360,7 @@ def _references(row: Record) -> list[tuple[str, str]]:
 
 
 def _unknown_reference(row: Record, known: Collection[str]) -> Problem | None:
-    """Return the problem of a row that refers to what is not there."""
+    """Return the problem of a row that refers to something that does not exist."""
     for field, key in _references(row):
         if key not in known:
             kind, name = key.split("\0", 1)

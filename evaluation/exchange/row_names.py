@@ -1,4 +1,4 @@
-"""What a row of an import is: the key that may be there once, and what a person would call it."""
+"""The identity of an import's rows: the key that must be unique, and a name for people."""
 
 from generation.importers.errors import excerpt
 from generation.records import (
@@ -23,7 +23,7 @@ def joined(*parts: object) -> str:
 
 
 def key_of(row: Record) -> str:
-    """Return what may be there once."""
+    """Return the key of a row, which may occur only once in a dataset."""
     match row:
         case CollectionPassageRecord():
             return joined("passage", row.key)
@@ -48,7 +48,7 @@ def key_of(row: Record) -> str:
 
 
 def name_of(row: Record) -> str:
-    """Return a row's identity as a person would say it."""
+    """Return a row's identity in words for people."""
     match row:
         case CollectionPassageRecord():
             return f"passage {excerpt(row.key)}"

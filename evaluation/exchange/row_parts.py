@@ -1,4 +1,4 @@
-"""Passages, setups and ranks that come with rows of an import: each has a name of its own."""
+"""The parts of an import's rows that have names of their own: passages, setups and ranks."""
 
 from typing import NamedTuple
 
@@ -19,10 +19,10 @@ from generation.services.record_keys import digest
 
 
 class RowPart(NamedTuple):
-    """A passage or a setup: it has a name of its own, and may come with many rows.
+    """A passage, a setup or a rank: it has a name of its own, and may come with many rows.
 
-    What a setup was made with is a part of its own. The rank of a passage is one too: in a ranking
-    for an example it stands for one passage.
+    What a setup was made with is a separate part. The rank of a passage is a part too: within the
+    ranking for an example, each rank belongs to one passage.
     """
 
     key: str
@@ -47,7 +47,7 @@ def parts_of(row: Record) -> list[RowPart]:
 
 
 def setup_parts(setup: Setup | SetupRecord) -> list[RowPart]:
-    """Return what a setup is, and what it was made with."""
+    """Return two parts of a setup: its settings, and what it was made with."""
     contents = {"setup": setup_content(setup), "setup.made_with": origin_of(setup)}
     return [
         RowPart(f"{field}\0{setup.name}", digest(content), field, setup.name)
@@ -56,12 +56,12 @@ def setup_parts(setup: Setup | SetupRecord) -> list[RowPart]:
 
 
 def rank_part(ranking: str, example: str, passage: str, rank: int) -> RowPart:
-    """Return a rank, which stands for a passage."""
+    """Return the part of a rank; its content is the passage that has this rank."""
     return RowPart(joined("rank", ranking, example, rank), passage, "rank", str(rank))
 
 
 def said_of_change(row: Record, part: RowPart) -> tuple[str, str]:
-    """Return what was found and what was expected of a part that has changed."""
+    """Return what was found and what was expected for a part that has changed."""
     if isinstance(row, RankedPassageRecord):
         of = f"of another passage for example {excerpt(row.example)}"
         return f"{row.rank}, which is the rank {of}", "each rank once"

@@ -1,4 +1,4 @@
-"""Deletion of a dataset with all that hangs on it."""
+"""Deletion of a dataset with everything that belongs to it."""
 
 from functools import partial
 
@@ -45,14 +45,15 @@ from generation.services.many_rows import delete_rows
 
 @transaction.atomic
 def delete_dataset(dataset: Dataset, actor: User) -> None:
-    """Delete a dataset with its studies, votes and scores, and say so in the audit trail.
+    """Delete a dataset with its studies, votes and scores, and record that in the audit trail.
 
-    The most numerous rows go first, so that the cascade has less to load. Imports stay as names
-    and dates; what they showed of its texts goes. Whoever adds to it waits, and finds it gone: its
-    row is locked first, and its jobs are cancelled.
+    The most numerous rows are deleted first, so that the cascade has less to load. Imports keep
+    their names and dates, but the texts that they showed are deleted. The dataset's row is locked
+    first and its jobs are cancelled: a process that adds to the dataset waits, and then finds it
+    deleted.
     """
     if not Dataset.objects.select_for_update().filter(pk=dataset.pk).first():
-        return  # somebody else was quicker
+        return  # another process has deleted it already
     for job in Job.objects.filter(Q(dataset=dataset) | Q(study__dataset=dataset)):
         cancel_job(job, actor)
     for upload in dataset.imports.all():

@@ -14,17 +14,17 @@ from typing import NamedTuple
 from annotation.schemes import Question, Scheme
 
 ANSWERS_GO_TOGETHER = 0.6  # share of a judgement's variance that all questions have in common
-PREFERENCE_WHEN_MERGED = 0.3  # side by side, T 0.0 looks that much better and the others worse
-MERGED_SAVES = 0.25  # of the time: dialog and evidence are read once
+PREFERENCE_WHEN_MERGED = 0.3  # merged: gain of responses at T 0.0, and loss of the others
+MERGED_SAVES = 0.25  # share of the time that is saved, because dialog and evidence are read once
 NORMAL = NormalDist()
 
 
 class SimulatedRater(NamedTuple):
     """One made-up rater.
 
-    `care`: from 0 to 1; below 1 their judgements scatter more. `leniency`: how much better than
-    others they find everything, in standard deviations. `seconds`: what a response of twenty
-    words takes them.
+    `care` is from 0 to 1; below 1 the rater's judgements scatter more. `leniency` is how much
+    better the rater finds everything than others do, in standard deviations. `seconds` is the time
+    that the rater needs for a response of twenty words.
     """
 
     code: str
@@ -36,7 +36,7 @@ class SimulatedRater(NamedTuple):
 class JudgedResponse(NamedTuple):
     """A response with `truth`: question → share of careful raters who would say yes.
 
-    An implied no counts as a no in these shares.
+    In these shares an implied no counts as a no.
     """
 
     key: str
@@ -60,7 +60,7 @@ class SimulatedVote(NamedTuple):
 
 
 def simulated_raters(n: int, random: Random) -> list[SimulatedRater]:
-    """Return raters of different care, leniency and speed; one in six hardly looks."""
+    """Return raters of different care, leniency and speed; one rater in six is careless."""
     return [
         SimulatedRater(
             code=f"simulated-{number:02}",
@@ -84,20 +84,19 @@ def simulated_votes(
     """Yield the votes of a whole study, `raters_per_unit` for each response and arm.
 
     Args:
-        responses: those of one example together; in the merged arm they are one unit.
-        is_merged_too: with a merged arm, in which nobody gets a response that they have in the
-            separate one.
+        responses: responses to one example come together; in the merged arm they are one unit.
+        is_merged_too: whether there is a merged arm. No rater gets a response in both arms.
 
     Raises:
-        ValueError: too few raters, or a scheme with other than yes/no questions.
+        ValueError: there are too few raters, or a question has other answers than yes and no.
     """
     n_needed = raters_per_unit * (2 if is_merged_too else 1)
     if len(raters) < n_needed:
         raise ValueError(f"{len(raters)} raters; expected {n_needed} or more")
-    n_units: Counter[tuple[str, str]] = Counter()  # by arm and rater
+    n_units: Counter[tuple[str, str]] = Counter()  # arm and rater → units
 
     def panel(arm: str, candidates: Sequence[SimulatedRater]) -> list[SimulatedRater]:
-        """Take those with the fewest units in this arm; chance decides between equals."""
+        """Return the raters with the fewest units in this arm; ties are broken by chance."""
         by_load = sorted(candidates, key=lambda r: (n_units[arm, r.code], random.random()))
         chosen = by_load[:raters_per_unit]
         n_units.update((arm, rater.code) for rater in chosen)
@@ -123,14 +122,14 @@ def _votes(
     random: Random,
     position: int | None = None,
 ) -> Iterator[SimulatedVote]:
-    """Yield one rater's votes on one response; a position makes them votes of the merged arm."""
+    """Yield one rater's votes on one response; with a `position`, votes of the merged arm."""
     shift = rater.leniency
     if position is not None:
         shift += PREFERENCE_WHEN_MERGED * (1 if response.temperature == 0 else -1)
     answers, implied = simulated_answers(scheme, response.truth, rater.care, shift, random)
 
     seconds = rater.seconds * (0.5 + response.n_words / 40) * random.lognormvariate(0.0, 0.3)
-    seconds *= 1 - 0.8 * len(implied) / len(answers)  # a form that closes early is done early
+    seconds *= 1 - 0.8 * len(implied) / len(answers)  # a form that closes early takes less time
     if position is not None:
         seconds *= 1 - MERGED_SAVES
     for question in scheme.questions:
@@ -149,9 +148,9 @@ def _votes(
 def simulated_answers(
     scheme: Scheme, truth: Mapping[str, float], care: float, shift: float, random: Random
 ) -> tuple[dict[str, int], set[str]]:
-    """Return somebody's answer to each question, and which of these are implied noes.
+    """Return a rater's answer to each question, and which of these are implied noes.
 
-    One impression of the response runs through all questions, so that the answers go together.
+    One impression of the response influences all answers, so that they are correlated.
     """
     impression = random.gauss(0.0, 1.0)
     answers: dict[str, int] = {}
@@ -175,7 +174,7 @@ def simulated_answers(
 
 
 def _favour(question: Question, truth: Mapping[str, float]) -> float:
-    """Return how far the answer that speaks for the response lies above even, as a z-score."""
+    """Return a z-score: how much the answer in the response's favour is more likely than even."""
     reached = min((truth[gate] for gate in question.after), default=1.0)
     share = min(0.995, max(0.005, truth[question.key] / max(reached, 0.005)))
     return NORMAL.inv_cdf(1 - share if question.better == "no" else share)

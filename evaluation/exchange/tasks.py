@@ -8,7 +8,7 @@ from evaluation.exchange.uploads import cancel_forgotten_imports, interrupted_im
 from work.worker_health import at_work
 
 
-# The process has a limit of its own; the task's are for a worker that does not see to it.
+# The process has a limit of its own. The task's limits are for a worker that does not enforce it.
 @shared_task(
     name="evaluation.tasks.carry_on_import",
     acks_late=True,
@@ -16,19 +16,19 @@ from work.worker_health import at_work
     time_limit=settings.IMPORT_SECONDS + 120,
 )
 def carry_on_import(import_id: int) -> None:
-    """Check or store one uploaded file, as its row asks."""
+    """Check or store one uploaded file, as its row requests."""
     with at_work():
         carry_on_apart(import_id)
 
 
 @shared_task(name="evaluation.tasks.resend_interrupted_imports")
 def resend_interrupted_imports() -> None:
-    """Send imports again whose worker died, so that no broker has to be trusted."""
+    """Send imports again whose worker died, so that imports do not depend on the broker."""
     for import_id in interrupted_imports():
         carry_on_import.delay(import_id)
 
 
 @shared_task(name="evaluation.tasks.forget_old_imports")
 def forget_old_imports() -> None:
-    """Cancel imports that wait for somebody's decision since long, and delete their files."""
+    """Cancel imports that have long waited for a user's decision, and delete their files."""
     cancel_forgotten_imports()

@@ -1,8 +1,8 @@
-"""Imports by page: an uploaded file is checked by a worker, looked at, then stored by a worker.
+"""Imports by page: a worker checks an uploaded file, a person looks at it, then a worker stores it.
 
-The row says what somebody asked for and how it ended. Progress and the wish to cancel live in the
-cache: while the import's one transaction runs, no other connection could see them in a row (and on
-SQLite none could write one).
+The import's row holds the request and the outcome. Progress and requests to cancel are kept in the
+cache, because other connections could not see them in a row before the import's one transaction has
+ended (and on SQLite no connection could write one).
 """
 
 import csv
@@ -35,7 +35,7 @@ from generation.records import Problem
 
 logger = logging.getLogger(__name__)
 
-# Without a sign of life for this long, a worker counts as dead and another may take over.
+# A worker that gives no sign of life for this long counts as dead, and another may take over.
 SILENCE_SECONDS = 60.0
 KEPT_CHECKED = timedelta(days=7)
 REPORT_EVERY_SECONDS = 0.5
@@ -49,7 +49,7 @@ PROBLEM_COLUMNS = ("file", "line", "field", "found", "expected")
 
 
 class ImportProgress(NamedTuple):
-    """How far a running import is: rows read, share of the bytes, seconds since it began."""
+    """The progress of a running import: rows read, share of the bytes, seconds since it began."""
 
     n_rows: int
     share: float
@@ -61,12 +61,12 @@ class ImportProgress(NamedTuple):
 
     @property
     def seconds_left(self) -> float | None:
-        """What is left at this rate; None while there is too little to tell."""
+        """The seconds left at the present rate; None while too little was read to estimate it."""
         return self.seconds * (1 - self.share) / self.share if self.share > 0.02 else None
 
 
 class ImportStopped(Exception):
-    """Somebody cancelled the import, or another worker has it now."""
+    """An exception that ends an import: it was cancelled, or another worker has it now."""
 
 
 def request_import(
@@ -78,7 +78,7 @@ def request_import(
     encoding: str = UTF_8,
     mapping: str = "",
 ) -> Import:
-    """Keep an uploaded file and return the import that a worker will check."""
+    """Store an uploaded file and return the import, which a worker will check."""
     return Import.objects.create(
         requested_by=user,
         file_name=Path(file.name or "upload").name[:255],
@@ -92,7 +92,7 @@ def request_import(
 
 
 def request_another_check(upload: Import, mapping: str) -> bool:
-    """Ask for a checked table to be checked again by a mapping; return whether that changed it."""
+    """Request another check of a checked table by a mapping; return whether the import changed."""
     checked = Import.objects.filter(pk=upload.pk, state=Import.State.CHECKED)
     changed = checked.update(
         state=Import.State.CHECKING, mapping=mapping, token=new_token(), n_attempts=0, report={}
@@ -101,9 +101,9 @@ def request_another_check(upload: Import, mapping: str) -> bool:
 
 
 def request_storing(upload: Import, *, skip_bad: bool) -> bool:
-    """Ask for a checked import to be stored; return whether that changed anything."""
+    """Request that a checked import be stored; return whether the import changed."""
     if not upload.report.get("counts"):
-        return False  # a table of which nobody has said what its columns are
+        return False  # a table without a mapping of its columns
     checked = Import.objects.filter(pk=upload.pk, state=Import.State.CHECKED)
     changed = checked.update(
         state=Import.State.IMPORTING, skip_bad=skip_bad, token=new_token(), n_attempts=0
@@ -112,9 +112,10 @@ def request_storing(upload: Import, *, skip_bad: bool) -> bool:
 
 
 def request_cancelling(upload: Import) -> None:
-    """Ask for an import to stop; a worker that runs it does so at its next batch.
+    """Request that an import stop; a worker that runs it stops at its next batch.
 
-    While one runs, this writes nothing to the database: on SQLite it would wait for the import.
+    While a worker runs it, this writes nothing to the database: on SQLite it would wait for the
+    import.
     """
     if upload.state in Import.RUNNING:
         cache.set(_cache_key(upload.pk, "cancel"), True, timeout=24 * 3600)
@@ -140,19 +141,21 @@ def progress_of(upload: Import) -> ImportProgress | None:
 
 
 def interrupted_imports() -> list[int]:
-    """Return the ids of imports that should be running and give no sign of life."""
+    """Return the ids of imports that should be running but give no sign of life."""
     running = Import.objects.filter(state__in=Import.RUNNING).values_list("pk", flat=True)
     return [pk for pk in running if not cache.get(_cache_key(pk, "alive"))]
 
 
 def take(import_id: int) -> str | None:
-    """Take an import that nobody has; return the token of who has it now, None: nobody got it.
+    """Claim an import that no worker has; return the new token, or None if it cannot be claimed.
 
-    Who adds the sign of life has it. Should two get through, or a worker go on that was thought
-    dead, it stops when it sees the other's sign; else its transaction fails at the end, because
-    the row carries another token by then. What belongs to the other it leaves alone.
+    The worker that adds the sign of life has the import. Two workers may still run: both got
+    through, or a worker that was thought dead goes on. Then one stops when it sees the other's sign
+    of life, or its transaction fails at the end, because the row has another token by then. It
+    leaves alone what belongs to the other worker.
 
-    An import whose workers have ended too often without a word is not given to another: it failed.
+    When its workers have ended too often without an error message, the import fails and is not
+    claimed again.
     """
     token = new_token()
     if not cache.add(_cache_key(import_id, "alive"), token, timeout=SILENCE_SECONDS):
@@ -169,14 +172,14 @@ def take(import_id: int) -> str | None:
 
 
 def release(import_id: int, token: str) -> None:
-    """Give no further sign of life; what belongs to another worker is left alone."""
+    """Stop giving signs of life; what belongs to another worker is left alone."""
     if cache.get(_cache_key(import_id, "alive"), token) == token:
         for name in ("alive", "progress", "cancel"):
             cache.delete(_cache_key(import_id, name))
 
 
 def keep(import_id: int, token: str) -> bool:
-    """Give a sign of life; return whether the import still is this worker's."""
+    """Give a sign of life; return whether this worker still has the import."""
     if cache.get(_cache_key(import_id, "alive"), token) != token:
         return False
     cache.set(_cache_key(import_id, "alive"), token, timeout=SILENCE_SECONDS)
@@ -184,20 +187,20 @@ def keep(import_id: int, token: str) -> bool:
 
 
 def fail(import_id: int, token: str, reason: str) -> None:
-    """Say why an import ended that cannot say so itself."""
+    """Store why an import failed, when its own process could not store that."""
     _end(import_id, token, Import.State.FAILED, error=reason)
 
 
 def call_cancelled(import_id: int, token: str) -> None:
-    """Say that an import ended that somebody cancelled."""
+    """Store that an import ended because it was cancelled."""
     _end(import_id, token, Import.State.CANCELLED)
 
 
 def run_taken(import_id: int, token: str) -> None:
-    """Check or store an import that was taken with this token.
+    """Check or store an import that was claimed with this token.
 
     Raises:
-        MemoryError: there is too little for it; nothing was stored.
+        MemoryError: the import needs more memory than there is; nothing was stored.
     """
     upload = Import.objects.select_related("requested_by").get(pk=import_id)
     is_dry_run = upload.state == Import.State.CHECKING
@@ -212,7 +215,7 @@ def run_taken(import_id: int, token: str) -> None:
     end = partial(_end, upload.pk, token)
     on_progress = _reporter(upload.pk, token)
     try:
-        on_progress(0, 0.0)  # somebody may have cancelled before a worker was free
+        on_progress(0, 0.0)  # the import may have been cancelled before a worker was free
         with (
             open_material(
                 Path(upload.upload.path),
@@ -246,7 +249,7 @@ def run_taken(import_id: int, token: str) -> None:
         )
     except DatasetError as error:
         end(Import.State.FAILED, error=str(error))
-    except MemoryError:  # whoever set the limit says how much it was
+    except MemoryError:  # the caller that set the limit reports how high it was
         raise
     except Exception as error:
         if _is_lack_of_memory(error):
@@ -267,12 +270,12 @@ def run_taken(import_id: int, token: str) -> None:
 
 
 def _is_lack_of_memory(error: Exception) -> bool:
-    """Return whether the system refused memory: what asks it, rather than Python, says it so."""
+    """Return whether the system refused memory; code outside Python reports that as an OSError."""
     return isinstance(error, OSError) and error.errno == errno.ENOMEM
 
 
 def _end(import_id: int, token: str, state: Import.State, **columns: Any) -> None:
-    """End an import that still is this worker's, and delete its file."""
+    """End an import that this worker still has, and delete its file."""
     mine = Import.objects.filter(pk=import_id, token=token, state__in=Import.RUNNING)
     for upload in mine:
         if mine.update(state=state, finished_at=timezone.now(), **columns):
@@ -280,7 +283,10 @@ def _end(import_id: int, token: str, state: Import.State, **columns: Any) -> Non
 
 
 def _reporter(import_id: int, token: str) -> Callable[[int, float], None]:
-    """Return what an import calls after each batch: says how far it is, stops when asked to."""
+    """Return the function that an import calls after each batch.
+
+    It reports the progress, and stops the import when that was requested or another worker has it.
+    """
     began = time.monotonic()
     next_report = began
 
@@ -299,7 +305,7 @@ def _reporter(import_id: int, token: str) -> Callable[[int, float], None]:
 
 
 def is_cancelled(import_id: int) -> bool:
-    """Return whether somebody asked a running import to stop."""
+    """Return whether the user has requested that a running import stop."""
     return bool(cache.get(_cache_key(import_id, "cancel")))
 
 
@@ -308,7 +314,7 @@ def _cache_key(import_id: int, name: str) -> str:
 
 
 class _ProblemFile:
-    """The CSV of all bad rows with their reasons, written as they are met."""
+    """The CSV file of all bad rows with their reasons, written while the import runs."""
 
     def __init__(self, upload: Import) -> None:
         upload.problem_path.parent.mkdir(parents=True, exist_ok=True)
@@ -327,8 +333,8 @@ class _ProblemFile:
 
 
 def _remove_file(upload: Import) -> None:
-    """Delete the uploaded file; its problems stay to be downloaded."""
-    shutil.rmtree(Path(upload.upload.path).parent, ignore_errors=True)  # a folder of its own
+    """Delete the uploaded file; its list of problems can still be downloaded."""
+    shutil.rmtree(Path(upload.upload.path).parent, ignore_errors=True)  # only this upload is in it
 
 
 def _as_json(outcome: ImportOutcome, format_key: str) -> dict[str, Any]:
@@ -350,5 +356,5 @@ def _as_json(outcome: ImportOutcome, format_key: str) -> dict[str, Any]:
         "study_slug": outcome.study.slug if outcome.study else "",
         "ignored": outcome.ignored,
         "left_out": outcome.left_out,
-        "notes": list(outcome.notes.items()),  # a list: PostgreSQL keeps no order of names
+        "notes": list(outcome.notes.items()),  # JSON in PostgreSQL keeps no order
     }

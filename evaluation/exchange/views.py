@@ -1,4 +1,4 @@
-"""Import by page: choose a file, see what the check found, store it."""
+"""Imports by page: a user chooses a file, sees what the check found, and stores it."""
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -30,7 +30,7 @@ RECENT = 10
 @require_http_methods(["GET", "POST"])
 @for_importers
 def import_file(request: SignedInRequest) -> HttpResponse:
-    """Take a file and send it to be checked; list the last imports."""
+    """Take a file and send it to be checked; list the latest imports."""
     posted = request.method == "POST"
     form = ImportForm(request.POST, request.FILES) if posted else ImportForm()
     if posted and form.is_valid():
@@ -57,7 +57,7 @@ def import_file(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @for_importers
 def import_progress(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Show an import: how far it is, what the check found, how it ended."""
+    """Show an import: its progress, what the check found, and how it ended."""
     upload = get_object_or_404(Import.objects.select_related("dataset"), pk=pk)
     look = upload.report.get("look") if upload.state == Import.State.CHECKED else None
     return _import_page(request, upload, MappingForm(look) if look else None)
@@ -84,7 +84,7 @@ def _import_page(
 @require_POST
 @for_importers
 def map_columns(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Have a table checked again, with its columns as somebody says."""
+    """Check a table again, with the columns as the user has described them."""
     upload = get_object_or_404(Import, pk=pk)
     look = upload.report.get("look")
     if upload.state != Import.State.CHECKED or not look:
@@ -105,7 +105,7 @@ def map_columns(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_safe
 @for_importers
 def mapping_file(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Download what the columns of a table are, for the command or the next file."""
+    """Download the mapping of a table's columns, for the command or the next file."""
     upload = get_object_or_404(Import, pk=pk)
     text = upload.report.get("look", {}).get("mapping") or upload.mapping
     if not text:
@@ -118,7 +118,7 @@ def mapping_file(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 @for_importers
 def delete_mapping(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Delete a saved mapping of one's own; an admin any. Imports keep what they were read by."""
+    """Delete a saved mapping of one's own; an admin may delete any. Imports keep their own copy."""
     mapping = get_object_or_404(SavedMapping, pk=pk)
     if mapping.saved_by != request.user and Role.ADMIN not in roles_of(request.user):
         raise PermissionDenied(
@@ -146,7 +146,7 @@ def store_import(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 @for_importers
 def cancel_import(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Stop an import; nothing of it is kept."""
+    """Stop an import and keep nothing of it."""
     upload = get_object_or_404(Import, pk=pk)
     request_cancelling(upload)
     return redirect("evaluation:import-progress", upload.pk)

@@ -28,7 +28,7 @@ EXAMPLE = """example:
   manage.py demo --port 8001
 """
 HOST = "127.0.0.1"
-# What serves here serves in production too; threads, since SQLite gains nothing from processes.
+# The demo is served as in production. It uses threads, because SQLite gains nothing from processes.
 SITE = ["gunicorn", "config.wsgi", "--worker-class=gthread", "--threads=8", "--no-control-socket"]
 SITE += ["--graceful-timeout=2", "--log-level=warning"]
 
@@ -54,11 +54,11 @@ class Command(BaseCommand):
         except ProcessTrouble as error:
             raise CommandError(f"{error}\nThe demo was stopped.") from error
         except KeyboardInterrupt:
-            pass  # before the site was started
+            pass  # Ctrl-C came before the site was started
         self._say("Stopped.")
 
     def _run(self, url: str, port: int) -> None:
-        """Run site and worker until somebody asks to stop."""
+        """Run the site and the worker until the user asks to stop."""
         with Supervisor(settings.BASE_DIR, settings.DATA_DIR / "logs") as supervisor:
             site = [*SITE, f"--bind={HOST}:{port}"]
             supervisor.start(Program("site", site, signal.SIGTERM))
@@ -73,14 +73,14 @@ class Command(BaseCommand):
             supervisor.wait(workers.look)
 
     def _say(self, text: str) -> None:
-        # With the terminal closed it cannot be said; ending everything matters more.
+        # When the terminal is closed nothing can be written. Ending all processes matters more.
         with suppress(OSError):
             self.stdout.write(text)
             self.stdout.flush()
 
 
 def _greeting(url: str) -> str:
-    """Return where the site is and who can sign in."""
+    """Return a text with the site's address and the accounts that can sign in."""
     accounts = [f"  {name:<12}{password}" for name, password in sign_ins()]
     heading = [f"  {'user name':<12}password"] if accounts else []
     return "\n".join(
@@ -95,7 +95,7 @@ def _greeting(url: str) -> str:
 
 @contextmanager
 def _the_only_demo(url: str) -> Iterator[None]:
-    """Keep others from this data folder: two workers would share one queue and one beat."""
+    """Allow one demo per data folder: two workers would share one queue and one beat."""
     with (settings.DATA_DIR / "demo.lock").open("a+", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -123,7 +123,7 @@ def _check_port(port: int) -> None:
 
 
 def _answers(url: str) -> bool:
-    """Return whether the sign-in page comes, not asking any proxy."""
+    """Return whether the sign-in page can be fetched, without any proxy."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(url.rstrip("/") + reverse("accounts:sign-in"), timeout=5):

@@ -21,7 +21,7 @@ from generation.importers.mapped.proposal import Look
 from generation.importers.mapped.roles import ROLES
 from generation.progress import progress_bar
 
-STORING = 3  # times as long as a check, about
+STORING = 3  # storing takes about this many times as long as a check
 EXAMPLE = """example:
   manage.py doctor answers.xlsx
   manage.py doctor answers.csv --mapping answers.toml

@@ -13,7 +13,7 @@ from generation.importers import ENCODINGS, READERS, UTF_8, Material, mapping_in
 from generation.importers.errors import DatasetError
 from generation.progress import progress_bar
 
-MAX_LISTED = 20  # problems printed; the first tell most
+MAX_LISTED = 20  # problems that are printed; the first ones are the most helpful
 EXAMPLE = """example:
   manage.py import_dataset ratings/ --name pilot --dry-run
   manage.py import_dataset ratings.zip --name pilot --skip-bad
@@ -67,7 +67,7 @@ class Command(BaseCommand):
 
 
 def add_file_arguments(parser: CommandParser) -> None:
-    """Let a command be told which file to read, and how."""
+    """Add the arguments that say which file to read, and how."""
     parser.add_argument("path", type=Path, help="a folder, a zip or one file, .gz or not")
     parser.add_argument("--format", choices=READERS, help="recognised by content when left out")
     parser.add_argument(
@@ -79,17 +79,17 @@ def add_file_arguments(parser: CommandParser) -> None:
 
 
 def opened(path: Path, options: Mapping[str, Any]) -> Material:
-    """Return what lies at a path, as the arguments of `add_file_arguments` say.
+    """Open the file at a path as the arguments of `add_file_arguments` say.
 
     Raises:
-        DatasetError: it cannot be read so.
+        DatasetError: the file cannot be read in this way.
     """
     mapping = mapping_in(options["mapping"]) if options["mapping"] else None
     return open_material(path, options["format"], encoding=options["encoding"], mapping=mapping)
 
 
 def say_what_was_found(command: BaseCommand, outcome: ImportOutcome) -> None:
-    """Print what a file holds; what is wrong with its bad rows goes to standard error."""
+    """Print what a file holds; the problems of its bad rows go to standard error."""
     list_problems(command, outcome)
     say = command.stdout.write
     for kind, count in outcome.counts.items():
@@ -108,7 +108,7 @@ def say_what_was_found(command: BaseCommand, outcome: ImportOutcome) -> None:
 
 
 def list_problems(command: BaseCommand, outcome: ImportOutcome) -> None:
-    """Say what is wrong with the bad rows, on standard error."""
+    """Print the problems of the bad rows to standard error."""
     for problem in outcome.problems[:MAX_LISTED]:
         command.stderr.write(str(problem))
     if outcome.n_problems > MAX_LISTED:

@@ -2,9 +2,9 @@
 
 A second dataset, 'Demo graph', is a made-up knowledge graph with questions and cited answers. The
 extractive model answers as well, in three seeded runs with 0 to 3 pieces of knowledge removed.
-Citations and [NA] are scored by word overlap.
-Called again it adds what is missing and changes nothing else. Its passwords are well known, so
-it does this with DJANGO_DEBUG=1 only.
+Citations and [NA] are scored by word overlap. When the command is called again, it adds what is
+missing and changes nothing else. The demo's passwords are well known, so the command needs
+DJANGO_DEBUG=1.
 """
 
 import csv
@@ -74,7 +74,7 @@ class DemoStudy(NamedTuple):
     name: str
     scheme: str
     has_merged_arm: bool
-    is_evidence_needed: bool  # only setups whose model was given evidence
+    is_evidence_needed: bool  # whether only setups are rated whose model was given evidence
     n_raters: int
     seed: int
 
@@ -123,7 +123,10 @@ class Command(BaseCommand):
 
 
 def sign_ins() -> list[tuple[str, str]]:
-    """Return (username, password) of the demo's accounts that are still as they were made."""
+    """Return (username, password) of the demo's accounts whose password is still the demo's.
+
+    Accounts that were deactivated are left out.
+    """
     made = set(
         AuditEntry.objects.filter(action="demo.account_created").values_list("subject", flat=True)
     )
@@ -136,7 +139,7 @@ def sign_ins() -> list[tuple[str, str]]:
 
 
 def _create_account(account: DemoAccount) -> bool:
-    """Create an account unless somebody has that name; return whether it did."""
+    """Create an account unless the username is taken; return whether it was created."""
     if User.objects.filter(username__iexact=account.username).exists():
         return False
     with transaction.atomic():
@@ -146,7 +149,7 @@ def _create_account(account: DemoAccount) -> bool:
 
 
 def _import_study(study: DemoStudy) -> None:
-    """Import the dataset with one study, by the way that everybody's data take."""
+    """Import the dataset with one study, in the same way as any other data."""
     with TemporaryDirectory(prefix="attest-demo-") as folder:
         write_interchange_folder(study, Path(folder))
         with open_material(Path(folder)) as material:
@@ -154,9 +157,10 @@ def _import_study(study: DemoStudy) -> None:
 
 
 def _import_graph(stderr: Any) -> bool:
-    """Import the made-up graph with its cited answers, unless it is there; return whether it did.
+    """Import the made-up graph with cited answers unless it exists; return whether it was imported.
 
-    A dataset of that name is taken for it: somebody may have asked questions about it since.
+    A dataset of that name is taken to be this graph and is left alone, because users may have asked
+    questions about it since.
     """
     if Dataset.objects.filter(name=GRAPH_DATASET).exists():
         return False
@@ -173,7 +177,7 @@ def _import_graph(stderr: Any) -> bool:
 
 @transaction.atomic
 def _open_study() -> None:
-    """Open a study for the demo's rater; nine more have accounts, so that its plan can be met."""
+    """Open a study for the demo's rater, with nine more raters, so that its plan can be met."""
     for name in OTHER_RATERS:
         if not User.objects.filter(username__iexact=name).exists():
             create_user(name, [Role.RATER], None)

@@ -1,4 +1,4 @@
-"""Check or store one uploaded file within limits; a worker starts this, see import_process."""
+"""Check or store one uploaded file within limits; workers start this (see import_process)."""
 
 import sys
 from typing import Any
