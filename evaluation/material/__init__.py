@@ -1,1 +1,1 @@
-"""The pages of an example and of a response, which read all wings."""
+"""The pages of an example and of a response, which read all parts of the project."""

@@ -1,4 +1,4 @@
-"""One example, one response, with all that people and metrics said; deleting a dataset."""
+"""The pages of an example and of a response with all votes and scores; deletion of datasets."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -63,7 +63,8 @@ def example(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 def response(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """Show one response: dialog, evidence, setup, every vote, score and adjudication.
 
-    With the run of the address, the evidence is what that run judged against, its windows marked.
+    When the address names a run, show the evidence that this run judged against, with its windows
+    marked.
     """
     found = get_object_or_404(
         Response.objects.select_related(
@@ -92,7 +93,10 @@ def response(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _as_judged(response: Response, scored: Sequence[AutoScore], run_id: str) -> dict[str, Any]:
-    """Return the evidence that one of the runs here judged a response against, and its windows."""
+    """Return the evidence that the run `run_id` judged a response against, and its best windows.
+
+    When `scored` holds no score of that run, or the run was imported, `run` is None.
+    """
     of_run = [s for s in scored if str(s.run_id) == run_id and not s.run.is_imported]
     if not of_run:
         return {"run": None}
@@ -109,7 +113,7 @@ def _as_judged(response: Response, scored: Sequence[AutoScore], run_id: str) -> 
 @require_http_methods(["GET", "POST"])
 @allowed(Role.ADMIN)
 def delete_chosen_material(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show what goes with the examples and setups that were chosen, and delete it."""
+    """Show what is deleted with the chosen examples and setups, and delete all of it."""
     dataset = get_object_or_404(Dataset, slug=slug)
     form = ChosenMaterialForm(dataset, request.POST or request.GET)
     if not form.is_valid():
@@ -140,7 +144,7 @@ def delete_chosen_material(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @allowed(Role.ADMIN)
 def delete_dataset(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Delete a dataset and all that hangs on it, once its name was typed."""
+    """Delete a dataset and everything that belongs to it, after the admin has typed its name."""
     dataset = get_object_or_404(Dataset, slug=slug)
     form = DeleteDatasetForm(dataset, request.POST or None)
     if form.is_valid():
