@@ -1,6 +1,7 @@
-"""Axes of the trade-off: what says whether a response is attributable, or sensible. Reads only.
+"""Axes of the trade-off: judgements of whether a response is attributable, or sensible.
 
-An axis is a metric run, or the majority of raters on a question in one arm of a study.
+An axis is a metric run, or the majority of raters on a question in one arm of a study. This module
+only reads.
 """
 
 import math
@@ -26,7 +27,7 @@ from evaluation.votes.people import people_of
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
 
-# What the two axes are made of where nobody chooses, best first: metrics, then questions.
+# The usual sources of the two axes, best first: metrics, then questions.
 ATTRIBUTION_METRICS, SENSIBLENESS_METRICS = ("auto_ais",), ("sensible",)
 ATTRIBUTION_QUESTIONS = ("attributable", "faithfulness")
 SENSIBLENESS_QUESTIONS = ("sensible", "naturalness")
@@ -38,12 +39,12 @@ CHUNK = 5_000  # rows that are read at once
 
 
 class Axis(NamedTuple):
-    """What one axis shows."""
+    """An axis: a metric run, or a question to raters in one arm of a study."""
 
     key: str  # in addresses: 'run-12', or 'pilot/separate/attributable'
     title: str  # 'Auto-AIS, lexical, v3, golden evidence', 'Raters: Naturalness'
     said: str  # every choice that changes its numbers, in one line
-    run: MetricRun | None = None  # or
+    run: MetricRun | None = None  # None: raters
     arm: Arm | None = None
     question: Question | None = None
 
@@ -53,23 +54,23 @@ class Axis(NamedTuple):
 
 
 class Axes(NamedTuple):
-    """The two axes of a figure: x, then y. The same pair stands at index 0 and 1 of arrays."""
+    """The two axes of a figure: x, then y. In arrays, they are at index 0 and 1."""
 
     attribution: Axis
     sensibleness: Axis
 
 
 class Values(NamedTuple):
-    """What an axis says about the responses that it was asked about; the same place is one."""
+    """The values of an axis for the responses it was asked about; each place is one response."""
 
-    ids: Ints  # sorted
+    ids: Ints  # ids of responses, sorted
     labels: Floats  # 1 yes, 0 no; NaN: none
     scores: Floats  # in [0, 1]; NaN: none
-    reasons: Ints  # why there is no label, as a place in `REASONS`; of a label 0
-    is_assumed: NDArray[np.bool_]  # a no that nobody was asked for
+    reasons: Ints  # why there is no label, as a place in `REASONS`; 0 with a label
+    is_assumed: NDArray[np.bool_]  # a no that is assumed and was not asked for
 
     def places(self, ids: Ints) -> Ints:
-        """Return where responses stand, by their ids; `NOT_ASKED` for those that do not."""
+        """Return the places of responses by their ids; `NOT_ASKED` for those that have none."""
         if not self.ids.size:
             return np.full(len(ids), NOT_ASKED)
         places = np.minimum(np.searchsorted(self.ids, ids), self.ids.size - 1)
@@ -77,7 +78,7 @@ class Values(NamedTuple):
 
 
 def axes_of(dataset: Dataset) -> list[Axis]:
-    """Return what an axis of a dataset may show: runs with scores, then questions of studies."""
+    """Return the axes that a dataset may show: runs with scores, then questions of studies."""
     has_scores = Exists(AutoScore.objects.filter(run=OuterRef("pk"), target__citation=None))
     runs = MetricRun.objects.filter(has_scores, dataset=dataset)
     in_order = sorted(runs, key=lambda run: (run.metric, run.full_signature, run.is_imported))
@@ -86,15 +87,15 @@ def axes_of(dataset: Dataset) -> list[Axis]:
 
 
 def of_run(run: MetricRun) -> Axis:
-    """Return the axis that a run makes."""
+    """Return the axis of a run."""
     return Axis(f"run-{run.pk}", _run_title(run), f"{run.metric}: {run.full_signature}", run)
 
 
 def usual(axes: Sequence[Axis]) -> Axes | None:
-    """Return the axes where nobody chooses; None if there is nothing for one of them.
+    """Return the usual axes; None if there is nothing for one of them.
 
-    Auto-AIS against golden evidence before other Auto-AIS, runs of an earlier rule after all
-    others, and metrics before raters.
+    Auto-AIS against golden evidence comes before other Auto-AIS, runs of an earlier rule come after
+    all other runs, and metrics come before raters.
     """
     attribution = _first(axes, ATTRIBUTION_METRICS, ATTRIBUTION_QUESTIONS)
     sensibleness = _first(axes, SENSIBLENESS_METRICS, SENSIBLENESS_QUESTIONS)
@@ -117,13 +118,13 @@ def _first(axes: Sequence[Axis], metrics: Sequence[str], questions: Sequence[str
 
 
 def find(axes: Sequence[Axis], text: str) -> Axis:
-    """Return the axis that somebody names: by its key, else by what only one of them shows.
+    """Return the axis that a text names: by its key, else by what only one of the axes shows.
 
     Args:
         text: a key, or a metric or the key of a question, such as 'auto_ais' or 'naturalness'.
 
     Raises:
-        LookupError: no axis is called so, or several are; the message lists those there are.
+        LookupError: no axis has this name, or several have; the message lists the axes.
     """
     by_key = [axis for axis in axes if axis.key == text]
     found = by_key or [axis for axis in axes if _shown(axis) == text]
@@ -141,10 +142,10 @@ def _listed(axes: Sequence[Axis]) -> str:
 
 
 def named_axes(dataset: Dataset, attribution: str = "", sensibleness: str = "") -> Axes:
-    """Return the axes of a dataset that somebody names, see `find`; "" as usual.
+    """Return the named axes of a dataset, see `find`; "" stands for the usual axis.
 
     Raises:
-        LookupError: one is not there, or nothing is usual.
+        LookupError: an axis does not exist, or there is no usual one.
     """
     axes = axes_of(dataset)
     usually = usual(axes)
@@ -171,13 +172,13 @@ def _shown(axis: Axis) -> str:
 
 
 def values_of(axis: Axis, setups: Collection[int] | None = None) -> Values:
-    """Return what an axis says about each response; citations have no part in it.
+    """Return what an axis says about each response; what it says about citations is left out.
 
-    Raters say no to what is assumed, also under setups that their study does not have.
+    Raters say no to what is assumed, even under setups that their study does not have.
 
     Args:
-        setups: ids; of a run, only their responses and those that theirs were chosen from. None:
-            all.
+        setups: ids; a run is read only for their responses and for those that theirs were chosen
+            from. None: all setups.
     """
     return _of_scores(axis.run, setups) if axis.run else _of_votes(axis)
 
@@ -256,7 +257,7 @@ def _of_study(study: Study) -> Iterable[Axis]:
 
 
 def _run_title(run: MetricRun) -> str:
-    """Return the metric, who computed it, and what was chosen: 'Auto-AIS, lexical, v3, golden'."""
+    """Return metric, model and choices of a run: 'Auto-AIS, lexical, v3, golden evidence'."""
     if run.is_imported or run.metric not in METRICS:
         return " ".join(filter(None, [run.metric, run.signature, "(imported)"]))
     metric = metric_of(run.metric, run.parameters)

@@ -1,4 +1,4 @@
-"""What of a trade-off is looked at: filters, switches and zoom. Figures 1 to 7 of [A] are views.
+"""The views of a trade-off: filters, switches and zoom. Figures 1 to 7 of [A] are views.
 
 Filters hold keys of marks: `model_key`, `temperature_key`, `prompt_key`, `function_key`.
 """
@@ -12,34 +12,34 @@ from evaluation.tradeoffs.dots import TOP_RIGHT, Dot
 from evaluation.tradeoffs.material import TradeoffMaterial
 from generation.model_sizes import by_size
 
-NONE = ("",)  # as a filter: nothing of its kind; no key is empty
-NOT_SAID = "none"  # the key of what a setup does not say
-MARGIN, STEP = 0.02, 0.05  # around the marks that are zoomed to; a zoom ends at multiples of it
-USUAL_K = 3  # passages, of the lines of figure 5
-RECIPE = "recipe-"  # before the function, of aggregates that a recipe made
+NONE = ("",)  # a filter that shows nothing of its kind, because no key is empty
+NOT_SAID = "none"  # the key for something that a setup does not state
+MARGIN, STEP = 0.02, 0.05  # margin around zoomed marks; a zoom ends at multiples of STEP
+USUAL_K = 3  # passages that the lines of figure 5 retrieve
+RECIPE = "recipe-"  # prefix of the function for aggregates that a recipe made
 
 
 class View(NamedTuple):
-    """What a reader sees of the material. An empty filter shows all, `NONE` nothing of its kind."""
+    """The part of the material that a reader sees. An empty filter shows all, `NONE` nothing."""
 
     models: tuple[str, ...] = ()
     temperatures: tuple[str, ...] = ()  # '0', '0.7'
-    prompts: tuple[str, ...] = ()  # of single setups
-    aggregates: tuple[str, ...] = ()  # functions: 'max-attribution'
+    prompts: tuple[str, ...] = ()  # prompts of single setups
+    aggregates: tuple[str, ...] = ()  # functions, such as 'max-attribution'
     by_score: bool = False  # mean scores instead of shares labelled yes
-    intervals: bool = False  # 95 %, as whiskers
+    intervals: bool = False  # 95 % intervals, as whiskers
     labels: bool = False  # [temperature, model, number of the prompt type]
     clusters: bool = False  # boxes around history × golden evidence
-    lines: bool = False  # of restricted context: simulated retrieval
+    lines: bool = False  # simulated retrieval with restricted context
     k: int = 1  # passages that the lines retrieve
-    x_from: float | None = None  # the part to see, shares in [0, 1]; None: to the usual end
+    x_from: float | None = None  # ends of the zoom, shares in [0, 1]; None: the usual end
     x_to: float | None = None
     y_from: float | None = None
     y_to: float | None = None
 
 
 def model_key(dot: Dot) -> str:
-    """Return the model of a mark; its setup where nothing says the model."""
+    """Return the model of a mark, or the name of its setup where the model is not known."""
     return dot.setup.model or dot.setup.name
 
 
@@ -50,9 +50,10 @@ def temperature_key(dot: Dot) -> str:
 
 
 def prompt_key(dot: Dot) -> str:
-    """Return the prompt of a single setup, 'none' where it does not say it.
+    """Return the key of a single setup's prompt; 'none' where it is not known.
 
-    All shares of restricted context are one, 'restricted-golden', and so are all parts of a recipe.
+    All shares of restricted context have one key, such as 'restricted-golden'. All parts of a
+    recipe have one key as well.
     """
     kind = dot.kind
     if kind is None:
@@ -63,7 +64,7 @@ def prompt_key(dot: Dot) -> str:
 
 
 def prompt_title(dot: Dot) -> str:
-    """Return what the prompt of a single setup is called in a legend."""
+    """Return the title of a single setup's prompt in a legend."""
     kind = dot.kind
     if kind is None:
         return dot.setup.prompt or "Not known"
@@ -73,14 +74,14 @@ def prompt_title(dot: Dot) -> str:
 
 
 def function_key(dot: Dot) -> str:
-    """Return what an aggregate was chosen by: function and weights; 'recipe-' before a recipe's."""
+    """Return what chose an aggregate: its function and weights, after 'recipe-' for a recipe."""
     weights = [f"{weight:g}" for weight in dot.settings.get("weights") or ()]
     function = "-".join([str(dot.settings.get("function") or NOT_SAID), *weights])
     return f"{RECIPE}{function}" if "recipe" in dot.settings else function
 
 
 def is_shown(dot: Dot, view: View) -> bool:
-    """Whether the filters of a view let a mark through; zoom has no part in it."""
+    """Whether the filters of a view let a mark through; the zoom does not matter."""
     own, by_kind = (
         (function_key(dot), view.aggregates)
         if dot.is_aggregate
@@ -102,13 +103,13 @@ def visible_marks(material: TradeoffMaterial, view: View) -> list[int]:
 def point_of(
     material: TradeoffMaterial, place: int, *, by_score: bool = False
 ) -> tuple[float, float]:
-    """Return where a mark stands: attribution and sensibleness in [0, 1]; NaN where undefined."""
+    """Return the place of a mark: attribution and sensibleness in [0, 1]; NaN where undefined."""
     sums = material.statistics(place, by_score=by_score).sum(axis=0)
     return float(attribution_from(sums)), float(sensibleness_from(sums))
 
 
 def zoomed(material: TradeoffMaterial, view: View) -> View:
-    """Return the view, zoomed to the marks it shows; the whole where they stand nowhere."""
+    """Return the view, zoomed to the marks that it shows; unchanged if no mark has a position."""
     points = [
         point_of(material, place, by_score=view.by_score) for place in visible_marks(material, view)
     ]
@@ -135,18 +136,24 @@ class PaperFigure(NamedTuple):
     title: str
     caption: str
     needs: Literal["setups", "golden", "restricted", "aggregates"]
-    size: Literal["large", "small"] | None  # which model it shows alone; None: all of them
-    is_about: Callable[[Dot], bool]  # the marks without which there is nothing to see
-    view: Callable[[TradeoffMaterial, str, str], View]  # of material, large model, small model
+    size: Literal["large", "small"] | None  # the only model that it shows; None: all models
+    is_about: Callable[[Dot], bool]  # whether a mark belongs to what the figure is about
+    view: Callable[[TradeoffMaterial, str, str], View]  # material, large model, small model → view
 
 
 def largest(material: TradeoffMaterial, figure: PaperFigure) -> str:
-    """Return the largest model that has what a figure is about; of all where none has; or ''."""
+    """Return the largest model that has what a figure is about; if none has, the largest of all.
+
+    Without any marks it returns ''.
+    """
     return _by_size_of(material, figure)[-1]
 
 
 def smallest(material: TradeoffMaterial, figure: PaperFigure) -> str:
-    """Return the smallest model that has what a figure is about; of all where none has; or ''."""
+    """Return the smallest model that has what a figure is about; if none has, the smallest of all.
+
+    Without any marks it returns ''.
+    """
     return _by_size_of(material, figure)[0]
 
 
@@ -166,7 +173,7 @@ def _is_golden(dot: Dot) -> bool:
 
 
 def _is_of_full_grid(dot: Dot) -> bool:
-    """Whether a mark is of the full grid: no restricted context, and no part of a recipe."""
+    """Whether a mark is of the full grid: neither restricted context nor a part of a recipe."""
     kind = dot.kind
     return kind is None or not (dot.is_restricted or kind.part)
 
@@ -201,7 +208,7 @@ def _restricted_top_k(material: TradeoffMaterial, large: str, small: str) -> Vie
 
 
 def _reranked(material: TradeoffMaterial, model: str) -> View:
-    """Return the aggregates of a model beside the setups they were chosen among."""
+    """Return a view of a model's aggregates beside the setups that they were chosen among."""
     found = [dot for dot in material.dots if _is_reranked(dot) and model_key(dot) == model]
     temperatures = sorted({temperature_key(dot) for dot in found})[:1]
     pool = {name for dot in found for name in dot.pool}
@@ -215,7 +222,7 @@ def _reranked(material: TradeoffMaterial, model: str) -> View:
 
 
 def _prompts(material: TradeoffMaterial, wanted: Callable[[Dot], bool]) -> tuple[str, ...]:
-    """Return the prompts of the wanted single setups: () where that is all there are."""
+    """Return the prompts of the wanted single setups, or () if these are all the prompts."""
     single = [dot for dot in material.dots if not dot.is_aggregate]
     kept = _unique(prompt_key(dot) for dot in single if wanted(dot))
     return () if len(kept) == len(_unique(map(prompt_key, single))) else kept or NONE

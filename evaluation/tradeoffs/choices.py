@@ -1,4 +1,4 @@
-"""What scores choose among the setups of a pool. No queries."""
+"""The responses that scores choose among the setups of a pool. This module makes no queries."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from evaluation.tradeoffs.material import TradeoffMaterial
 
 
 class ChosenResponses(NamedTuple):
-    """The response that is chosen for each example, by ids; no example that has none."""
+    """The response that is chosen for each example, by ids; examples without one are left out."""
 
     responses: dict[int, int]  # example → response
     ties: frozenset[int]  # examples in which the other score decided between equals
@@ -22,17 +22,17 @@ def chosen_responses(
     function: str,
     weights: Sequence[float] | None = None,
 ) -> ChosenResponses:
-    """Return what the scores of a material choose among the setups of a pool.
+    """Return the responses that the scores of a material choose among the setups of a pool.
 
-    A setup of the pool without any response has no part in it.
+    A setup of the pool without any response is ignored.
 
     Args:
         pool: names of setups, in the order of the pool.
         function: one of `evaluation.measures.reranking.FUNCTIONS`.
-        weights: of `weighted`: sensibleness, attribution.
+        weights: weights for the function `weighted`: sensibleness, attribution.
 
     Raises:
-        ValueError: a function or weights that are not there.
+        ValueError: the function or the weights are not valid.
     """
     there = {dot.setup.name: place for place, dot in enumerate(material.dots)}
     places = [there[name] for name in pool if name in there]

@@ -13,8 +13,8 @@ def measured_recalls(
 ) -> Recalls | None:
     """Return recall@1 and recall@k of BM25 over the examples that the curves' setups answered.
 
-    Passages are ranked as those of non-evidence were; the usual way where these were drawn. None
-    where nothing measures them, see `evaluation.tradeoffs.recalls`.
+    Passages are ranked as those of non-evidence were, or in the usual way where these were drawn.
+    None is returned if nothing measures them, see `evaluation.tradeoffs.recalls`.
 
     Raises:
         ValueError: k is below 1.
@@ -25,7 +25,7 @@ def measured_recalls(
 
 
 def check_typed(at_1: float | None, at_k: float | None) -> None:
-    """Make sure that two typed recalls go together: more passages find no less.
+    """Check that two typed recalls are consistent: more passages find no less.
 
     Raises:
         ChoiceError: recall@k is below recall@1.
@@ -41,10 +41,10 @@ def typed_or_measured(
     at_1: float | None = None,
     at_k: float | None = None,
 ) -> Recalls:
-    """Return the recalls typed, and measured where they are not; NaN where nothing does it.
+    """Return the typed recalls, and measured ones for the others; NaN if nothing measures them.
 
     Raises:
-        ChoiceError: a typed one does not go with the other: more passages find no less.
+        ChoiceError: a typed recall is not consistent with the other: more passages find no less.
     """
     check_typed(at_1, at_k)
     if at_1 is not None and at_k is not None:
@@ -69,7 +69,7 @@ def _ranking_of(material: TradeoffMaterial, curves: Curves) -> RetrievalChoices:
         if dot.kind is not None and dot.kind.evidence == NEXT_BEST and dot.kind.shows_passages:
             try:
                 choices = choices_of(dot.setup)
-            except (PromptError, TypeError, ValueError):  # settings of an import may be anything
+            except (PromptError, TypeError, ValueError):  # an import may have any settings
                 break
             return RetrievalChoices(choices.bm25, choices.query)
     return RetrievalChoices()

@@ -1,4 +1,4 @@
-"""Setups as marks of the trade-off: what each one is, apart from its numbers. No queries."""
+"""Setups as marks of the trade-off, apart from their numbers. This module makes no queries."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from generation.models import RERANKED, Setup
 from generation.text.prompt_types import PromptType, prompt_type
 from generation.text.temperatures import temperature_text
 
-# [A] table 2: history × golden evidence, by where the paper finds them.
+# [A] table 2: (history, golden evidence) → the place where the paper finds such setups.
 Cluster = Literal["top right", "center", "top left", "bottom left"]
 CLUSTERS: Mapping[tuple[bool, bool], Cluster] = {
     (True, True): "top right",
@@ -31,12 +31,12 @@ class Dot(NamedTuple):
     """One setup of a dataset as a mark."""
 
     setup: Setup
-    kind: PromptType | None  # None: an aggregate, or a prompt that is no type of ours
-    context_tokens: float = math.nan  # mean of whole prompts; NaN: no response says it
-    dialog_share: float = math.nan  # of restricted context: the means of what was really kept
+    kind: PromptType | None  # None: an aggregate, or a prompt of no known type
+    context_tokens: float = math.nan  # mean of whole prompts; NaN: no response states it
+    dialog_share: float = math.nan  # restricted context: mean of what was really kept
     evidence_share: float = math.nan
-    off_budget: float = math.nan  # and of how far both are from one whole in sum
-    n_ties: int = 0  # responses of an aggregate that its second score decided for, among equals
+    off_budget: float = math.nan  # mean of |dialog share + evidence share - 1|
+    n_ties: int = 0  # aggregate: responses that its second score chose among equals
 
     @property
     def is_aggregate(self) -> bool:
@@ -64,12 +64,12 @@ class Dot(NamedTuple):
 
     @property
     def n_calls(self) -> int:
-        """How many calls one example takes."""
+        """The number of calls for one example."""
         return len(self.pool) or 1
 
     @property
     def cluster(self) -> Cluster | None:
-        """Where the paper finds setups of its kind; None where it does not say."""
+        """The place where the paper finds setups of its kind; None where it does not say."""
         kind = self.kind
         if kind is None or kind.dialog_share is not None or kind.evidence in ("top", "graph"):
             return None
@@ -77,7 +77,7 @@ class Dot(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Return temperature, model and number of the prompt type: '[0.0, small, 2]' ([A] 7)."""
+        """Temperature, model and number of the prompt type: '[0.0, small, 2]' ([A] 7)."""
         asked = self.setup.temperature
         temperature = UNDEFINED if asked is None else temperature_text(asked)
         prompt = str(self.kind.number) if self.kind else self.setup.prompt or UNDEFINED

@@ -1,4 +1,7 @@
-"""What the takeaways of [A] compare: which setups, over all of them and for parts. No queries."""
+"""The comparisons in the takeaways of [A]: pairs of setups, over all of them and for parts.
+
+This module makes no queries.
+"""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
@@ -22,7 +25,7 @@ from generation.text.temperatures import temperature_text
 
 
 class Sizes(NamedTuple):
-    """Two models whose names do not say which is the larger, as a reader says it; "" by names."""
+    """Two models of which a reader says which is larger, as names do not; "": by names."""
 
     large: str = ""
     small: str = ""
@@ -32,19 +35,19 @@ BY_NAMES = Sizes()
 
 
 class Effect(NamedTuple):
-    """What one row of the takeaways compares; `pairs` are first minus second."""
+    """The comparison in one row of the takeaways; `pairs` are first minus second."""
 
-    takeaway: int  # of [A], 1 to 6
+    takeaway: int  # number of the takeaway in [A], 1 to 6
     effect: str
     compared: str
-    of: str  # which part of the pairs; "": all of them
+    of: str  # name of a part of the pairs; "": all pairs
     pairs: tuple[SetupPair, ...]
-    why: str = ""  # there are no pairs
+    why: str = ""  # the reason when there are no pairs
     is_flattered: bool = False  # an axis shows what the first setups were chosen by
 
 
 class _Kind(NamedTuple):
-    """An effect of which there are pairs that differ in one thing alone."""
+    """An effect whose pairs of setups differ in one thing alone."""
 
     difference: Difference
     takeaway: int
@@ -69,7 +72,7 @@ RERANKED, BEST_OF_POOL, SMALL_RERANKED = (
 
 
 def effects_of(material: TradeoffMaterial, sizes: Sizes = BY_NAMES) -> list[Effect]:
-    """Return the rows of the takeaways that are made of pairs of setups, all before their parts."""
+    """Return the rows of the takeaways made of pairs of setups, each effect before its parts."""
     dots = material.dots
     found: list[Effect] = []
     for kind in _KINDS:
@@ -89,7 +92,7 @@ def effects_of(material: TradeoffMaterial, sizes: Sizes = BY_NAMES) -> list[Effe
 
 
 def _with_parts(kind: _Kind, pairs: Sequence[SetupPair], dots: Sequence[Dot]) -> Iterator[Effect]:
-    """Yield an effect over all pairs, then over what they fall into, if that is several parts."""
+    """Yield an effect over all pairs, then over each of their parts, if there are several parts."""
     all_of = Effect(kind.takeaway, kind.difference, kind.compared, "", tuple(pairs))
     if not pairs:
         yield all_of._replace(why=_why_none(kind.difference, dots))
@@ -144,7 +147,7 @@ def _by_evidence(pair: SetupPair, dots: Sequence[Dot]) -> tuple[Hashable, str]:
     return evidence != "golden", "golden" if evidence == "golden" else f"{evidence} non-evidence"
 
 
-_PartOf = Callable[..., tuple[Hashable, str]]  # of a pair and all marks: its order, its name
+_PartOf = Callable[..., tuple[Hashable, str]]  # (pair, all marks) → sort key, name
 _PARTS: dict[Difference, tuple[_PartOf, ...]] = {
     "history": (_by_model, _by_temperature),
     "golden evidence": (_by_what_stands_instead, _by_model, _by_temperature),
@@ -156,7 +159,7 @@ _PARTS: dict[Difference, tuple[_PartOf, ...]] = {
 
 
 def _largest_and_smallest(kind: _Kind, dots: Sequence[Dot]) -> Iterator[Effect]:
-    """Yield the effect of the largest model over the smallest, where others lie between."""
+    """Yield the effect of the largest model over the smallest, if there are sizes between them."""
     sizes = sizes_of([dot for dot in dots if is_plain(dot)])
     if len(sizes) < 3:
         return
@@ -185,7 +188,7 @@ def _why_none(difference: Difference, dots: Sequence[Dot]) -> str:
 
 
 def _of_aggregates(material: TradeoffMaterial, sizes: Sizes) -> Iterator[Effect]:
-    """Yield what takeaway 6 compares, for all aggregates and for each."""
+    """Yield the comparisons of takeaway 6, for all aggregates and for each."""
     dots = material.dots
     places = {dot.setup.name: place for place, dot in enumerate(dots)}
     pools = {
@@ -255,12 +258,12 @@ def _is_larger(dot: Dot, other: Dot, dots: Sequence[Dot], sizes: Sizes) -> bool:
 
 
 def _title(dot: Dot) -> str:
-    """Return what an aggregate is called among those of all models."""
+    """Return the title of an aggregate among those of all models."""
     return f"{dot.setup.model}, {_said(dot.setup.temperature)}, {within(setup_title(dot))}"
 
 
 def _size_order(dot: Dot, dots: Sequence[Dot]) -> int:
-    """Return where a model stands by its size; −1 where its name says none."""
+    """Return the place of a model in the order of sizes; −1 where its name states no size."""
     models = [models for _, models in sizes_of(dots)]
     return next((n for n, of_size in enumerate(models) if dot.setup.model in of_size), -1)
 

@@ -1,4 +1,4 @@
-"""What is chosen of a trade-off: a figure, its models and measure, and what of it is changed."""
+"""The choices on a trade-off: a figure, its models and measure, and what is changed in it."""
 
 from collections.abc import Callable, Collection
 from typing import NamedTuple
@@ -28,24 +28,24 @@ class Filter(NamedTuple):
     """One group of boxes of the legend."""
 
     name: str  # in addresses
-    field: str  # of `View`
+    field: str  # the name of a field of `View`
     key: Callable[[Dot], str]
-    is_of: Callable[[Dot], bool]  # the marks it filters
+    is_of: Callable[[Dot], bool]  # whether it filters a mark
 
     def marks(self, material: TradeoffMaterial) -> dict[str, list[Dot]]:
-        """Return the marks that it filters by their keys, which are what its boxes offer."""
+        """Return the marks that it filters, by their keys, which are what its boxes offer."""
         found: dict[str, list[Dot]] = {}
         for dot in filter(self.is_of, material.dots):
             found.setdefault(self.key(dot), []).append(dot)
         return found
 
     def let_through(self, view: View, key: str) -> bool:
-        """Whether a view shows the marks of a key."""
+        """Whether a view shows the marks with a key."""
         kept = getattr(view, self.field)
         return not kept or key in kept
 
     def narrowed_to(self, material: TradeoffMaterial, wanted: Collection[str]) -> tuple[str, ...]:
-        """Return the keys that are there of those wanted, as a field of `View`."""
+        """Return those of the wanted keys that exist, as a field of `View`."""
         there = self.marks(material)
         kept = tuple(sorted(there.keys() & set(wanted)))
         return () if len(kept) == len(there) else kept or NONE
@@ -63,14 +63,14 @@ class FigureChoice(NamedTuple):
     """A figure to start from, and the view that a reader made of it."""
 
     figure: PaperFigure
-    models: tuple[str, str]  # that it shows as large and small
-    said: tuple[tuple[str, str], ...]  # of models and measure: names and values that are not usual
+    models: tuple[str, str]  # the large and the small model that it shows
+    said: tuple[tuple[str, str], ...]  # (name, value) of models and measure where unusual
     usual: View  # the figure with these models and this measure
-    view: View  # with the reader's filters, switches and zoom
+    view: View  # the same with the reader's filters, switches and zoom
 
     @property
     def is_own(self) -> bool:
-        """Whether something differs from the figure that is started from."""
+        """Whether something differs from the figure that the reader started from."""
         return self.view != self.usual
 
     def is_about_nothing(self, material: TradeoffMaterial) -> bool:

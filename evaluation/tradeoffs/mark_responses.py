@@ -1,4 +1,4 @@
-"""The responses behind one mark of the trade-off. Reads only."""
+"""The responses behind one mark of the trade-off. This module only reads."""
 
 import math
 from collections import Counter
@@ -24,7 +24,7 @@ class Behind(NamedTuple):
 
     @property
     def corner(self) -> str:
-        """The corner it is in: both, attributable, sensible, neither; or unknown."""
+        """The corner that it is in: both, attributable, sensible, neither; or unknown."""
         if self.is_attributable is None or self.is_sensible is None:
             return "unknown"
         if self.is_attributable:
@@ -33,14 +33,14 @@ class Behind(NamedTuple):
 
 
 class BehindMark(NamedTuple):
-    """All of one setup, by the keys of their examples."""
+    """All responses of one setup, by the keys of their examples."""
 
     dot: Dot
     rows: Sequence[Behind]
 
     @property
     def counts(self) -> Counter[str]:
-        """How many are in each corner."""
+        """The number of responses in each corner."""
         return Counter(row.corner for row in self.rows)
 
     def with_texts(self, rows: Sequence[Behind]) -> list[tuple[Behind, Response]]:

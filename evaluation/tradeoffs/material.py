@@ -1,4 +1,4 @@
-"""What all figures on the trade-off are made of: the two axes' values as arrays. Reads only."""
+"""The material of all trade-off figures: the two axes' values as arrays. This module only reads."""
 
 import hashlib
 import json
@@ -31,11 +31,11 @@ from generation.retrieval.dataset_index import BY_BYTES
 from generation.services.aggregates import IS_TIE
 from generation.text.restricted_context import Shares
 
-NO_RESPONSE = 0  # in `responses`
+NO_RESPONSE = 0  # the id in `responses` where there is none
 
 
 class _ResponseFacts(NamedTuple):
-    """What one response says of itself; NaN where it does not."""
+    """The facts that one response states; NaN where it does not state them."""
 
     n_tokens: float
     dialog_share: float
@@ -45,7 +45,7 @@ class _ResponseFacts(NamedTuple):
 
 
 class TradeoffMaterial(NamedTuple):
-    """Setups × examples of a dataset, with what both axes say; NaN where an axis says nothing.
+    """Setups × examples of a dataset, with the values of both axes; NaN where an axis has none.
 
     Examples are in the order of their keys and setups in that of their names, so that an exported
     and imported dataset gives the same figures to the last digit.
@@ -59,9 +59,9 @@ class TradeoffMaterial(NamedTuple):
     dialogs: Ints  # (n_examples,) 0 .. n_dialogs - 1
     n_dialogs: int
     responses: Ints  # (n_dots, n_examples) ids; `NO_RESPONSE` where there is none
-    labels: Floats  # (2, n_dots, n_examples): attribution, sensibleness; 1, 0
-    scores: Floats  # the same; in [0, 1]
-    is_assumed: NDArray[np.bool_]  # the same: a no that nobody was asked for
+    labels: Floats  # (2, n_dots, n_examples): attribution, sensibleness; 1 yes, 0 no
+    scores: Floats  # same shape; in [0, 1]
+    is_assumed: NDArray[np.bool_]  # same shape; a no that is assumed and was not asked for
     left_out: LeftOut
     data_hash: str
 
@@ -70,10 +70,10 @@ class TradeoffMaterial(NamedTuple):
         return len(self.examples)
 
     def place(self, setup: str) -> int:
-        """Return the place of the setup of a name among the dots.
+        """Return the place of a setup among the dots, by its name.
 
         Raises:
-            LookupError: it is not among them.
+            LookupError: there is no such setup.
         """
         for place, dot in enumerate(self.dots):
             if dot.setup.name == setup:
@@ -84,7 +84,7 @@ class TradeoffMaterial(NamedTuple):
         """Return the statistics of one setup, see `evaluation.measures.tradeoff`: (n_examples, 3).
 
         Args:
-            by_score: of the scores instead of the labels.
+            by_score: whether scores count instead of labels.
         """
         attribution, sensibleness = (self.scores if by_score else self.labels)[:, dot]
         return statistics_of(attribution, sensibleness)
@@ -92,10 +92,10 @@ class TradeoffMaterial(NamedTuple):
     def intervals_of_measures(
         self, statistics: Sequence[Floats], measures: Sequence[Measure]
     ) -> list[list[Interval]]:
-        """Return the 95 % intervals of each of some measures of many statistics.
+        """Return the 95 % intervals of each measure for each of many statistics.
 
-        All resample the same dialogs. Put the statistics of several setups side by side in a row
-        to compare them in pairs.
+        All of them resample the same dialogs. To compare setups in pairs, put their statistics side
+        by side in a row.
         """
         return intervals_of_measures(
             statistics,
@@ -112,7 +112,7 @@ class TradeoffMaterial(NamedTuple):
         return signature_of(report, *said, *axes, data=self.data_hash)
 
     def of_dots(self, dots: Sequence[int]) -> "TradeoffMaterial":
-        """Return the material of some setups alone, by their places."""
+        """Return the material of some setups only, given by their places."""
         kept = list(dots)
         return self._replace(
             dots=tuple(self.dots[place] for place in kept),
@@ -129,9 +129,9 @@ def material_of(
     setups: Collection[int] | None = None,
     examples: Collection[int] | None = None,
 ) -> TradeoffMaterial:
-    """Return the material of a dataset; a fixed number of queries.
+    """Return the material of a dataset, with a fixed number of queries.
 
-    An example that a setup has answered more than once counts with its first response, by key.
+    If a setup has answered an example more than once, the first response by key counts.
 
     Args:
         setups: ids; None for all that have a response.
@@ -146,7 +146,7 @@ def material_of(
 
 
 class _Reader:
-    """The arrays of a material while its responses are read, all setups × all examples."""
+    """A reader of responses, with the arrays of a material for all setups × all examples."""
 
     def __init__(
         self,
@@ -170,7 +170,8 @@ class _Reader:
         self.responses = np.full(shape, NO_RESPONSE, np.int64)
         self.labels, self.scores = np.full((2, 2, *shape), math.nan)
         self.is_assumed = np.zeros((2, *shape), bool)
-        # Of each setup: tokens, both shares, how far they are from a whole; how many say it.
+        # For each setup: sums of tokens, of both shares and of their distance from a whole; and how
+        # many responses state them.
         self.sums, self.n_said = np.zeros((2, len(self.setups), len(_ResponseFacts._fields) - 1))
         self.n_ties = np.zeros(len(self.setups), np.int64)
         self.left_out = _none_left_out(axes)
@@ -179,8 +180,8 @@ class _Reader:
     def rows(self, setups: Collection[int] | None) -> Iterator[tuple[Any, ...]]:
         """Yield id, key, example, setup, source and meta of the responses, by key.
 
-        The order is that of the characters in every database, whatever its collation. `meta` comes
-        whole: databases differ in what they make of a part of it that is a text.
+        The order is that of the characters in every database, whatever its collation. `meta` is
+        read whole, because databases differ in how they return a part of it that is a text.
         """
         found = Response.objects.filter(dataset=self.dataset)
         if setups is not None:
@@ -190,7 +191,7 @@ class _Reader:
         return by_key.values_list(*columns).iterator(chunk_size=CHUNK)
 
     def take(self, rows: Sequence[tuple[Any, ...]], values: Sequence[Values]) -> None:
-        """Put some responses and what both axes say about them in their places."""
+        """Put some responses, and what both axes say about them, in their places."""
         places, ids, sources, keys, said = [], [], [], [], []
         for pk, key, example, setup, chosen_from, meta in rows:
             if example not in self.example_place:
@@ -220,7 +221,7 @@ class _Reader:
     def _put(
         self, side: int, of_axis: Values, here: tuple[Ints, Ints], ids: Ints, sources: Ints
     ) -> None:
-        """Take the values of responses; of a chosen one without its own, those of its source."""
+        """Store the values of responses; a chosen one without its own has those of its source."""
         own = of_axis.places(ids)
         found = np.where(own == NOT_ASKED, of_axis.places(sources), own)
         known = found != NOT_ASKED
@@ -241,7 +242,7 @@ class _Reader:
     def _hash(
         self, places: Sequence[tuple[int, int]], keys: Sequence[str], said: Sequence[_ResponseFacts]
     ) -> None:
-        """Add all of responses that figures are made from: what they are, and what is said."""
+        """Add to the hash all facts about responses from which figures are made."""
         of_setup, of_example = np.array(places).T
         values = np.concatenate(
             [each[:, of_setup, of_example] for each in (self.labels, self.scores)]
@@ -252,7 +253,7 @@ class _Reader:
             self.digest.update(json.dumps([dialog, example, name, key, *row, *of_meta]).encode())
 
     def material(self) -> TradeoffMaterial:
-        """Return what was read, of the setups and examples that have a response alone."""
+        """Return what was read, with only the setups and examples that have a response."""
         there = self.responses != NO_RESPONSE
         dots, kept = np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0))
         if there.shape != (len(dots), len(kept)):
@@ -282,7 +283,7 @@ class _Reader:
         )
 
     def _dot(self, place: int) -> Dot:
-        """Return the mark of a setup, with the means of what its responses say."""
+        """Return the mark of a setup, with the means of what its responses state."""
         context_tokens, dialog_share, evidence_share, off_budget = (
             total / n if n else math.nan
             for total, n in zip(self.sums[place].tolist(), self.n_said[place].tolist(), strict=True)
@@ -297,13 +298,13 @@ class _Reader:
 
 
 def _said_in(meta: Any, *, is_chosen: bool) -> _ResponseFacts:
-    """Return what is said in a response's meta, which an import may fill with anything."""
+    """Return the facts in a response's meta, which an import may fill with anything."""
     meta = meta if isinstance(meta, dict) else {}
     tokens, shares = (
         part if isinstance(part, dict) else {} for part in (meta.get("tokens"), meta.get("shares"))
     )
     kept = Shares(_number(shares.get("dialog"), 1), _number(shares.get("evidence"), 1))
-    if math.isnan(kept.off_budget):  # they are said together
+    if math.isnan(kept.off_budget):  # the two shares count only together
         kept = Shares(math.nan, math.nan)
     n_tokens = _number(tokens.get("total"), sys.float_info.max)
     is_tie = is_chosen and meta.get(IS_TIE) is True
@@ -317,7 +318,7 @@ def _number(value: Any, most: float) -> float:
 
 
 def _none_left_out(axes: Axes) -> LeftOut:
-    """Return the counts of a figure that leaves nothing out; other reasons count from 0 too."""
+    """Return the counts of a figure that leaves nothing out; other reasons start from 0 too."""
     left_out: LeftOut = defaultdict(int)
     left_out["repeated_responses"] = 0
     for side in axes._fields:

@@ -1,8 +1,8 @@
-"""What pages of trade-offs are made of, cached until something changes it. Reads only.
+"""The data of trade-off pages, cached until something changes them. This module only reads.
 
-No version goes through responses or votes: responses come and go, and never change in
-their place. Scores do, and are summed, each times its number, so that two that are exchanged are
-seen as well.
+A version is computed without reading every response or vote. Responses are added and deleted, but
+never changed. Scores are changed: each is multiplied by its id before they are summed, so that an
+exchange of two scores is noticed as well.
 """
 
 import hashlib
@@ -22,9 +22,9 @@ from evaluation.tradeoffs.recall_lines import Curves
 from evaluation.tradeoffs.recalls import Recalls
 from generation.models import Dataset
 
-# All that names and methods of an axis are made of.
+# All columns on which the names and methods of an axis depend.
 OF_AXIS = (*OF_RUN, "backend", "backend_signature", "is_imported", "model_files")
-MOST_BYTES = 32 * 2**20  # of a material that is cached
+MOST_BYTES = 32 * 2**20  # most bytes of a material that is cached
 
 T = TypeVar("T")
 
@@ -40,9 +40,10 @@ def cached_on_axes(
     """Return what is made from a dataset's responses, scores and votes, cached until they change.
 
     Args:
-        what: it is, with every choice in it.
-        axes: that it is made from.
-        is_small: whether the cache has room for it; what is too large is made each time.
+        what: a name of the result, with every choice in it.
+        axes: the axes that the result is made from.
+        is_small: whether the cache has room for the result; one that is too large is made each
+            time.
     """
     said = json.dumps([what, [axis.key for axis in axes]])
     return cached(dataset, said, make, version=version_of(dataset, axes), is_small=is_small)
@@ -75,7 +76,7 @@ def cached_recalls(material: TradeoffMaterial, curves: Curves, k: int) -> Recall
 
 
 def version_of(dataset: Dataset, axes: Axes | None = None) -> str:
-    """Return a digest of what changes whenever what is made from these axes can."""
+    """Return a digest that changes whenever results that are made from these axes may change."""
     runs = MetricRun.objects.filter(dataset=dataset)
     studies = Study.objects.filter(dataset=dataset)
     if axes is not None:

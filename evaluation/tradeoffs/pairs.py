@@ -1,9 +1,9 @@
 """Pairs of setups that differ in one thing, and pairs that are comparable ([A] 7.1 to 7.6).
 
-A pair is two places among the marks of a material; no queries. Pairs of `pairs_differing_in` agree
-in everything else that is known: model, temperature, run, prompt and settings. A setting agrees
-where it is the same, or where it changes nothing under one of the two (top-p at temperature 0, the
-position of evidence where there is none).
+A pair is two places among the marks of a material. This module makes no queries. Pairs of
+`pairs_differing_in` agree in everything else that is known: model, temperature, run, prompt and
+settings. A setting agrees if it is the same, or if it changes nothing under one of the two (top-p
+at temperature 0, the position of evidence where there is none).
 """
 
 import math
@@ -23,7 +23,7 @@ Difference = Literal[
 ]
 Reason = Literal["instructions", "restricted share", "one pool", "context"]
 REASONS: tuple[Reason, ...] = ("instructions", "restricted share", "one pool", "context")
-CONTEXT_WITHIN = 0.1  # the smaller mean context is at least 1 minus this of the larger
+CONTEXT_WITHIN = 0.1  # the smaller mean context is at least (1 - this) times the larger
 NOT_GOLDEN = ("none", "random", "next-best")
 
 _OF_SAMPLING = frozenset({"top_p", "top_k"})
@@ -31,14 +31,14 @@ _OF_PROMPTS = frozenset({*PromptChoices._fields, *Bm25._fields, EVIDENCE_SHARE} 
 
 
 class SetupPair(NamedTuple):
-    """Two setups by their places: what is said is always the first minus the second."""
+    """Two setups by their places; a difference is always the first minus the second."""
 
     first: int
     second: int
 
 
 class ComparablePair(NamedTuple):
-    """Two setups under the same constraint, and which it is; they are read from second to first."""
+    """Two setups under the same constraints, given as reasons; a move goes from second to first."""
 
     first: int
     second: int
@@ -55,15 +55,15 @@ def is_plain(dot: Dot) -> bool:
 def pairs_differing_in(dots: Sequence[Dot], difference: Difference) -> list[SetupPair]:
     """Return the pairs that differ in one thing alone, in the order of the marks.
 
-    history, golden evidence, instructions: with, then without; without golden evidence is no
-        evidence or non-evidence.
-    temperature: the lowest, then each higher one.
-    size: each model, then those of the next smaller size that a model's name says.
-    restricted share: the smaller share of the dialog, then the next larger one.
+    For history, golden evidence and instructions, the first setup has it and the second has not;
+    without golden evidence means no evidence or non-evidence. For temperature, the first has the
+    lowest, and the second each higher one. For size, each model is first, and those of the next
+    smaller size that a model's name states are second. For restricted share, the first has the
+    smaller share of the dialog, and the second the next larger one.
 
     The lowest and the next are those among the setups that agree in everything else. Aggregates and
-    parts of a recipe are in none; setups of restricted context in the last alone, but for those of
-    an earlier rule.
+    parts of a recipe are in no pairs. Setups of restricted context are only in pairs for restricted
+    share; those of an earlier rule are in none.
     """
     sides = [_side(dot, difference) for dot in dots]
     groups: dict[Hashable, list[int]] = defaultdict(list)
@@ -86,7 +86,7 @@ def pairs_differing_in(dots: Sequence[Dot], difference: Difference) -> list[Setu
 
 
 def size_pairs(dots: Sequence[Dot], larger: str, smaller: str) -> list[SetupPair]:
-    """Return the pairs of one model, then another, that agree in everything else."""
+    """Return the pairs of a larger and a smaller model that agree in everything else."""
     settings = [_Settings(dot) for dot in dots]
     of = {name: _plain_of(dots, name) for name in (larger, smaller)}
     return [
@@ -99,7 +99,7 @@ def size_pairs(dots: Sequence[Dot], larger: str, smaller: str) -> list[SetupPair
 
 
 def sizes_of(dots: Sequence[Dot]) -> list[tuple[float, list[str]]]:
-    """Return the sizes that names of models say, from small to large, each with its models."""
+    """Return the sizes that names of models state, from small to large, each with its models."""
     by_size: dict[float, set[str]] = defaultdict(set)
     for dot in dots:
         by_size[n_parameters(dot.setup.model)].add(dot.setup.model)
@@ -108,7 +108,7 @@ def sizes_of(dots: Sequence[Dot]) -> list[tuple[float, list[str]]]:
 
 
 def unsized(dots: Sequence[Dot]) -> list[str]:
-    """Return the models whose size no name says."""
+    """Return the models whose names do not state their size."""
     models = {dot.setup.model for dot in dots} - {""}
     return sorted(model for model in models if math.isnan(n_parameters(model)))
 
@@ -116,15 +116,14 @@ def unsized(dots: Sequence[Dot]) -> list[str]:
 def comparable_pairs(dots: Sequence[Dot]) -> list[ComparablePair]:
     """Return the pairs of one model and temperature under the same constraint, with all reasons.
 
-    instructions: they differ in nothing else.
-    restricted share: both of restricted context, with the same share of the dialog asked for, and
-        of no earlier rule.
-    one pool: both aggregates, of the same setups.
-    context: their mean tokens of whole prompts are within 10 %, the smaller of the larger; no
-        aggregates.
+    The reason `instructions` means that they differ in nothing else. `restricted share` means that
+    both have restricted context, with the same share of the dialog asked for, and not of an earlier
+    rule. `one pool` means that both are aggregates of the same setups. `context` means that their
+    mean tokens of whole prompts are within 10 % (the smaller of the larger); it does not apply to
+    aggregates.
 
-    The first is the one with instructions, with golden evidence, or later in the order of types and
-    names.
+    The first of a pair is the one with instructions, with golden evidence, or later in the order of
+    types and names.
     """
     with_instructions = set(pairs_differing_in(dots, "instructions"))
     groups: dict[tuple[str, float | None], list[int]] = defaultdict(list)
@@ -134,7 +133,7 @@ def comparable_pairs(dots: Sequence[Dot]) -> list[ComparablePair]:
     found = []
     for group in groups.values():
         for first, second in combinations(sorted(group, key=lambda at: _order(dots[at])), 2):
-            pair = SetupPair(second, first)  # later in the order, then earlier
+            pair = SetupPair(second, first)  # the one that is later in the order is first
             if pair[::-1] in with_instructions:
                 pair = SetupPair(*pair[::-1])
             if reasons := _reasons(dots[first], dots[second], pair in with_instructions):
@@ -157,14 +156,14 @@ def _reasons(one: Dot, other: Dot, differ_in_instructions: bool) -> tuple[Reason
 
 
 def _is_near(one: float, other: float) -> bool:
-    """Return whether two means are within 10 %; never where one is unknown."""
+    """Return whether two means are within 10 %; False where one is unknown."""
     if math.isnan(one) or math.isnan(other):
         return False
     return min(one, other) >= (1 - CONTEXT_WITHIN) * max(one, other) > 0
 
 
 def _order(dot: Dot) -> tuple[Any, ...]:
-    """Return where a setup stands among those of its model and temperature."""
+    """Return a sort key for a setup among those of its model and temperature."""
     kind = dot.kind
     if kind is None:
         return math.inf, 0.0, False, dot.setup.name
@@ -175,7 +174,10 @@ def _order(dot: Dot) -> tuple[Any, ...]:
 
 
 def _but(**usual: Any) -> Callable[[Dot], Hashable | None]:
-    """Return what must agree where prompts differ in some fields; None for what is no type."""
+    """Return a function of marks: what must agree where prompts may differ in some fields.
+
+    The function returns None for a prompt that is no known type.
+    """
 
     def rest(dot: Dot) -> Hashable | None:
         if dot.kind is None:
@@ -214,7 +216,7 @@ _REST: dict[Difference, Callable[[Dot], Hashable | None]] = {
 
 
 def _side(dot: Dot, difference: Difference) -> float:
-    """Return what differs as a number; NaN for setups that are in no such pair."""
+    """Return the value that differs as a number; NaN for setups that are in no such pair."""
     kind = dot.kind
     if difference == "restricted share":
         share = _share(dot)
@@ -241,7 +243,7 @@ def _goes_first(difference: Difference, first: float, second: float) -> bool:
 
 
 def _from_the_lowest(pairs: Sequence[SetupPair], sides: Sequence[float]) -> list[SetupPair]:
-    """Return, for each second setup, the pairs of the lowest side that it has."""
+    """Return, for each second setup, the pairs whose first setup has the lowest value."""
     lowest: dict[int, float] = {}
     for first, second in pairs:
         lowest[second] = min(sides[first], lowest.get(second, math.inf))
@@ -249,7 +251,7 @@ def _from_the_lowest(pairs: Sequence[SetupPair], sides: Sequence[float]) -> list
 
 
 def _to_the_next(pairs: Sequence[SetupPair], sides: Sequence[float]) -> list[SetupPair]:
-    """Return, for each first setup, the pairs whose second has the nearest side."""
+    """Return, for each first setup, the pairs whose second setup has the nearest value."""
     steps = [abs(sides[first] - sides[second]) for first, second in pairs]
     least: dict[int, float] = {}
     for pair, step in zip(pairs, steps, strict=True):
@@ -261,7 +263,7 @@ def _to_the_next(pairs: Sequence[SetupPair], sides: Sequence[float]) -> list[Set
 
 
 class _Settings:
-    """What a setup says beside model, temperature and prompt, and which of it matters."""
+    """The settings of a setup besides model, temperature and prompt, and which of them matter."""
 
     def __init__(self, dot: Dot) -> None:
         self.said = dot.settings
@@ -270,7 +272,7 @@ class _Settings:
         self._of_prompt: set[str] = set()
         if dot.kind is not None:
             ranking = self.said.get("ranking", "bm25")
-            # What is kept of unusual choices is what changes the prompts of the type.
+            # The settings that unusual choices leave are those that change the prompts of the type.
             self._of_prompt |= settings_of(_unusual(dot.kind, ranking)).keys()
             self._of_prompt |= settings_of(_unusual(dot.kind, "random")).keys() & {"ranking"}
 
@@ -292,7 +294,7 @@ class _Settings:
 
 
 def _unusual(kind: PromptType, ranking: Any) -> PromptChoices:
-    """Return choices of which none but the ranking is the usual one."""
+    """Return choices that all differ from the usual ones, except perhaps the ranking."""
     return PromptChoices(
         kind,
         position="before-last-turn",

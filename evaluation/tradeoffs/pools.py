@@ -1,7 +1,7 @@
-"""Pools: setups among which responses may be chosen, and those it is usually done with. No queries.
+"""Pools: setups among which responses may be chosen, and the pools that are usual for it.
 
 [A] 7.5 takes the seven experiments of one model and temperature with full history and golden
-evidence.
+evidence. This module makes no queries.
 """
 
 import json
@@ -19,7 +19,7 @@ from generation.services.aggregates import what_makes
 from generation.services.record_keys import digest
 from generation.text.temperatures import temperature_text
 
-# The types of the usual pool, as setups name their prompts.
+# The prompt types of the usual pool, as setups name their prompts.
 USUAL_TYPES = (
     "golden",
     "golden-instructions",
@@ -29,9 +29,9 @@ USUAL_TYPES = (
     "retrieved-3-instructions",
     "one-shot",
 )
-# Settings that say how a type finds its evidence: only some types have them.
+# Settings that say how a type finds its evidence; only some types have them.
 _OF_SOME_TYPES = frozenset({"ranking", "query", "idf", "k1", "b", "one_shot"})
-_LAST = 10_000  # the number of a prompt that is no type of ours
+_LAST = 10_000  # sort key of a prompt of no known type
 
 
 class Pool(NamedTuple):
@@ -40,13 +40,13 @@ class Pool(NamedTuple):
     model: str
     temperature: float | None
     setups: tuple[str, ...]  # names, in the order of their types
-    is_usual: bool = True  # of the usual types, not one that an aggregate says it was chosen from
-    settings: str = ""  # of a usual one, what tells it from the others of its model: 'seed 3'
-    missing: tuple[str, ...] = ()  # of a usual one: the types of which it has no setup
+    is_usual: bool = True  # False: an aggregate or the user named its setups
+    settings: str = ""  # usual pool: settings that distinguish it, 'seed 3'
+    missing: tuple[str, ...] = ()  # usual pool: the types without a setup
 
     @property
     def key(self) -> str:
-        """What addresses call it by."""
+        """The key of the pool in addresses."""
         return digest(sorted(self.setups))[:8]
 
     @property
@@ -69,9 +69,9 @@ def usual_pools(setups: Iterable[Setup]) -> list[Pool]:
     """Return the usual pools of each model and temperature, by model, then temperature.
 
     Setups that differ in further settings (the seed, the position of evidence, top-p, ...) make
-    pools beside each other, whose titles say those settings. There is one for all settings that
-    are there with the most types, usually all seven. Of several setups of one type, which differ
-    in how that type alone finds its evidence, the first by name is in it.
+    separate pools, whose titles name those settings. Each combination of settings that has the most
+    types, usually all seven, makes a pool. Of several setups of one type that differ only in how
+    this type finds its evidence, the pool has the first by name.
     """
     groups: dict[tuple[str, float | None], dict[str, dict[str, Setup]]] = {}
     for setup in sorted(setups, key=lambda setup: setup.name):
@@ -84,7 +84,7 @@ def usual_pools(setups: Iterable[Setup]) -> list[Pool]:
 
 
 def _largest(groups: Sequence[Mapping[str, Setup]]) -> Iterator[Pool]:
-    """Yield the pools of those groups, by type, that have the most types."""
+    """Yield the pools of those groups (prompt type → setup) that have the most types."""
     most = max(map(len, groups))
     largest = [group for group in groups if len(group) == most]
     shared = [_shared(next(iter(group.values()))) for group in largest]
@@ -108,7 +108,10 @@ def _value(value: object) -> str:
 
 
 def all_pools(setups: Iterable[Setup]) -> list[Pool]:
-    """Return the usual pools, and behind each those that aggregates were chosen from."""
+    """Return the usual pools, and behind those of each model and temperature the other pools.
+
+    The other pools are those that aggregates were chosen from.
+    """
     there = {setup.name: setup for setup in setups}
     usual = usual_pools(there.values())
     known = {frozenset(pool.setups) for pool in usual}
@@ -122,25 +125,26 @@ def all_pools(setups: Iterable[Setup]) -> list[Pool]:
 
 
 def pool_names(setup: Setup) -> frozenset[str]:
-    """Return the names of the setups that an aggregate was chosen from; none of other setups."""
+    """Return the names of the setups that an aggregate was chosen from; empty for other setups."""
     return frozenset(setup.settings.get("pool", ())) if setup.prompt == RERANKED else frozenset()
 
 
 def pool_of(setups: Iterable[Setup]) -> Pool:
-    """Return the pool of one setup or more, whose model and temperature are those of the first."""
+    """Return the pool of one or more setups, with the model and temperature of the first."""
     members = in_type_order(setups)
     names = tuple(member.name for member in members)
     return Pool(members[0].model, members[0].temperature, names, is_usual=False)
 
 
 def best_single(material: TradeoffMaterial, places: Sequence[int]) -> int | None:
-    """Return the place of the setup of a pool with the highest F1, of equals the first.
+    """Return the place of the setup of a pool with the highest F1; of equals, the first.
 
-    F1 is over the examples that both axes know of every setup of the pool; a setup of which they
-    know no example has no part in it. None: there is no such example, or no F1 is defined.
+    F1 is over the examples that both axes know of every setup of the pool. A setup of which they
+    know no example is ignored. None is returned if there is no such example, or if no F1 is
+    defined.
 
     Args:
-        places: of the pool's setups among the dots.
+        places: places of the pool's setups among the dots.
     """
     statistics = {place: material.statistics(place) for place in places}
     known = [place for place in places if statistics[place][:, -1].any()]
@@ -159,7 +163,7 @@ def _order(pool: Pool) -> tuple[str, float, bool, tuple[str, ...]]:
 def in_type_order(setups: Iterable[Setup]) -> list[Setup]:
     """Return setups by the number of their prompt type, then by name: the order of a pool.
 
-    Parts of the recipe, which share a number, come by how many passages they show, then by part.
+    Parts of a recipe share a number. They are ordered by how many passages they show, then by part.
     """
 
     def order(setup: Setup) -> tuple[int, int, int, str]:
@@ -173,7 +177,7 @@ def in_type_order(setups: Iterable[Setup]) -> list[Setup]:
 
 
 def _shared(setup: Setup) -> Mapping[str, object]:
-    """Return the settings that a type has in common with the others of its pool."""
-    # At temperature 0 a seed is that of the passages drawn.
+    """Return the settings that a setup of one type shares with the other types of its pool."""
+    # At temperature 0 the seed matters only for passages that are drawn.
     own = _OF_SOME_TYPES if setup.temperature else _OF_SOME_TYPES | {"seed"}
     return {name: value for name, value in setup.settings.items() if name not in own}

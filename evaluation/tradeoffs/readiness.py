@@ -1,4 +1,7 @@
-"""Whether a dataset can be drawn: what its axes need, and what is being scored. Reads only."""
+"""The readiness of a dataset for the figure: what its axes need, and what is being scored.
+
+This module only reads.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -23,20 +26,20 @@ from generation.models import Dataset, Response, Setup
 
 
 class Side(NamedTuple):
-    """What one axis may be made of where nobody chooses."""
+    """One side of the trade-off, with the metrics and questions that its axis usually shows."""
 
     name: str
     metrics: Sequence[str]
     questions: Sequence[str]
-    run: str  # how to make one: what a new run asks for, as an address has it
+    run: str  # query of a new run for this side, as in an address
 
     @property
     def metric_title(self) -> str:
-        """The metric that a run would be of."""
+        """The title of the metric that a new run would use."""
         return METRICS[self.metrics[0]].title
 
     def is_known(self, metrics: Iterable[str], questions: Iterable[str]) -> bool:
-        """Whether there is something for this axis."""
+        """Whether some metrics or questions are suitable for this side."""
         return bool({*self.metrics} & {*metrics} or {*self.questions} & {*questions})
 
     def is_of(self, axis: Axis) -> bool:
@@ -65,9 +68,9 @@ def missing_sides(axes: Sequence[Axis]) -> list[Side]:
 
 
 def running_runs(dataset: Dataset, axes: Axes | None) -> list[MetricRun]:
-    """Return the runs that score this dataset for an axis and are not done; those in view first.
+    """Return the runs that are still scoring this dataset for an axis.
 
-    Without axes, all that could make one.
+    With axes, these are the runs of the axes. Without axes, these are all runs that could make one.
     """
     running = MetricRun.objects.filter(dataset=dataset, state=MetricRun.State.RUNNING)
     if axes is None:
@@ -81,7 +84,7 @@ def running_runs(dataset: Dataset, axes: Axes | None) -> list[MetricRun]:
 
 
 class Offered(NamedTuple):
-    """A dataset that has responses, and what of a trade-off it has."""
+    """A dataset that has responses, and the parts of a trade-off that it has."""
 
     dataset: Dataset
     n_setups: int
@@ -91,7 +94,7 @@ class Offered(NamedTuple):
 
 
 def offered_datasets() -> list[Offered]:
-    """Return the datasets that have responses, by name; a fixed number of queries."""
+    """Return the datasets that have responses, by name, with a fixed number of queries."""
     n_responses = _counts(Response.objects.of_benchmark().values_list("dataset"))
     n_setups = _counts(Setup.objects.answered().values_list("dataset"))
     n_views = _counts(SavedView.objects.values_list("dataset"))

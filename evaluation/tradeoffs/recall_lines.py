@@ -29,8 +29,8 @@ from generation.model_sizes import by_size
 from generation.text.temperatures import temperature_text
 
 NEXT_BEST = "next-best"
-NON_EVIDENCE_KINDS = (NEXT_BEST, "random")  # of evidence that is not golden, the usual one first
-# Of a setup's settings, those that say which passages are shown; golden ones are always the same.
+NON_EVIDENCE_KINDS = (NEXT_BEST, "random")  # evidence that is not golden, the usual first
+# The settings that say which passages are shown; golden passages are always the same.
 _ABOUT_PASSAGES = frozenset({"ranking", "query", "idf", "k1", "b", "seed"})
 
 
@@ -43,16 +43,16 @@ class RecallLine(NamedTuple):
 
 
 class RestrictedPair(NamedTuple):
-    """Setups of restricted context with golden evidence, and with non-evidence, to be compared."""
+    """The setups of restricted context that are compared: with golden evidence and non-evidence."""
 
     model: str
     temperature: float | None
     non_evidence: str  # one of `NON_EVIDENCE_KINDS`
-    settings: str | None = ""  # of both, in words; "": all usual; None: those with most shares
+    settings: str | None = ""  # the settings in words; "": all usual; None: those with most shares
 
     @property
     def key(self) -> str:
-        """What addresses and commands call it."""
+        """The key of the pair in addresses and commands."""
         temperature = "" if self.temperature is None else f"{self.temperature:g}"
         settings = f" ({self.settings})" if self.settings else ""
         return f"{self.non_evidence}/{temperature}/{self.model}{settings}"
@@ -63,7 +63,7 @@ class RestrictedPair(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Return it in one line, as labels and choices have it."""
+        """The pair in one line, for labels and choices."""
         asked = self.temperature
         temperature = "" if asked is None else f", T {temperature_text(asked)}"
         settings = f" ({self.settings})" if self.settings else ""
@@ -71,16 +71,16 @@ class RestrictedPair(NamedTuple):
 
 
 class Curves(NamedTuple):
-    """The two curves of a pair: by the dialog share asked for, the places in a material.
+    """The two curves of a pair: dialog share asked for → place of the setup in a material.
 
-    A share is there for one of the curves alone where the other has no labels yet.
+    A share is on only one of the curves while the setup of the other has no labels.
     """
 
     pair: RestrictedPair
     golden: Mapping[float, int]
     non_evidence: Mapping[float, int]
-    n_other_setups: int = 0  # of the same model and evidence with other settings, left aside
-    n_unlabelled_setups: int = 0  # of this pair, that no example is known of
+    n_other_setups: int = 0  # same model and evidence with other settings, left out
+    n_unlabelled_setups: int = 0  # setups of this pair without a known example
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -99,7 +99,7 @@ class Curves(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """Setups of one pair: those that agree in every setting that can differ in their prompts."""
+    """Setups of one pair that agree in every setting that can differ in their prompts."""
 
     settings: str
     places: frozenset[int]
@@ -108,7 +108,10 @@ class _Group(NamedTuple):
     def by_share(
         self, material: TradeoffMaterial, evidence: str, among: Collection[int]
     ) -> dict[float, int]:
-        """Return the places of one evidence by dialog share, from 1 to 0; the first by name."""
+        """Return the places of the setups with one kind of evidence, by dialog share from 1 to 0.
+
+        Of several setups with the same share, the first by name is taken.
+        """
         found: dict[float, int] = {}
         for place in sorted(self.places & set(among)):
             kind = material.dots[place].kind
@@ -118,12 +121,12 @@ class _Group(NamedTuple):
 
 
 def restricted_pairs(material: TradeoffMaterial) -> list[RestrictedPair]:
-    """Return what can be drawn: scored first, then largest model, T 0, next-best non-evidence.
+    """Return the pairs that can be drawn, in the order in which they are offered.
 
-    Prompts of an earlier rule come after all others.
-
-    Those with golden and non-evidence at one share at least, by setups that agree in all other
-    settings; of several settings, those with most such shares first.
+    A pair has golden evidence and non-evidence at one share at least, from setups that agree in all
+    other settings. Scored pairs come first, then the largest model, the lowest temperature, and
+    next-best non-evidence. Of several settings, those with most such shares come first. Prompts of
+    an earlier rule come after all others.
     """
     models = {
         (dot.setup.model, dot.setup.temperature) for dot in material.dots if _is_restricted(dot)
@@ -168,14 +171,15 @@ def curves_of(
 ) -> Curves | None:
     """Return the curves of a model's restricted context; None where nothing of it is known.
 
-    All setups of both curves agree in their settings (position, tokens, ...), those of
-    non-evidence in how their passages are chosen as well. With the whole dialog no evidence is
-    shown: where non-evidence has no setup there, that of golden evidence is on both curves.
+    All setups of both curves agree in their settings (position, tokens, ...). The setups of
+    non-evidence also agree in how their passages are chosen. With the whole dialog no evidence is
+    shown. If non-evidence has no setup there, the setup of golden evidence is on both curves.
 
     Args:
-        settings: as a pair has them; None: those of today's rule that have the most shares on
-            both curves, then the most setups, then the first by name.
-        by_score: of mean scores instead of shares labelled yes.
+        settings: the settings of a pair in words; None: those of today's rule before an earlier
+            rule, then those with the most shares on both curves, then the most setups, then the
+            first by name.
+        by_score: whether mean scores count instead of shares labelled yes.
     """
     pair = RestrictedPair(model, temperature, non_evidence, settings)
     groups = [each for each in _groups(material, pair) if settings in (None, each.settings)]
@@ -204,10 +208,11 @@ def curves_of(
 
 
 def _groups(material: TradeoffMaterial, pair: RestrictedPair) -> list[_Group]:
-    """Return the setups of a pair by their settings; none of the groups lies within another.
+    """Return the setups of a pair in groups by their settings; no group is a part of another.
 
-    A setting that changes nothing in a prompt (the place of passages where there are none, the
-    query where they are golden) is not among its setup's: such a setup goes with each that has it.
+    A setting that changes nothing in a prompt (the position of passages where there are none, the
+    query where they are golden) does not count for its setup. Such a setup is in every group that
+    agrees with it otherwise.
     """
     places = [place for place, dot in enumerate(material.dots) if _is_of(dot, pair)]
     found: dict[frozenset[int], _Group] = {}
@@ -224,7 +229,7 @@ def _groups(material: TradeoffMaterial, pair: RestrictedPair) -> list[_Group]:
 def _size(
     material: TradeoffMaterial, group: _Group, non_evidence: str, among: Collection[int]
 ) -> tuple[int, int]:
-    """Return how many shares both sides of a group have, and how many both have in sum."""
+    """Return how many shares both sides of a group have in common, and how many in sum."""
     golden = group.by_share(material, "golden", among)
     other = group.by_share(material, non_evidence, among)
     return len(golden.keys() & other.keys()), len(golden) + len(other)
@@ -266,32 +271,29 @@ def _in_words(settings: Mapping[str, Any], *, is_earlier: bool) -> str:
     return ", ".join([*said, *([EARLIER_RULE] if is_earlier else [])])
 
 
-# --- recalls --------------------------------------------------------------------------------
-
-
 # --- mixing ---------------------------------------------------------------------------------
 
 
 class Mixed(NamedTuple):
-    """What is mixed at one dialog share, with the statistics of its setups side by side."""
+    """The mix at one dialog share, with the statistics of its setups side by side."""
 
-    share: float  # s, asked for
+    share: float  # s, the share asked for
     share_of_top_k: float  # s'
-    golden_between: Between | None  # where golden(s') is measured; None: nowhere
+    golden_between: Between | None  # the measured shares around s'; None: there are none
     mixing: PointMixing
     # (n_examples, 12), see `evaluation.measures.recall_mixing`; zeros where one setup is not known
     statistics: Floats
 
     @property
     def n(self) -> int:
-        """Examples that are known of all setups that are mixed."""
+        """The number of examples that are known of all setups that are mixed."""
         return int((self.statistics[:, -1] > 0).sum())
 
 
 def mixed_at(
     material: TradeoffMaterial, curves: Curves, recalls: Recalls, *, by_score: bool = False
 ) -> list[Mixed]:
-    """Return what is mixed at each share that both curves have, over the same examples."""
+    """Return the mix at each share that both curves have; all its setups have the same examples."""
     return [
         _mixed_at(material, curves, recalls, share, by_score=by_score) for share in curves.shares
     ]
@@ -329,16 +331,17 @@ def lines_of(
     *,
     by_score: bool = False,
 ) -> list[RecallLine]:
-    """Return the lines of figures 4 and 5; of those that are not defined, none.
+    """Return the lines of figures 4 and 5; lines that are not defined are left out.
 
-    Two curves along the setups (styles `golden` and `non-evidence`); at each share a line from
-    non-evidence to golden (`top-1`) with its point at recall@1 (`top-1-mark`, a line of one point);
-    with top k also from non-evidence to golden at s' (`top-k`) with its point at recall@k
-    (`top-k-mark`). Curves go through each setup's own examples; the others are over the examples
-    known of all setups that are mixed, and end beside the marks where some lack a label.
+    Two curves go along the setups (styles `golden` and `non-evidence`). At each share a line goes
+    from non-evidence to golden (`top-1`), with its point at recall@1 (`top-1-mark`, a line of one
+    point). With top k another line goes from non-evidence to golden at s' (`top-k`), with its point
+    at recall@k (`top-k-mark`). A curve is over each setup's own examples. The other lines are over
+    the examples known of all setups that are mixed, so they end beside the marks where some
+    examples lack a label.
 
     Args:
-        by_score: of mean scores instead of shares labelled yes.
+        by_score: whether mean scores count instead of shares labelled yes.
     """
 
     def points(places: Iterable[int]) -> list[Floats]:
@@ -379,7 +382,7 @@ def lines_of(
 
 
 def _line(points: Sequence[Floats], style: str, label: str) -> RecallLine:
-    """Return a line through the points that are defined; straight lines need all of theirs."""
+    """Return a line through the points that are defined; a straight line needs all of them."""
     known = [(float(x), float(y)) for x, y in points if not (np.isnan(x) or np.isnan(y))]
     is_curve = style in ("golden", "non-evidence")
     return RecallLine(tuple(known) if is_curve or len(known) == len(points) else (), style, label)

@@ -13,20 +13,20 @@ USUAL_K = 3
 
 
 class Recalls(NamedTuple):
-    """How much of the golden evidence a retriever finds; NaN where nobody knows: nothing is mixed.
+    """The recalls of a retriever for golden evidence; NaN where unknown: then nothing is mixed.
 
-    As in the report on retrieval: the mean, over examples, of the share of an example's golden
-    passages that stand among the first. It is the share of examples whose golden passage is found
-    only where each has one.
+    As in the report on retrieval, a recall is the mean, over examples, of the share of an example's
+    golden passages that are among the first. Only if each example has one golden passage, it is the
+    share of examples whose golden passage is found.
     """
 
     at_1: float  # recall@1, in [0, 1]
     at_k: float  # recall@k, in [0, 1]
     k: int
-    is_1_measured: bool = False  # by BM25 over the dataset's passages; else typed
+    is_1_measured: bool = False  # measured by BM25 over the dataset's passages; else typed
     is_k_measured: bool = False
-    n: int = 0  # examples that they are measured over
-    retrieval: str = ""  # signature of what measured them
+    n: int = 0  # examples over which they are measured
+    retrieval: str = ""  # signature of the retrieval that measured them
 
     @property
     def are_known(self) -> bool:
@@ -34,7 +34,7 @@ class Recalls(NamedTuple):
 
     @property
     def signature_part(self) -> str:
-        """Return each with its source and in full, and what measured them, as signatures do."""
+        """Each recall in full with its source, and what measured it, for signatures."""
         parts = [self._said(repr)]
         if self.is_1_measured or self.is_k_measured:
             parts.append(f"recall measured over {self.n} examples by [{self.retrieval}]")
@@ -42,7 +42,7 @@ class Recalls(NamedTuple):
 
     @property
     def caption(self) -> str:
-        """Return each with its source, rounded, as captions do."""
+        """Each recall, rounded, with its source, for captions."""
         said = self._said(lambda recall: f"{recall:.3g}")
         is_measured = self.is_1_measured or self.is_k_measured
         return said + f", over {self.n:,} examples" * is_measured
@@ -66,7 +66,7 @@ class Recalls(NamedTuple):
 
 
 def unknown_recalls(k: int) -> Recalls:
-    """Return recalls that nobody knows."""
+    """Return recalls that are not known."""
     return Recalls(math.nan, math.nan, k)
 
 
@@ -78,11 +78,11 @@ def recalls_over(
 ) -> Recalls | None:
     """Return recall@1 and recall@k of BM25 over examples, from the report on retrieval.
 
-    None where nothing measures them: no example has golden evidence, or the passages are too many
-    to index while somebody waits.
+    None is returned if nothing measures them: no example has golden evidence, or the passages are
+    too many to index while a reader waits.
 
     Args:
-        examples: ids.
+        examples: ids of examples.
 
     Raises:
         ValueError: k is below 1.

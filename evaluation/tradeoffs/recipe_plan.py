@@ -1,4 +1,4 @@
-"""The recipe ([A] 7.7) before anything is asked: K1, K2 and how many calls. Reads only."""
+"""The plan of a recipe ([A] 7.7): K1, K2 and the number of calls. This module only reads."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,13 +25,13 @@ from generation.text.prompts import prompt_text
 from generation.text.tokens import count_tokens
 
 USUAL_RECALL = 0.9
-SEED = 0  # of the samples whose tokens are counted
-MOST_COUNTED = 500  # dialogs, and passages
-TOGETHER = 200  # examples
+SEED = 0  # seed of the samples whose tokens are counted
+MOST_COUNTED = 500  # dialogs whose tokens are counted, and passages likewise
+TOGETHER = 200  # examples that are read at once
 
 
 class RecipeChoices(NamedTuple):
-    """What a researcher may choose; K1 and K2 follow from the rest, or are typed."""
+    """The choices of a researcher; K1 and K2 follow from the rest unless they are typed."""
 
     recall: Annotated[
         float,
@@ -79,9 +79,9 @@ class RecipeChoices(NamedTuple):
 
 
 class TokenMeans(NamedTuple):
-    """Means over samples drawn by a seed, as `generation.text.tokens` counts; NaN of nothing."""
+    """Means over samples drawn by a seed, counted by `generation.text.tokens`; NaN without any."""
 
-    dialog: float  # as a native dialog, with the line to complete
+    dialog: float  # a native dialog, with the line to complete
     item: float  # a passage as a fact, with its label
     instructions: int
     n_dialogs: int
@@ -89,15 +89,13 @@ class TokenMeans(NamedTuple):
 
 
 class RecipePlan(NamedTuple):
-    """What a recipe would ask. Where K1 or K2 is None, `problems` says why, by the field to fix."""
+    """The plan of a recipe. Where K1 or K2 is None, `problems` says why, by the field to fix."""
 
     k1: int | None
     why_k1: str
     k2: int | None
     why_k2: str
-    recall: (
-        Report[RecallRow] | None
-    )  # over the examples asked about, for k = 1..20; None: no index yet
+    recall: Report[RecallRow] | None  # for k = 1..20 over the examples asked; None: no index yet
     tokens: TokenMeans
     n_examples: int
     problems: Mapping[str, str]
@@ -111,23 +109,23 @@ class RecipePlan(NamedTuple):
 
     @property
     def n_calls_each(self) -> int | None:
-        """How many calls an example takes."""
+        """The number of calls for one example; None without K1 or K2."""
         return None if self.k1 is None or self.k2 is None else n_calls(self.k1, self.k2)
 
     @property
     def n_calls(self) -> int | None:
-        """How many calls there are in all."""
+        """The number of calls in all; None without K1 or K2."""
         return None if self.n_calls_each is None else self.n_calls_each * self.n_examples
 
 
 def plan_recipe(
     dataset: Dataset, choices: RecipeChoices, *, waits_for_index: bool = True
 ) -> RecipePlan:
-    """Return K1 and K2 of some choices, with what they follow from.
+    """Return K1 and K2 for some choices, with the reasons.
 
     Args:
-        waits_for_index: passages are indexed here and now, however many there are; else there is
-            no recall where that takes long.
+        waits_for_index: whether passages are indexed here and now, however many there are.
+            Otherwise recall is not known where that takes long.
     """
     examples = examples_of(dataset, choices.sample)
     n_passages = dataset.passages.count()
@@ -152,7 +150,7 @@ def plan_recipe(
 def _k1(
     choices: RecipeChoices, recall: Report[RecallRow] | None, n_passages: int
 ) -> tuple[int | None, str]:
-    """Return K1 and where it comes from, or None and why there is none."""
+    """Return K1 and a text that says where it comes from, or None and why there is none."""
     if not n_passages:
         return None, "The dataset has no passages to retrieve."
     if choices.k1 is not None:
@@ -176,7 +174,7 @@ def _k1(
 
 
 def _k2(choices: RecipeChoices, k1: int | None, tokens: TokenMeans) -> tuple[int | None, str]:
-    """Return K2 and where it comes from, or None and why there is none."""
+    """Return K2 and a text that says where it comes from, or None and why there is none."""
     if k1 is None:
         return None, "It depends on K1."
     if choices.k2 is not None:
@@ -208,7 +206,7 @@ def _k2(choices: RecipeChoices, k1: int | None, tokens: TokenMeans) -> tuple[int
 
 
 def recalls_of(report: Report[RecallRow]) -> list[float]:
-    """Return recall@k of k = 1, 2, … of a report on retrieval; NaN where undefined."""
+    """Return recall@k for k = 1, 2, … from a report on retrieval; NaN where undefined."""
     return [math.nan if row.recall.value is None else row.recall.value for row in report.rows]
 
 
@@ -241,7 +239,7 @@ def _token_means(dataset: Dataset, examples: Sequence[int], has_instructions: bo
 
 
 def _dialog_tokens(dataset: Dataset, examples: Sequence[int]) -> list[int]:
-    """Return the tokens of the dialogs of some of the examples."""
+    """Return the numbers of tokens in the dialogs of some of the examples."""
     rows = dataset.examples.values_list("key", "pk").iterator(chunk_size=20_000)
     asked = set(examples)
     drawn = _drawn((key, pk) for key, pk in rows if pk in asked)
@@ -253,7 +251,7 @@ def _dialog_tokens(dataset: Dataset, examples: Sequence[int]) -> list[int]:
 
 
 def _item_tokens(dataset: Dataset) -> list[int]:
-    """Return the tokens of some of the passages, each with its label."""
+    """Return the numbers of tokens in some of the passages, each with its label."""
     rows = Passage.objects.filter(dataset=dataset).values_list("key", "pk")
     drawn = _drawn(rows.iterator(chunk_size=20_000))
     texts = Passage.objects.filter(pk__in=drawn).values_list("text", flat=True)

@@ -1,4 +1,7 @@
-"""How far a recipe is: asked, scored, re-ranked, compared. Derived from the database each time."""
+"""The progress of a recipe: asked, scored, re-ranked, compared.
+
+It is derived from the database each time.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,12 +15,12 @@ from generation.models import Grid, Setup
 
 
 class ScorerResult(NamedTuple):
-    """What one scorer has come to, among the responses of a recipe."""
+    """The progress of one scorer with the responses of a recipe."""
 
     scorer: Scorer
     n: int  # responses
-    n_left: int  # of them, that it has not come to
-    progress: RunProgress | None  # of its run; None: there is none
+    n_left: int  # responses without a score
+    progress: RunProgress | None  # progress of its run; None: there is no run
 
     @property
     def is_going_on(self) -> bool:
@@ -25,15 +28,15 @@ class ScorerResult(NamedTuple):
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left to be scored; raters may have left out what they did."""
+        """Whether nothing is left to score; raters need not have rated all."""
         return self.n > 0 and (not self.n_left or (not self.scorer.plan and self.n_left < self.n))
 
 
 class RecipeState(NamedTuple):
-    """How far a recipe is with some scorers."""
+    """The progress of a recipe with some scorers."""
 
     asked: GridProgress
-    scored: tuple[ScorerResult, ...]  # attribution, sensibleness; behind them what judges
+    scored: tuple[ScorerResult, ...]  # attribution, sensibleness, then other judges
     aggregate: Setup | None  # the newest; None: its examples are not re-ranked yet
 
     @property
@@ -42,12 +45,12 @@ class RecipeState(NamedTuple):
 
     @property
     def is_scored(self) -> bool:
-        """Whether what re-ranks has come to all responses."""
+        """Whether the scorers that re-rank have scored all responses."""
         return self.is_asked and all(each.is_done for each in self.scored[:2])
 
     @property
     def n_to_score(self) -> int:
-        """How many scores can be asked for."""
+        """The number of scores that can be requested."""
         return sum(each.n_left for each in self.scored if each.scorer.plan)
 
     @property
@@ -56,13 +59,13 @@ class RecipeState(NamedTuple):
 
     @property
     def is_going_on(self) -> bool:
-        """Whether a worker is at something that the next stage waits for."""
+        """Whether a worker is doing something that the next stage waits for."""
         going_on = (Grid.State.PLANNING, Grid.State.RUNNING)
         return self.asked.grid.state in going_on or self.is_scoring
 
 
 def state_of(recipe: Recipe, scorers: Scorers, judges: Sequence[Scorer] = ()) -> RecipeState:
-    """Return how far a recipe is with what re-ranks, and with what else judges."""
+    """Return the progress of a recipe with the scorers that re-rank and the other judges."""
     responses = list(responses_to_score(recipe).values_list("pk", flat=True))
     known = {each.key for each in scorers}
     ordered = [*scorers, *{each.key: each for each in judges if each.key not in known}.values()]

@@ -1,4 +1,7 @@
-"""Recipes that were asked for: grids whose prompts are the recipe's ([A] 7.7). Reads only."""
+"""Recipes that were requested: grids whose prompts are the recipe's ([A] 7.7).
+
+This module only reads.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,7 +17,7 @@ from generation.model_sizes import by_size
 from generation.models import RERANKED, Dataset, Grid, Response, SampledExample, Setup
 from generation.text.prompt_types import prompt_type
 
-GOLDEN = "golden"  # the prompt that a recipe is held against
+GOLDEN = "golden"  # the prompt that a recipe is compared with
 
 
 class Recipe(NamedTuple):
@@ -26,7 +29,7 @@ class Recipe(NamedTuple):
     model: str
     temperature: float
     prompts: tuple[str, ...]  # in the order of the pool: by K, then by part
-    setups: tuple[Setup, ...]  # the same order; none before the grid is started
+    setups: tuple[Setup, ...]  # in the same order; empty before the grid is started
 
     @property
     def dataset(self) -> Dataset:
@@ -34,43 +37,43 @@ class Recipe(NamedTuple):
 
     @property
     def pool(self) -> list[str]:
-        """The names of its setups."""
+        """The names of its setups, in the order of the pool."""
         return [setup.name for setup in self.setups]
 
     @property
     def n_calls(self) -> int:
-        """How many calls an example takes at most."""
+        """The number of calls for one example, at most."""
         return len(self.prompts)
 
     @property
     def numbers(self) -> dict[str, int]:
-        """What an aggregate keeps of the recipe that it comes from."""
+        """The numbers of the recipe that its aggregate keeps."""
         return {"k1": self.k1, "k2": self.k2}
 
 
 class Aggregate(NamedTuple):
-    """What a recipe's responses were re-ranked to, as far as its examples go."""
+    """The re-ranked responses of a recipe, for the examples that it asks about."""
 
     setup: Setup
     chosen: Mapping[int, int | None]  # example → response of the pool; None: it was deleted
 
     def differences(self, choice: Mapping[int, int]) -> tuple[int, int]:
-        """Return for how many examples a choice is another, and how many it has beside these.
+        """Return for how many examples a choice differs, and how many examples it adds.
 
-        An example without a choice is neither: it keeps the one it has.
+        An example without a choice counts as neither: it keeps the response that it has.
         """
         n_others = sum(self.chosen.get(each, said) != said for each, said in choice.items())
         return n_others, sum(each not in self.chosen for each in choice)
 
 
 def nearest(aggregates: Sequence[Aggregate], choice: Mapping[int, int]) -> Aggregate | None:
-    """Return the aggregate that says most of what a choice says; of equals the first stored."""
+    """Return the aggregate that agrees most with a choice; of equals, the one stored first."""
     by_age = sorted(aggregates, key=lambda each: each.setup.pk)
     return min(by_age, key=lambda each: each.differences(choice), default=None)
 
 
 def recipe_of(grid: Grid) -> Recipe | None:
-    """Return the recipe that a grid is; None: it is another grid."""
+    """Return the recipe of a grid; None if it is another kind of grid."""
     choices = grid.choices
     keys = choices.get("prompts", [])
     found = _numbers(keys)
@@ -91,7 +94,7 @@ def recipe_of(grid: Grid) -> Recipe | None:
 
 
 def _numbers(keys: Sequence[str]) -> tuple[int, int, tuple[str, ...]] | None:
-    """Return K1, K2 and the prompts in order, if these are all prompts of one recipe."""
+    """Return K1, K2 and the prompts in order, if these are all the prompts of one recipe."""
     try:
         kinds = [prompt_type(key) for key in keys]
     except ValueError:
@@ -104,7 +107,7 @@ def _numbers(keys: Sequence[str]) -> tuple[int, int, tuple[str, ...]] | None:
 
 
 def recipes_of(dataset: Dataset) -> list[Recipe]:
-    """Return the recipes of a dataset, newest first; two queries."""
+    """Return the recipes of a dataset, newest first, with two queries."""
     found = dataset.grids.select_related("dataset", "sample").prefetch_related("setups")
     return list(filter(None, map(recipe_of, found.order_by("-pk"))))
 
@@ -116,9 +119,10 @@ def examples_asked(recipe: Recipe) -> frozenset[int] | None:
 
 
 def responses_to_score(recipe: Recipe) -> QuerySet[Response]:
-    """Return the responses of the pool, and with them those that it is held against.
+    """Return the responses of the pool, and those that it is compared with.
 
-    To the examples of the recipe alone; its setups may have others, of another sample.
+    Only responses to the recipe's examples are returned, because its setups may have answered
+    another sample as well.
     """
     setups = [setup.pk for setup in recipe.setups]
     large = large_golden(recipe.dataset, recipe.temperature) if setups else None
@@ -127,7 +131,7 @@ def responses_to_score(recipe: Recipe) -> QuerySet[Response]:
 
 
 def _to_its_examples(recipe: Recipe, responses: QuerySet[Response]) -> QuerySet[Response]:
-    """Return those of some responses that are to examples that the recipe asks about."""
+    """Return those of some responses that answer examples that the recipe asks about."""
     sample = recipe.grid.sample
     if sample is None:
         return responses.filter(example__is_ad_hoc=False)
@@ -136,10 +140,11 @@ def _to_its_examples(recipe: Recipe, responses: QuerySet[Response]) -> QuerySet[
 
 
 def large_golden(dataset: Dataset, temperature: float) -> Setup | None:
-    """Return the setup of the largest model on golden evidence; None: no model was asked so.
+    """Return the setup of the largest model with golden evidence; None if no model was asked so.
 
-    The largest by its name (`generation.model_sizes.by_size`). Of several setups the one at
-    this temperature, else at the lowest, and of these the one with the fewest unusual settings.
+    The largest model is the one by name (`generation.model_sizes.by_size`). Of several setups, the
+    one at this temperature is taken, else those at the lowest, and of these the one with the fewest
+    unusual settings.
     """
     found = [each for each in dataset.setups.filter(prompt=GOLDEN) if each.model]
     if not found:
@@ -155,9 +160,9 @@ def large_golden(dataset: Dataset, temperature: float) -> Setup | None:
 
 
 def aggregates_of(recipe: Recipe, axes: Axes) -> list[Aggregate]:
-    """Return what a recipe's responses were re-ranked to with two axes, the newest first.
+    """Return the aggregates of a recipe that two axes chose, newest first.
 
-    There are several where scores have changed between two re-rankings. Two queries.
+    There are several if scores have changed between two re-rankings. This makes two queries.
     """
     wanted = {"attribution": axes.attribution.said, "sensibleness": axes.sensibleness.said}
     setups = [
@@ -173,12 +178,12 @@ def aggregates_of(recipe: Recipe, axes: Axes) -> list[Aggregate]:
 
 
 def newest_aggregate(recipe: Recipe) -> Setup | None:
-    """Return what a recipe's responses were last re-ranked to; None: not yet."""
+    """Return the newest aggregate of a recipe; None if there is none yet."""
     return next(_aggregates(recipe), None)
 
 
 def _aggregates(recipe: Recipe) -> Iterator[Setup]:
-    """Yield what a recipe's responses were re-ranked to, the newest first."""
+    """Yield the aggregates of a recipe, newest first."""
     pool = sorted(recipe.pool)
     for setup in recipe.dataset.setups.filter(prompt=RERANKED).order_by("-pk"):
         settings: Mapping[str, Any] = setup.settings

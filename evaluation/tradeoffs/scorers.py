@@ -1,4 +1,7 @@
-"""What may score responses that were just made: runs that go on, new runs, raters. Reads only."""
+"""Scorers of responses that were just made: runs that can go on, new runs, raters.
+
+This module only reads.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
@@ -33,12 +36,12 @@ METRIC_OF = {"attribution": ATTRIBUTION_METRICS[0], "sensibleness": SENSIBLENESS
 
 
 class Scorer(NamedTuple):
-    """What says of responses whether they are attributable, or sensible."""
+    """A source of judgements on whether responses are attributable, or sensible."""
 
-    key: str  # 'run-12', 'auto_ais/lexical', or of raters 'pilot/separate/attributable'
+    key: str  # 'run-12', 'auto_ais/lexical', or for raters 'pilot/separate/attributable'
     title: str
-    plan: RunPlan | None = None  # how what is missing is scored; None: it cannot be from here
-    axis: Axis | None = None  # None: a run that nobody has asked for
+    plan: RunPlan | None = None  # how missing scores are made; None: not possible here
+    axis: Axis | None = None  # None: a run that has not been requested
 
     @property
     def run(self) -> MetricRun | None:
@@ -46,30 +49,31 @@ class Scorer(NamedTuple):
 
     @property
     def signature_part(self) -> str:
-        """What its axis says, or will say before its backend is opened."""
+        """The `said` of its axis; of a new run, what that will be before its backend is opened."""
         if self.axis or not self.plan:
             return self.axis.said if self.axis else self.key
         return f"{self.plan.metric.key}: {self.plan.signature}"
 
 
 class Scorers(NamedTuple):
-    """What scores the two sides."""
+    """The scorers of the two sides."""
 
     attribution: Scorer
     sensibleness: Scorer
 
     @property
     def axes(self) -> Axes | None:
-        """The axes that they make; None: one of them has been asked nothing yet."""
+        """The axes of both scorers; None if one of them is a run that has not been requested."""
         attribution, sensibleness = self.attribution.axis, self.sensibleness.axis
         return Axes(attribution, sensibleness) if attribution and sensibleness else None
 
 
 def scorers_of(dataset: Dataset, side: Side) -> list[Scorer]:
-    """Return what may score one side, the usual first.
+    """Return the possible scorers of one side, the usual first.
 
-    Runs of its metric that can be made here, by golden evidence before other; then new ones, with
-    each model that can be asked; then all else that an axis of the dataset can show.
+    Runs of the side's metric that can be made here come first, those by golden evidence before
+    others. Then come new runs, with each model that can be asked, and then all other axes of the
+    dataset.
     """
     metric = METRIC_OF[side]
     there = [_of_axis(axis) for axis in _axes(dataset)]
@@ -89,20 +93,20 @@ def scorer_called(
     options: Mapping[str, Any] | None = None,
     evidence: str = "",
 ) -> Scorer:
-    """Return the scorer that somebody names.
+    """Return the scorer that a text names.
 
-    A metric is asked by a run that is there and agrees with all that was said, of several by the
-    oldest. A new run is made where the dataset has no scores by the metric, or by choices that are
-    said: its model, options, evidence.
+    A metric is scored by an existing run that agrees with everything given; of several, by the
+    oldest. A new run is made if the dataset has no scores by the metric, or none by the given
+    choices: its model, options, evidence.
 
     Args:
         text: a metric, METRIC/MODEL, the key of an axis, or what only one axis shows; "" for the
             usual metric of the side.
-        options: of the metric, by name; what is not said is as usual.
-        evidence: "" is golden, of a metric that looks at evidence.
+        options: options of the metric by name; those that are not given are as usual.
+        evidence: the choice of evidence; for a metric that needs evidence, "" is golden.
 
     Raises:
-        LookupError: there is none, or its evidence has to be said.
+        LookupError: there is no such scorer, or its evidence must be given.
         ChoiceError: the metric cannot ask that model, or has no such option.
     """
     axes = _axes(dataset)
@@ -137,13 +141,13 @@ def scorer_called(
 
 
 def metric_named(side: Side, text: str) -> str:
-    """Return the metric that somebody names, see `scorer_called`; "" where it is something else."""
+    """Return the metric that a text names, see `scorer_called`; "" if it names something else."""
     metric = text.partition("/")[0] or METRIC_OF[side]
     return metric if metric in METRICS else ""
 
 
 def _is_as_said(there: RunPlan, asked: RunPlan, model: str, options: Mapping[str, Any]) -> bool:
-    """Return whether a run agrees with what was said of its model and options."""
+    """Return whether a run agrees with the model and the options that were given."""
     name, asked_name = there.spec.name or there.spec.backend, asked.spec.name or asked.spec.backend
     own, others = there.metric.parameters, asked.metric.parameters
     is_model = not model or name == asked_name
@@ -151,12 +155,13 @@ def _is_as_said(there: RunPlan, asked: RunPlan, model: str, options: Mapping[str
 
 
 def scorer_among(there: Sequence[Scorer], dataset: Dataset, side: Side, text: str) -> Scorer:
-    """Return the one of `scorers_of` that somebody asks for by its key.
+    """Return the scorer with a key among those of `scorers_of`.
 
-    What was new when it was offered may have become a run since: then it is that run.
+    A scorer that was a new run when it was offered may be an existing run by now, which is returned
+    then.
 
     Raises:
-        LookupError: it is not among them.
+        LookupError: no scorer has this key.
     """
     by_key = {each.key: each for each in there}
     if text in by_key:
@@ -175,13 +180,13 @@ def scorer_among(there: Sequence[Scorer], dataset: Dataset, side: Side, text: st
 def judge_beside(
     dataset: Dataset, side: Side, choosing: Scorers, responses: QuerySet[Response]
 ) -> Scorer | None:
-    """Return what judges a side where nobody chooses: something that did not choose itself.
+    """Return the usual judge of a side: something that did not choose itself.
 
-    Raters come first, then the side's metric with another model; only what is there already, and
-    has come to all responses or can be asked to. None: there is nothing.
+    Raters come first, then the side's metric with another model. A judge must exist already, and
+    must have scored all responses or be able to. None is returned if there is no judge.
 
     Args:
-        responses: those that are judged.
+        responses: the responses that are judged.
     """
     [of_side] = [each for each in AXIS_SIDES if each.name == side]
     choosers = [chooser_of(each.signature_part) for each in choosing]
@@ -196,7 +201,7 @@ def judge_beside(
 
 
 def _can_be_asked(scorer: Scorer) -> bool:
-    """Return whether a run can score more; one that failed or was cancelled is left as it is."""
+    """Return whether a run can score more; one that failed or was cancelled counts as unable."""
     if scorer.plan is None or scorer.run is None:
         return False
     has_ended_early = scorer.run.state in (MetricRun.State.FAILED, MetricRun.State.CANCELLED)
@@ -237,7 +242,7 @@ def _who(axis: Axis) -> int | tuple[int, str] | None:
 
 
 def n_without_score(scorer: Scorer, responses: Sequence[int]) -> int:
-    """Return how many of some responses (ids) a scorer has not come to."""
+    """Return how many of some responses (ids) a scorer has not scored."""
     if scorer.axis is None:
         return len(responses)
     if scorer.run is None:
@@ -247,7 +252,7 @@ def n_without_score(scorer: Scorer, responses: Sequence[int]) -> int:
 
 
 def _axes(dataset: Dataset) -> list[Axis]:
-    """Return the axes of a dataset, with those of runs that have not scored anything yet."""
+    """Return the axes of a dataset, including those of runs that have not scored anything yet."""
     axes = axes_of(dataset)
     known = {axis.run.pk for axis in axes if axis.run}
     begun = MetricRun.objects.filter(dataset=dataset, is_imported=False).exclude(pk__in=known)
@@ -259,7 +264,7 @@ def _of_axis(axis: Axis) -> Scorer:
 
 
 def _plan_of(run: MetricRun) -> RunPlan | None:
-    """Return what a run was asked to be; None: it cannot be made here, or is over a sample."""
+    """Return the plan of a run; None: it cannot be made here, or is over a sample."""
     if run.is_imported or run.metric not in METRICS or run.parameters.get("n_sampled"):
         return None
     return RunPlan(
@@ -274,7 +279,7 @@ def _new(metric: str) -> Iterator[Scorer]:
     for model, _ in models_for(metric):
         try:
             yield _of_plan(_plan(metric, model), model)
-        except ChoiceError:  # listed for a backend that the metric asks otherwise
+        except ChoiceError:  # the metric asks the model's backend in another way
             continue
 
 

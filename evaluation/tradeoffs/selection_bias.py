@@ -1,4 +1,4 @@
-"""Which axes an aggregate was chosen by: what chose it makes it look better than it is."""
+"""The axes that flatter an aggregate: a metric that chose responses makes them look too good."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,20 +10,21 @@ from evaluation.reports.report import ReportRow
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.dots import Dot
 
-# What `Axis.said` is where people answer: their study, arm and question, and how votes make a yes.
+# The form of `Axis.said` for raters: study, arm and question, and the rule by which votes make a
+# yes.
 _RATERS = re.compile(r"^raters of (.*), [^,]+ arm, ([^,:]+): .*$", re.DOTALL)
-# What parts of the signature of a run begin with: the revision of its model, its threshold.
+# How parts of a run's signature begin: the revision of its model, its threshold.
 _REVISION, _THRESHOLD = "revision:", ("t:", "t>=:")
 
-# What columns of reports begin with; 'x' and 'y' follow.
+# How columns of reports begin; '_x' and '_y' follow.
 FLATTERED, SAME_METRIC = "is_flattered", "is_same_metric"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Marks(ReportRow):
-    """Which axes, attribution (x) and sensibleness (y), show what chose the responses of a row.
+    """The axes, attribution (x) and sensibleness (y), that show what chose the responses of a row.
 
-    Or show the same metric, asked of another model.
+    `is_same_metric_…` says that an axis shows the same metric with another model.
     """
 
     is_flattered_x: bool
@@ -38,29 +39,30 @@ NO_MARKS = Marks(
 
 
 class Chooser(NamedTuple):
-    """Who gives the scores of an axis, whatever its options, evidence, precision and threshold."""
+    """The source of an axis's scores, whatever its options, evidence, precision and threshold."""
 
     what: str  # a metric, or the study and the question that raters answer
-    # What the metric's model is called by: its name, its revision. None of raters, nor of a run
-    # that does not say it.
+    # The names of the metric's model: its name, its revision. Empty for raters, and for a run that
+    # does not name its model.
     models: frozenset[str] = frozenset()
 
     def is_same(self, other: "Chooser") -> bool:
         """Whether both are the same metric and model, or raters of one study on one question.
 
-        A checkpoint is the same by its name or by its revision. Where a run does not say who
-        computed it, nothing says that it was another model: it counts as the same.
+        A checkpoint is the same if its name or its revision is the same. If a run does not say
+        which model it used, nothing shows that it was another one, so it counts as the same.
         """
         is_one_model = not self.models or not other.models or bool(self.models & other.models)
         return self.what == other.what and is_one_model
 
 
 def chooser_of(said: str) -> Chooser:
-    """Return who gives the scores of an axis.
+    """Return the source of an axis's scores.
 
     Args:
-        said: of the axis (`Axis.said`), or what an aggregate has kept of it. The model stands
-            first in the signature of a run, behind the key of the metric if that is there.
+        said: the text of the axis (`Axis.said`), or what an aggregate has kept of it. In the
+            signature of a run the model comes first, or after the key of the metric if that is
+            there.
     """
     if raters := _RATERS.match(said):
         study, question = raters.groups()
@@ -74,10 +76,11 @@ def chooser_of(said: str) -> Chooser:
 
 
 def chosen_by(dot: Dot) -> dict[str, str]:
-    """Return what chose the responses of an aggregate, by axis; nothing of other setups.
+    """Return what chose the responses of an aggregate, by axis; empty for other setups.
 
-    A metric that has no part in the function's first score (no weight, or sensibleness for the
-    highest attribution) is among them where it decided between equals in one example and more.
+    A metric may have no part in the function's first score (its weight is 0, or it is sensibleness
+    for the highest attribution). It is included if it decided between equals in one example or
+    more.
     """
     if not dot.is_aggregate:
         return {}
@@ -89,7 +92,7 @@ def chosen_by(dot: Dot) -> dict[str, str]:
 
 
 def _weights(dot: Dot) -> Mapping[str, float]:
-    """Return how much each axis counts, by its name; 0 where it decides between equals alone."""
+    """Return how much each axis counts, by its name; 0 where it only decides between equals."""
     sensibleness, attribution = dot.settings.get("weights") or (1.0, 1.0)
     if dot.settings.get("function") == MAX_ATTRIBUTION:
         sensibleness = 0.0
@@ -97,18 +100,18 @@ def _weights(dot: Dot) -> Mapping[str, float]:
 
 
 def flattered(dot: Dot, axes: Axes) -> tuple[bool, bool]:
-    """Return of each axis, attribution and sensibleness, whether it shows what chose."""
+    """Return for each axis, attribution and sensibleness, whether it shows what chose."""
     return flatters(chosen_by(dot).values(), axes)
 
 
 def flatters(choosing: Iterable[str], judging: Axes) -> tuple[bool, bool]:
-    """Return of each axis that judges, whether its metric and model, or its raters, also chose.
+    """Return for each judging axis whether its metric and model, or its raters, also chose.
 
-    Scores by other options, against other evidence, in another precision or at another threshold
-    err alike, so they are the same, whichever of the two sides they chose for.
+    Scores with other options, against other evidence, in another precision or at another threshold
+    err alike. They count as the same, whichever of the two sides they chose for.
 
     Args:
-        choosing: what chose, as `Axis.said`.
+        choosing: texts that say what chose, as in `Axis.said`.
     """
     choosers = [chooser_of(said) for said in choosing]
     attribution, sensibleness = (chooser_of(axis.said) for axis in judging)
@@ -116,12 +119,12 @@ def flatters(choosing: Iterable[str], judging: Axes) -> tuple[bool, bool]:
 
 
 def by_same_metric(choosing: Iterable[str], judging: Axes) -> tuple[bool, bool]:
-    """Return of each axis that judges, whether its metric chose, asked of another model alone.
+    """Return for each judging axis whether its metric also chose, but with another model only.
 
-    Such an axis is no second metric: errors that both models make still flatter.
+    Such an axis is not an independent judge: errors that both models make still flatter.
 
     Args:
-        choosing: what chose, as `Axis.said`.
+        choosing: texts that say what chose, as in `Axis.said`.
     """
     said = list(choosing)
     metrics = {chooser_of(each).what for each in said}
@@ -131,7 +134,7 @@ def by_same_metric(choosing: Iterable[str], judging: Axes) -> tuple[bool, bool]:
 
 
 def marks_of(choosing: Iterable[str], judging: Axes) -> Marks:
-    """Return `flatters` and `by_same_metric` as columns of reports have them."""
+    """Return the results of `flatters` and `by_same_metric` as columns of reports."""
     said = list(choosing)
     is_flattered, is_same_metric = flatters(said, judging), by_same_metric(said, judging)
     return Marks(
@@ -143,7 +146,7 @@ def marks_of(choosing: Iterable[str], judging: Axes) -> Marks:
 
 
 def sides_marked(marks: Marks, mark: str) -> list[str]:
-    """Return the sides that a row of a report is marked for: attribution, sensibleness.
+    """Return the sides for which a row of a report is marked: attribution, sensibleness.
 
     Args:
         mark: `FLATTERED` or `SAME_METRIC`.
@@ -156,12 +159,12 @@ def sides_marked(marks: Marks, mark: str) -> list[str]:
 
 
 def marked_in_any(marks: Iterable[Marks], mark: str) -> list[str]:
-    """Return the sides that one row or more of a report is marked for, see `sides_marked`."""
+    """Return the sides for which at least one row of a report is marked, see `sides_marked`."""
     found = {name for each in marks for name in sides_marked(each, mark)}
     return [name for name in Axes._fields if name in found]
 
 
 def short_of(said: str) -> str:
-    """Return the metric of a run, or the question and study of raters, of an `Axis.said`."""
+    """Return the short form of an `Axis.said`: a run's metric, or raters' study and question."""
     raters = _RATERS.match(said)
     return said[: raters.end(2)] if raters else said.partition(":")[0]

@@ -1,4 +1,4 @@
-"""What setups are called where they stand among others of their model and temperature."""
+"""The titles of setups among others of their model and temperature."""
 
 from evaluation.tradeoffs.dots import Dot
 from generation.services.record_keys import digest
@@ -12,11 +12,12 @@ FUNCTION_TITLES = {
 
 
 def setup_title(dot: Dot) -> str:
-    """Return what a setup is among those of its model and temperature.
+    """Return the title of a setup among those of its model and temperature.
 
-    A prompt by its type, without one as it is imported; restricted context of an earlier rule says
-    so. An aggregate by its function, with its
-    weights, and by its pool: how many setups, and the key that tells it from other pools.
+    A single setup has the title of its prompt type; without a type it has its prompt as imported.
+    The title of restricted context of an earlier rule says so. The title of an aggregate has its
+    function with its weights, the number of setups in its pool, and the key that distinguishes the
+    pool.
     """
     if not dot.is_aggregate:
         title = dot.kind.title if dot.kind else dot.setup.prompt or dot.setup.name
@@ -31,10 +32,10 @@ def setup_title(dot: Dot) -> str:
 
 
 def pool_key(dot: Dot) -> str:
-    """Return what addresses call the pool of an aggregate by, as `Pool.key`."""
+    """Return the key of an aggregate's pool in addresses, which equals `Pool.key`."""
     return digest(sorted(dot.pool))[:8]
 
 
 def within(title: str) -> str:
-    """Return a title as it stands within a line: 'Max attribution' → 'max attribution'."""
+    """Return a title in its form within a line: 'Max attribution' → 'max attribution'."""
     return f"{title[:1].lower()}{title[1:]}"

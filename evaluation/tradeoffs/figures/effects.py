@@ -1,4 +1,4 @@
-"""The chart of takeaways: what each change of setup does to F1, with its interval."""
+"""The chart of takeaways: the effect of each change of setup on F1, with its interval."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ SHORT = {BEST_OF_POOL: "best of pool"}
 
 
 def effects_chart(rows: Sequence[EffectRow]) -> Spec | None:
-    """Draw the difference of F1 of each effect over all its pairs; None where none is defined."""
+    """Draw the difference of F1 of each effect over all its pairs; None if none is defined."""
     import altair as alt
 
     shown = [row for row in rows if not row.of and row.f1_difference.value is not None]

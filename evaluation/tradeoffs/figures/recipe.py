@@ -16,7 +16,7 @@ from evaluation.reports.figures.themes import Spec
 from evaluation.tradeoffs.reports.recipe import RecipeRow
 
 WIDTH, HEIGHT = 520, 280  # px, of the plot itself
-FEW_CALLS = 12  # an axis has a number for each of them
+FEW_CALLS = 12  # up to this number, an axis has a number for each call
 LARGE_LABEL = "Largest model, golden evidence"
 
 
@@ -66,9 +66,9 @@ def _points(
     """Return the points of one kind of rows whose F1 is defined, with their words.
 
     Args:
-        made: the mean of the calls really made, of the first so many; a call alone stands where
-            the curve has it.
-        said_of: what a point is called, of its row.
+        made: first so many calls → mean of the calls really made. The point of a single call is
+            where the curve has this call.
+        said_of: a format for the name of a point, which is filled from its row.
     """
     points = []
     for row in rows:

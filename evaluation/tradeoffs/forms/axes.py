@@ -1,4 +1,4 @@
-"""What a researcher chooses on every page of trade-offs: the two axes."""
+"""The form for the two axes, which a researcher chooses on every page of trade-offs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ MEASURES = {LABEL: "Share labelled yes", SCORE: "Mean score"}  # what an axis ma
 
 
 class AxesForm(forms.Form):
-    """What stands on x and y; what is not said, or is not there any more, is as usual."""
+    """The axes for x and y; one that is not given, or does not exist any more, is the usual one."""
 
     def __init__(self, data: Mapping[str, Any], *, dataset: Dataset) -> None:
         super().__init__(data)
@@ -28,7 +28,7 @@ class AxesForm(forms.Form):
 
     @property
     def chosen(self) -> Axes | None:
-        """The axes; None where the dataset has nothing for one of them."""
+        """The axes; None if the dataset has nothing for one of them."""
         self.is_valid()
         usually = usual(self.axes)
         by_key = {axis.key: axis for axis in self.axes}
@@ -41,12 +41,12 @@ class AxesForm(forms.Form):
 
     @property
     def address(self) -> str:
-        """The axes as an address has them, with a ? before; "" where they are as usual."""
+        """The axes as an address has them, with a ? before; "" if they are the usual ones."""
         return query_string(self.axes_said)
 
     @property
     def axes_said(self) -> dict[str, str]:
-        """The axes by name, as an address has them; none where they are as usual."""
+        """The axes by name, as an address has them; empty if they are the usual ones."""
         chosen = self.chosen
         if chosen is None or chosen == usual(self.axes):
             return {}

@@ -1,4 +1,4 @@
-"""What a researcher chooses about a recipe: K1, K2 and the model, then what scores it."""
+"""The forms of a recipe: K1, K2 and the model, then what scores it."""
 
 from collections.abc import Mapping, Sequence
 from itertools import count
@@ -32,7 +32,7 @@ from generation.limits import LONGEST_NAME
 from generation.models import Dataset, Grid, Sample
 
 USUAL_BUDGET = 1024  # tokens
-JUDGE = "judge_"  # before the names of the sides
+JUDGE = "judge_"  # prefix before the names of the sides
 TITLES = {
     "attribution": "Attribution by",
     "sensibleness": "Sensibleness by",
@@ -43,7 +43,7 @@ _PLAIN = {"autocapitalize": "none", "autocomplete": "off"}
 
 
 class RecipeForm(forms.Form):
-    """A new recipe; K1 and K2 follow from a target and a budget where they are not typed."""
+    """The form of a new recipe; K1 and K2 follow from a target and a budget where not typed."""
 
     model = forms.ChoiceField(label="Model")
     sample = forms.ChoiceField(label="Examples", required=False)
@@ -71,13 +71,13 @@ class RecipeForm(forms.Form):
 
     @property
     def choices(self) -> RecipeChoices:
-        """What K1 and K2 follow from; as usual where something is missing or wrong."""
+        """The choices that K1 and K2 follow from; usual values replace missing or wrong ones."""
         self.is_valid()
         sample = self._samples.get(self.cleaned_data.get("sample", ""))
         return made(RecipeChoices, self.cleaned_data | {"sample": sample})
 
     def grid(self, plan: RecipePlan) -> GridChoices | None:
-        """Return the grid of a valid form; None: its errors say what is wrong."""
+        """Return the grid of a valid form; None: the form's errors say what is wrong."""
         for field, problem in plan.problems.items():
             self.add_error(field, problem)
         if self.errors or plan.k1 is None or plan.k2 is None:
@@ -100,7 +100,7 @@ class RecipeForm(forms.Form):
             return None
 
     def refuse(self, error: GridError) -> None:
-        """Show beside its field what is wrong with the grid."""
+        """Show what is wrong with the grid, beside the field."""
         field = error.field if error.field in self.fields else None
         self.add_error(field, f"Found {error.found}; expected {error.expected}.")
 
@@ -111,7 +111,7 @@ class RecipeForm(forms.Form):
 
 
 def first_choices(dataset: Dataset) -> dict[str, Any]:
-    """Return what the form shows first."""
+    """Return the values that the form shows first."""
     models = offered_models()
     return {
         "model": models[0].name if models else "",
@@ -121,18 +121,19 @@ def first_choices(dataset: Dataset) -> dict[str, Any]:
 
 
 def _free_name(dataset: Dataset) -> str:
-    """Return a name that no grid has yet: 'mill-recipe-1'."""
+    """Return a name that no grid has yet, such as 'mill-recipe-1'."""
     stem = f"{dataset.slug[: LONGEST_NAME - 16]}-recipe"
     taken = set(Grid.objects.filter(name__startswith=stem).values_list("name", flat=True))
     return next(name for name in (f"{stem}-{n}" for n in count(1)) if name not in taken)
 
 
 class ScorersForm(forms.Form):
-    """What re-ranks a recipe's responses and what judges; who does not choose gets the usual.
+    """The choice of scorers that re-rank a recipe's responses, and of scorers that judge them.
 
-    That is what its newest aggregate was chosen by, if there is one; what judges is usually
-    something that does not re-rank (`judge_beside`). `problems` has a sentence for each choice that
-    is not there: the usual stands in its place, to be shown and not to be used.
+    The usual scorers are those that its newest aggregate was chosen by, if there is one. The usual
+    judge is something that does not re-rank (`judge_beside`). `problems` has a sentence for each
+    chosen scorer that does not exist. The usual one is then shown in its place, but must not be
+    used.
     """
 
     def __init__(self, data: Mapping[str, Any], *, recipe: Recipe) -> None:
@@ -162,7 +163,10 @@ class ScorersForm(forms.Form):
         self.fields[name] = forms.ChoiceField(label=TITLES[name], choices=choices, required=False)
 
     def _found(self, dataset: Dataset, side: Side, name: str) -> Scorer | None:
-        """Return what was asked for; None: nothing, or what is not there, which is noted."""
+        """Return the scorer that was asked for; None if none was, or if it does not exist.
+
+        A scorer that does not exist is noted in `problems`.
+        """
         key = self.data.get(name, "")
         if not key:
             return None
@@ -173,7 +177,7 @@ class ScorersForm(forms.Form):
             return None
 
     def _usual_judges(self, recipe: Recipe) -> dict[Side, Scorer | None]:
-        """Return what judges each side where nobody chooses; None: nothing but what re-ranks."""
+        """Return the usual judge of each side; None: there is nothing but what re-ranks."""
         choosing = self.scorers
         if choosing is None:
             return dict.fromkeys(SIDES)
@@ -191,7 +195,7 @@ class ScorersForm(forms.Form):
 
     @property
     def scorers(self) -> Scorers | None:
-        """What re-ranks; None where a side has nothing that could score it."""
+        """The scorers that re-rank; None if a side has nothing that could score it."""
         attribution, sensibleness = (
             chosen or self._usual(side)
             for chosen, side in zip(self._chosen(""), SIDES, strict=True)
@@ -200,7 +204,7 @@ class ScorersForm(forms.Form):
 
     @property
     def judges(self) -> Scorers | None:
-        """What the figures are of."""
+        """The scorers that the figures are of; None if there are none that re-rank."""
         if self.scorers is None:
             return None
         attribution, sensibleness = (
@@ -211,13 +215,13 @@ class ScorersForm(forms.Form):
 
     @property
     def without_judge(self) -> list[str]:
-        """The sides that nothing there judges but what re-ranks, where nobody chose a judge."""
+        """The sides without a chosen judge for which there is no judge but what re-ranks."""
         asked = zip(SIDES, self._chosen(JUDGE), strict=True)
         return [side for side, chosen in asked if not chosen and not self._beside[side]]
 
     @property
     def rows(self) -> list[tuple[forms.BoundField, str]]:
-        """The fields with what is chosen."""
+        """The fields with the keys that are chosen."""
         if self.scorers is None:
             return []
         chosen = dict(zip(Axes._fields, (each.key for each in self.scorers), strict=True))

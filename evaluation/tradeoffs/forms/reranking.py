@@ -1,4 +1,4 @@
-"""What a researcher chooses about re-ranking: what chooses, what judges, among which setups."""
+"""The forms of re-ranking: what chooses, what judges, and among which setups."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -40,14 +40,14 @@ class RerankingForm(AxesForm):
 
     @property
     def chosen_pool(self) -> Pool | None:
-        """The pool; the first one where none is said, None where there is none."""
+        """The pool; the first one if none is named, None if there is none."""
         self.is_valid()
         by_key = {pool.key: pool for pool in self.pools}
         return by_key.get(self.cleaned_data.get("pool", ""), next(iter(self.pools), None))
 
     @property
     def judging(self) -> Axes | None:
-        """The axes that judge: those that choose, but for what is said; None without axes."""
+        """The axes that judge: those that are named, else those that choose; None without axes."""
         choosing = self.chosen
         by_key = {axis.key: axis for axis in self.axes}
         if choosing is None:
@@ -61,7 +61,7 @@ class RerankingForm(AxesForm):
 
     @property
     def judges_said(self) -> dict[str, str]:
-        """What judges beside what chooses, by the names of the fields."""
+        """The judges that differ from what chooses, by the names of the fields."""
         choosing, judging = self.chosen, self.judging
         if choosing is None or judging is None:
             return {}
@@ -90,7 +90,7 @@ class RerankingForm(AxesForm):
 
 
 class FunctionForm(forms.Form):
-    """How one response of the pool is chosen for each example."""
+    """The form for the function that chooses one response of the pool for each example."""
 
     function = forms.ChoiceField(
         label="Chosen by",

@@ -1,4 +1,4 @@
-"""What a researcher chooses about restricted context: what is shown, and what is to be asked."""
+"""The forms of restricted context: what is shown, and what a new grid asks."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ KINDS = {"next-best": "Next-best by BM25", "random": "Random"}
 
 
 class RestrictedForm(forms.Form):
-    """Which curves are shown, and the recalls of the lines; what is not said is as usual.
+    """The curves to show, and the recalls of the lines; choices that are not given are as usual.
 
     A recall that is not typed is measured.
     """
@@ -59,7 +59,7 @@ class RestrictedForm(forms.Form):
 
     @property
     def chosen(self) -> RestrictedPair | None:
-        """The pair to show; None: there is none."""
+        """The pair to show; None if there is none."""
         by_key = {each.key: each for each in self.pairs}
         return by_key.get(self._said("pair", ""), next(iter(self.pairs), None))
 
@@ -70,7 +70,7 @@ class RestrictedForm(forms.Form):
 
     @property
     def measure_chosen(self) -> str:
-        """What each axis shows, as addresses have it."""
+        """The measure that each axis shows, as addresses have it."""
         measure: str = self._said("measure", LABEL)
         return measure
 
@@ -89,9 +89,10 @@ class RestrictedForm(forms.Form):
         return self._said("recall_1", None), self._said("recall_k", None)
 
     def recalls(self, material: TradeoffMaterial, curves: Curves) -> Recalls:
-        """Return the recalls typed, and measured where they are not; NaN where nothing does it.
+        """Return the typed recalls, and measured ones for the others; NaN if nothing measures them.
 
-        A typed one that does not go with a measured one is an error of its field, and measured.
+        If a typed recall is not consistent with a measured one, its field gets an error, and the
+        measured recalls are taken.
         """
         try:
             return typed_or_measured(material, curves, self.k_chosen, *self.typed)
@@ -100,7 +101,7 @@ class RestrictedForm(forms.Form):
             return typed_or_measured(material, curves, self.k_chosen)
 
     def numbers(self, recalls: Recalls) -> list[tuple[forms.BoundField, float | None, str]]:
-        """Return the fields of numbers, each with what is typed, and what is taken instead."""
+        """Return the fields of numbers, each with what is typed and what is taken otherwise."""
         at_1, at_k = self.typed
         return [
             (self["k"], self.k_chosen, ""),
@@ -177,7 +178,7 @@ class PlanRestrictedForm(forms.Form):
         """The grid that a valid form asks for.
 
         Raises:
-            GridError: it cannot be asked.
+            GridError: the grid cannot be asked.
         """
         chosen = self.cleaned_data
         return restricted_grid(
@@ -189,7 +190,7 @@ class PlanRestrictedForm(forms.Form):
         )
 
     def refuse(self, error: GridError) -> None:
-        """Say what is wrong with the grid at its field."""
+        """Show what is wrong with the grid, beside the field."""
         self.add_error(error.field if error.field in self.fields else None, f"{error}.")
 
 

@@ -1,4 +1,4 @@
-"""A name for a view of the trade-off."""
+"""The form for the name of a view of the trade-off."""
 
 import unicodedata
 from urllib.parse import parse_qsl, urlencode
@@ -9,13 +9,13 @@ from django.core.exceptions import ValidationError
 from evaluation.models import SavedView
 from evaluation.tradeoffs.forms.tradeoff import NAMES
 
-MOST_CHARACTERS = 4_000  # of an address
+MOST_CHARACTERS = 4_000  # characters in an address
 VISIBLE = "LNPS"  # letters, numbers, punctuation, symbols: first letters of Unicode's categories
 WRONG_ADDRESS = "Expected the part of the page's address after the ?."
 
 
 class SavedViewForm(forms.Form):
-    """What a view is to be called, and whether it may take another's place."""
+    """The name of a view, and whether it may replace another view."""
 
     name = forms.CharField(
         label="Name of this view", max_length=SavedView._meta.get_field("name").max_length
@@ -24,14 +24,14 @@ class SavedViewForm(forms.Form):
     replaces = forms.BooleanField(label="Replace the view of this name", required=False)
 
     def clean_name(self) -> str:
-        """Refuse a name of which nothing can be seen."""
+        """Refuse a name without any visible character."""
         name: str = self.cleaned_data["name"]
         if not any(unicodedata.category(character)[0] in VISIBLE for character in name):
             raise ValidationError("Expected a letter, a digit or another visible character.")
         return name
 
     def clean_address(self) -> str:
-        """Return what stands behind the ? of the page, with the choices that the page knows."""
+        """Return the part of the address after the ?, with the choices that the page knows."""
         address: str = self.cleaned_data["address"]
         if any(character.isspace() or not character.isprintable() for character in address):
             raise ValidationError(WRONG_ADDRESS)

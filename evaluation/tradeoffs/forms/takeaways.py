@@ -1,4 +1,4 @@
-"""What a researcher chooses on the page of takeaways beside the axes."""
+"""The form on the page of takeaways, which it has besides the axes."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from evaluation.tradeoffs.pairs import unsized
 
 
 class SizesForm(forms.Form):
-    """Which of two models is the larger, where a model's name does not say its size.
+    """The larger and the smaller of two models, for models whose names do not state their size.
 
-    Two different models of the dataset, or as names say it.
+    These are two different models of the dataset; otherwise names decide.
     """
 
     large = forms.ChoiceField(label="Larger model", required=False)
@@ -29,7 +29,7 @@ class SizesForm(forms.Form):
 
     @cached_property
     def chosen(self) -> Sizes:
-        """The two models; what is said of one alone, or wrongly, is as names say it."""
+        """The two models; if only one is given, or something is wrong, names decide."""
         if not self.is_valid():
             return BY_NAMES
         sizes = Sizes(self.cleaned_data["large"], self.cleaned_data["small"])

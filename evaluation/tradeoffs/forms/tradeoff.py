@@ -1,4 +1,4 @@
-"""What a researcher chooses on the figure of the trade-off; all of it stands in the address."""
+"""The form of the figure of the trade-off; all choices are in the address."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,10 +27,11 @@ CORNERS = [
 
 
 class TradeoffForm(forms.Form):
-    """Figure, filters, switches and zoom. What is not said is as the figure has it.
+    """Figure, filters, switches and zoom. What is not given is as the figure has it.
 
-    With `own`, as the page's form sends it, a box or switch that is not said is off. Values that
-    are wrong, or not there any more, are errors of their field; the figure's own are taken.
+    With `own`, which the page's form sends, a box or switch that is not given is off. Values that
+    are wrong, or do not exist any more, are errors of their field; the figure's own values are
+    taken.
     """
 
     figure = forms.TypedChoiceField(
@@ -66,9 +67,9 @@ class TradeoffForm(forms.Form):
         }
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a zoom that is too narrow to draw, with the figure's own where an end is not said.
+        """Refuse a zoom that is too narrow to draw, or that ends before it begins.
 
-        That is also one that ends before it begins.
+        If one end is not given, it is that of the figure.
         """
         said = self.cleaned_data
         for side in "xy":
@@ -86,7 +87,7 @@ class TradeoffForm(forms.Form):
 
     @cached_property
     def choice(self) -> FigureChoice:
-        """The figure and the view of it; the figure's own for each that is missing or wrong."""
+        """The figure and its view; the figure's own values replace what is missing or wrong."""
         self.is_valid()
         said = ((name, self.cleaned_data.get(name)) for name in ("large", "small", "measure"))
         return FigureChoice(
@@ -109,12 +110,12 @@ class TradeoffForm(forms.Form):
 
     @property
     def measure_chosen(self) -> str:
-        """What each axis shows, as addresses have it."""
+        """The measure that each axis shows, as addresses have it."""
         return self.cleaned_data.get("measure") or LABEL
 
     @property
     def problems(self) -> list[tuple[str, str]]:
-        """What was wrong with the address: names of fields, and what is said about each."""
+        """The problems of the address: names of fields, and a message for each."""
         of_fields = [
             (name, f"{self.fields[name].label or name.capitalize()}: {' '.join(map(str, errors))}")
             for name, errors in self.errors.items()
@@ -137,7 +138,7 @@ class TradeoffForm(forms.Form):
         )
 
     def _changes(self) -> dict[str, Any]:
-        """Return the fields of the view that the address says otherwise."""
+        """Return the fields of the view that the address changes."""
         has_all, said = "own" in self.given, self.cleaned_data
         changes: dict[str, Any] = self._filters(has_all)
         for name in SWITCHES:
@@ -150,7 +151,7 @@ class TradeoffForm(forms.Form):
         return changes
 
     def _filters(self, has_all: bool) -> dict[str, Any]:
-        """Return what filters keep; not that of one which names only what is not there."""
+        """Return what filters keep; a filter that names only unknown values is left out."""
         kept: dict[str, Any] = {}
         for each in FILTERS:
             wanted, there = set(self.given.getlist(each.name)), each.marks(self.material).keys()
@@ -164,7 +165,7 @@ def _narrow_window(low: float, high: float, has_end: bool) -> Iterator[tuple[str
     """Yield the end of a zoom that makes it too narrow to draw, and what is expected of it.
 
     Args:
-        has_end: whether somebody said where it ends; if not, its beginning is what is wrong.
+        has_end: whether the reader gave its end; if not, its beginning is what is wrong.
     """
     if high - low >= SMALLEST_WINDOW - EDGE:
         return
@@ -176,7 +177,7 @@ def _narrow_window(low: float, high: float, has_end: bool) -> Iterator[tuple[str
         yield "from", f"Expected at most {1 - SMALLEST_WINDOW:g}."
 
 
-# Everything that an address of the page may say.
+# All names that an address of the page may have.
 NAMES = frozenset(
     (
         *TradeoffForm.base_fields,
@@ -189,13 +190,13 @@ NAMES = frozenset(
 
 
 class ResponseFilter(forms.Form):
-    """Which of the responses behind a mark to list."""
+    """The filter of the responses behind a mark, by their labels."""
 
     said = forms.ChoiceField(label="Labelled", choices=CORNERS, required=False)
 
     @property
     def said_chosen(self) -> str:
-        """What is chosen; '' for all."""
+        """The corner that is chosen; '' for all."""
         self.is_valid()
         said: str = self.cleaned_data.get("said", "")
         return said

@@ -1,1 +1,1 @@
-"""What the pages of trade-offs show: figure, legend, table, method."""
+"""The contents of the pages of trade-offs: figure, legend, table, method."""

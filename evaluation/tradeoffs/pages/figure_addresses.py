@@ -1,6 +1,6 @@
-"""Addresses of the page of a trade-off: the choice it shows, or that with one thing changed.
+"""Addresses of the page of a trade-off: the choice that it shows, or one thing changed in it.
 
-Each is a list of names and values, without what is usual.
+Each address is a list of names and values, without those that are usual.
 """
 
 from evaluation.tradeoffs.chart_view import View
@@ -11,7 +11,7 @@ Pairs = list[tuple[str, str]]
 
 
 def figure_pairs(choice: FigureChoice, number: int | None = None) -> Pairs:
-    """Return figure, models and measure; the figure of a number, where one is given."""
+    """Return figure, models and measure; `number` stands for another figure, if it is given."""
     number = number or choice.figure.number
     return [*([("figure", str(number))] if number != 1 else []), *choice.said]
 
@@ -32,7 +32,7 @@ def own_pairs(material: TradeoffMaterial, choice: FigureChoice) -> Pairs:
 
 
 def whole_pairs(material: TradeoffMaterial, choice: FigureChoice) -> Pairs:
-    """Return the same without a zoom."""
+    """Return the same as `own_pairs`, without a zoom."""
     whole = choice.view._replace(x_from=None, x_to=None, y_from=None, y_to=None)
     return own_pairs(material, choice._replace(view=whole))
 

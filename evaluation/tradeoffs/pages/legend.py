@@ -11,13 +11,13 @@ from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.reports.tradeoff import dot_columns
 from generation.text.temperatures import temperature_text
 
-TITLES = {  # of groups, by what they filter
+TITLES = {  # titles of the groups, by what they filter
     "model": "Model",
     "temperature": "Temperature",
     "prompt": "Prompt type",
     "aggregate": "Re-ranked",
 }
-# How types of prompts are called where there is little room.
+# Short forms of words in the titles of prompt types, for use where there is little room.
 SHORT = {
     ", instructions": " + instr.",
     "non-evidence": "non-evid.",
@@ -28,12 +28,12 @@ SHORT = {
 
 
 class LegendBox(NamedTuple):
-    """A box of the legend: legend and filter in one."""
+    """A box of the legend: it explains a mark and filters the marks of its kind."""
 
     key: str
     title: str
     glyph: Glyph
-    n: int  # setups it lets through
+    n: int  # setups that it filters
     is_on: bool
 
 
@@ -46,7 +46,7 @@ class LegendGroup(NamedTuple):
 
 
 def legend_groups(material: TradeoffMaterial, view: View, palette: Palette) -> list[LegendGroup]:
-    """Return the groups of boxes that have any: everything there is, also what is not shown."""
+    """Return the groups that have boxes; marks that are not shown have boxes as well."""
     legend = legend_of([dot_columns(dot) for dot in material.dots], palette)
     entries = (legend.models, legend.temperatures, legend.prompts, legend.functions)
     groups = [
@@ -77,7 +77,7 @@ def _boxes(
 
 
 def _alone(name: str, key: str) -> str:
-    """Return the title of a model or temperature that aggregates alone have."""
+    """Return the title of a model or temperature that only aggregates have."""
     is_temperature = name == "temperature" and key != NOT_SAID
     return f"T {temperature_text(float(key))}" if is_temperature else key
 
@@ -87,8 +87,8 @@ def _key(name: str, dot: Dot, key: str) -> str:
 
 
 def short_title(title: str) -> str:
-    """Return what a type of prompt is called where there is little room."""
-    if ", dialog " in title:  # its mark says that it is restricted
+    """Return the short title of a prompt type, for use where there is little room."""
+    if ", dialog " in title:  # its mark shows that it is restricted
         title = title.removeprefix("Restricted, ").replace(", dialog ", ", ").capitalize()
         title = title.replace(" %", "\u00a0%")
     for long, short in SHORT.items():

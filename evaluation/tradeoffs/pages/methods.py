@@ -1,4 +1,4 @@
-"""How a figure on the trade-off was made, in words for a paper. Reads only."""
+"""The methods paragraph of a figure on the trade-off, for a paper. This module only reads."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -29,8 +29,8 @@ from generation.model_sizes import by_size
 from generation.models import Setup
 from generation.text.temperatures import temperature_text
 
-MOST_FILES = 3  # of a model, named with their hashes
-RUN_OF_NUMBERS = 3  # seeds and the like from here on are written 'from … to …'
+MOST_FILES = 3  # files of a model that are named with their hashes
+RUN_OF_NUMBERS = 3  # least number of successive numbers that are written 'first to last'
 
 
 def methods_paragraph(
@@ -39,13 +39,14 @@ def methods_paragraph(
     figure: TradeoffFigure | None = None,
     recalls: Recalls | None = None,
 ) -> str:
-    """Return a paragraph that says every choice behind what a view shows, and what is left out.
+    """Return a paragraph that states every choice behind what a view shows, and what is left out.
 
-    No queries: everything is in the material.
+    This makes no queries: everything is in the material.
 
     Args:
-        figure: that shows it; None: the part that is seen is not told.
-        recalls: of the lines in it; None: it has none, or nothing measures them.
+        figure: the figure that shows the view; None: the paragraph does not say which part is
+            shown.
+        recalls: the recalls of the lines in it; None: it has no lines, or nothing measures them.
     """
     places = visible_marks(material, view)
     in_view = material.of_dots(places)
@@ -80,7 +81,7 @@ def _of_data(in_view: TradeoffMaterial) -> str:
 
 
 def _of_lines(figure: TradeoffFigure | None, recalls: Recalls | None) -> str:
-    """Return what simulated retrieval is drawn for; "" of a figure without lines."""
+    """Return the recalls that simulated retrieval is drawn for; "" for a figure without lines."""
     if figure is None or not figure.lines:
         return ""
     said = recalls.signature_part if recalls else "recall not known"
@@ -88,7 +89,7 @@ def _of_lines(figure: TradeoffFigure | None, recalls: Recalls | None) -> str:
 
 
 def _of_part(figure: TradeoffFigure | None) -> str:
-    """Return the part of the unit square that a figure shows, and how many are beyond it."""
+    """Return the part of the unit square that a figure shows, and how many setups are outside."""
     if figure is None:
         return ""
     window = figure.window
@@ -112,14 +113,14 @@ def _of_axes(material: TradeoffMaterial, view: View) -> Iterator[str]:
 
 
 def _of_assumed(in_view: TradeoffMaterial) -> str:
-    """Return how many responses are a no that nobody was asked for; "" where none are."""
+    """Return how many responses have a no that is assumed and was not asked for; "" without any."""
     counts = zip(in_view.axes._fields, in_view.is_assumed.sum(axis=(1, 2)).tolist(), strict=True)
     said = [f"{_count(n, 'response')} for {name}" for name, n in counts if n]
     return f"Assumed to be a no, as nothing was shown or said: {', '.join(said)}." if said else ""
 
 
 def _of_run(axis: Axis) -> str:
-    """Return what the signature of a run leaves open: its threshold and the files of its model."""
+    """Return what the signature of a run does not say: its threshold and the files of its model."""
     run = axis.run
     if run is None:
         return ""
@@ -145,7 +146,7 @@ def _of_models(dots: Sequence[Dot]) -> Iterator[str]:
 
 
 def _made_with(setup: Setup) -> str:
-    """Return what the responses of a setup were made with; "" where nothing says it."""
+    """Return what the responses of a setup were made with; "" where that is not known."""
     made = setup.made_with
     if not made:
         return ""
@@ -158,7 +159,7 @@ def _made_with(setup: Setup) -> str:
 
 
 def _files(files: Any) -> str:
-    """Return names and hashes of the files of a model; many are counted."""
+    """Return the names and hashes of a model's files; beyond the first few they are counted."""
     if not isinstance(files, dict):
         return f"files {files}"
     named = [f"{name} {str(digest)[:12]}" for name, digest in sorted(files.items())]
@@ -217,7 +218,7 @@ def _of_decoding(setups: Sequence[Setup]) -> Iterator[str]:
 
 
 def _prompt_settings(setup: Setup) -> Iterator[tuple[str, Any]]:
-    """Yield every choice of a setup's prompts beside their type."""
+    """Yield every choice of a setup's prompts except their type."""
     try:
         choices = choices_of(setup)
     except PromptError:
@@ -244,7 +245,7 @@ def _of_aggregate(dot: Dot, material: TradeoffMaterial) -> str:
 
 
 def _of_left_out(in_view: TradeoffMaterial, n_not_shown: int) -> str:
-    """Return what of the setups in view has no figure; repeated responses are the dataset's."""
+    """Return what has no figure among the setups in view; repeated responses are the dataset's."""
     there = in_view.responses != NO_RESPONSE
     said = [f"{_count(n_not_shown, 'setup')} not shown"] if n_not_shown else []
     for name, labels in zip(in_view.axes._fields, in_view.labels, strict=True):
@@ -264,7 +265,7 @@ def _unique(values: Iterable[str]) -> list[str]:
 
 
 def _listed(values: Iterable[Any]) -> str:
-    """Return values in order; whole numbers that follow each other as the first and the last."""
+    """Return values in order; successive whole numbers are given as the first and the last."""
     in_order = sorted(set(values), key=lambda value: (isinstance(value, str), value))
     is_run = len(in_order) >= RUN_OF_NUMBERS and all(isinstance(v, int) for v in in_order)
     if is_run and all(second - first == 1 for first, second in pairwise(in_order)):

@@ -1,4 +1,4 @@
-"""What the page of a recipe shows: how far it is, and what has come of it."""
+"""The contents of the page of a recipe: its progress and its results."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the page of a trade-off shows: figure, legend, table, and what to be careful about."""
+"""The contents of the page of a trade-off: figure, legend, table and warnings."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -33,7 +33,7 @@ from evaluation.tradeoffs.reports.tradeoff import (
 from evaluation.tradeoffs.selection_bias import FLATTERED, SAME_METRIC, chooser_of, sides_marked
 from generation.text.temperatures import temperature_text
 
-MOST_OFFERED = 3  # other axes, of a warning
+MOST_OFFERED = 3  # other axes that a warning names
 BANDS = 2  # the figure that shows bands of F1
 
 
@@ -43,25 +43,25 @@ class TradeoffTableRow(NamedTuple):
     row: TradeoffRow
     glyph: Glyph
     prompt: str  # its title, cut short
-    model: str  # without what all names begin with
+    model: str  # its name without the words that all names begin with
     ranges: dict[str, str]  # 95 % intervals of attribution, sensibleness, f1; "" where undefined
-    chosen: str = ""  # of an aggregate: what it takes, and what chose
+    chosen: str = ""  # how an aggregate was made: its pool, what chose, its calls
 
 
 class Flattered(NamedTuple):
-    """Aggregates in view that an axis shows too good: what it shows chose them.
+    """Aggregates in view that look too good on an axis, because what it shows chose them.
 
-    Or the metric that it shows chose them, asked of another model.
+    The same holds if the metric that it shows chose them with another model.
     """
 
     side: str  # 'attribution', 'sensibleness'
     axis: Axis
     rows: Sequence[TradeoffRow]
-    others: Sequence[Axis]  # that may be shown instead
+    others: Sequence[Axis]  # axes that may be shown instead
 
     @property
     def names(self) -> list[str]:
-        """What these aggregates are called; those of several models by one function together."""
+        """The names of these aggregates; those of several models by one function share a name."""
         found: dict[str, list[str]] = {}
         for row in self.rows:
             asked = row.of.temperature
@@ -71,11 +71,11 @@ class Flattered(NamedTuple):
 
 
 class RestrictedLines(NamedTuple):
-    """Lines of restricted context, and the recalls they are drawn for."""
+    """Lines of restricted context, and the recalls for which they are drawn."""
 
     lines: Sequence[RecallLine] = ()
     recalls: Recalls | None = None  # None: nothing measures them
-    pair: RestrictedPair | None = None  # what they are drawn for
+    pair: RestrictedPair | None = None  # the setups for which they are drawn
 
 
 class FigurePage(NamedTuple):
@@ -88,13 +88,13 @@ class FigurePage(NamedTuple):
     rows: Sequence[TradeoffTableRow]
     lines: RestrictedLines
     flattered: Sequence[Flattered]
-    by_same_metric: Sequence[Flattered]  # by another model
+    by_same_metric: Sequence[Flattered]  # the metric chose with another model
     is_about_nothing: bool  # the dataset has nothing of what the figure is about
-    bands: Sequence[Band] = ()  # of F1 by model and temperature, where the figure is about them
+    bands: Sequence[Band] = ()  # F1 by model and temperature, if the figure shows it
 
     @property
     def n_responses_left_out(self) -> int:
-        """Responses of the setups in view for which an axis says nothing."""
+        """The number of responses of the setups in view for which an axis says nothing."""
         return sum(row.row.n_left_out for row in self.rows)
 
     @property
@@ -104,7 +104,7 @@ class FigurePage(NamedTuple):
 
     @property
     def n_differs(self) -> bool:
-        """Whether setups in view are shown for unlike numbers of examples."""
+        """Whether setups in view are shown for different numbers of examples."""
         return len({row.row.n for row in self.rows}) > 1
 
 
@@ -117,8 +117,8 @@ def figure_page(
     """Return what the page shows of a figure, with a reader's changes.
 
     Args:
-        axes: all there are.
-        address: where the responses of a row are listed.
+        axes: all axes of the dataset.
+        address: a function that returns where the responses of a row are listed.
     """
     view = choice.view
     report = tradeoff_report(material, view)
@@ -162,7 +162,7 @@ def switches_of(material: TradeoffMaterial, view: View) -> list[tuple[str, str, 
 
 
 def lines_in_view(material: TradeoffMaterial, view: View) -> RestrictedLines:
-    """Return the lines of the restricted context that a view shows: of one model at most."""
+    """Return the lines of the restricted context that a view shows, for one model at most."""
     if not view.lines:
         return RestrictedLines()
     marks = [dot for dot in material.dots if dot.is_restricted and is_shown(dot, view)]
@@ -207,10 +207,10 @@ def _short(share: float) -> str:
 def flattered(
     rows: Sequence[TradeoffRow], axes: Axes, all_axes: Sequence[Axis], mark: str
 ) -> list[Flattered]:
-    """Return which rows were chosen by what an axis shows, and what else could be shown.
+    """Return the rows that were chosen by what an axis shows, and the axes that could be shown.
 
     Args:
-        mark: of the rows, `FLATTERED` or `SAME_METRIC`.
+        mark: the mark that the rows have, `FLATTERED` or `SAME_METRIC`.
     """
     found = []
     for side, axis in zip(SIDES, axes, strict=True):

@@ -1,4 +1,4 @@
-"""What every report on a trade-off lets its reader choose: the two axes."""
+"""The choice that every report on a trade-off gives its reader: the two axes."""
 
 from collections.abc import Mapping
 from typing import Annotated, NamedTuple
@@ -16,7 +16,7 @@ ByScore = Annotated[bool, Choice("Mean score", help="Mean scores instead of shar
 
 
 class AxesChoices(NamedTuple):
-    """What says whether a response is attributable, or sensible."""
+    """The axes that say whether a response is attributable, or sensible."""
 
     attribution: Annotated[
         str,
@@ -30,7 +30,7 @@ class AxesChoices(NamedTuple):
 
 
 class JudgeChoices(NamedTuple):
-    """What judges beside the axes that choose."""
+    """The axes that judge, where they are not the axes that choose."""
 
     judge: Annotated[str, Choice("Judged by attribution", help="An axis; empty: what chooses.")] = (
         ""
@@ -41,10 +41,10 @@ class JudgeChoices(NamedTuple):
 
 
 def chosen_axes(dataset: Dataset, choices: AxesChoices) -> Axes:
-    """Return the axes that are named, the usual ones where none are.
+    """Return the axes that are named, or the usual ones where none is named.
 
     Raises:
-        ChoiceError: one is not there, or nothing is usual.
+        ChoiceError: an axis does not exist, or there is no usual one.
     """
     try:
         return named_axes(dataset, *choices)
@@ -53,10 +53,10 @@ def chosen_axes(dataset: Dataset, choices: AxesChoices) -> Axes:
 
 
 def judging_axes(dataset: Dataset, choosing: Axes, judges: JudgeChoices) -> Axes:
-    """Return what judges: the axes that choose, but for those that are named.
+    """Return the axes that judge: those that are named, and else those that choose.
 
     Raises:
-        ChoiceError: one is not there.
+        ChoiceError: an axis does not exist.
     """
     axes = axes_of(dataset)
     fields = zip(Axes._fields, judges._asdict().items(), strict=True)
@@ -71,10 +71,10 @@ def judging_axes(dataset: Dataset, choosing: Axes, judges: JudgeChoices) -> Axes
 
 
 def responses_address(dataset: Dataset, setup: int, axes: Mapping[str, str]) -> str:
-    """Return the address of the responses of a setup, with what both axes say of each.
+    """Return the address of the responses of a setup, with what both axes say about each.
 
     Args:
-        axes: keys by name; an empty one is as usual.
+        axes: keys of axes by name; an empty key stands for the usual axis.
     """
     said = {name: key for name, key in axes.items() if key}
     return reverse("tradeoffs:responses", args=[dataset.slug, setup]) + query_string(said)

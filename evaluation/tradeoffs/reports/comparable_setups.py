@@ -1,6 +1,6 @@
-"""The report on comparable setups: local trade-off along curves of equal F1, or a move across them.
+"""The report on comparable setups: a trade-off along the curves of equal F1, or a move across.
 
-[A] 7.3 and 7.6: setups of one model and temperature under the same constraint.
+[A] 7.3 and 7.6 compare setups of one model and temperature under the same constraint.
 """
 
 import math
@@ -46,7 +46,7 @@ CLASSES: Sequence[MoveClass] = ("along", "across", "both", "no clear move")
 
 @dataclass(frozen=True, kw_only=True)
 class ComparableRow(ReportRow):
-    """How two comparable setups differ, the second minus the first, and how they move."""
+    """The difference between two comparable setups, the second minus the first, and their move."""
 
     from_setup: str
     to_setup: str
@@ -56,10 +56,10 @@ class ComparableRow(ReportRow):
     to_label: str
     model: Annotated[str, Column("Model")]
     temperature: Annotated[float | None, Column("Temperature", Format.TEMPERATURE)]
-    reasons: Annotated[str, Column("Comparable by")]  # with "; " between them
+    reasons: Annotated[str, Column("Comparable by")]  # joined by "; "
     from_context_tokens: float | None
     to_context_tokens: float | None
-    n: Annotated[int, Column("Examples", Format.COUNT)]  # known of both
+    n: Annotated[int, Column("Examples", Format.COUNT)]  # known of both setups
     move: Annotated[MoveClass | None, Column("Move")]
     attribution_difference: Annotated[Estimate, Column("Attribution", Format.POINTS)]
     sensibleness_difference: Annotated[Estimate, Column("Sensibleness", Format.POINTS)]
@@ -70,15 +70,16 @@ class ComparableRow(ReportRow):
 
 
 def comparable_report(material: TradeoffMaterial) -> Report[ComparableRow]:
-    """Return a row for each pair of comparable setups, those that move clearly and far first.
+    """Return a row for each pair of comparable setups; those that move clearly and far come first.
 
-    A pair moves from `from_setup` to `to_setup`: `attribution_difference`,
-    `sensibleness_difference` and `f1_difference`, and at the middle of the two `across` the curves
-    of equal F1 (above 0: to a higher one) and `along` them (above 0: to more attribution), all with
-    intervals, over the `n` examples that both axes know of both. `move` is along, across, both, no
-    clear move, or None with `why`. `reasons` are what makes the pair comparable.
+    A pair moves from `from_setup` to `to_setup`. Its row has `attribution_difference`,
+    `sensibleness_difference` and `f1_difference`. At the middle of the two, `across` is the move
+    across the curves of equal F1 (above 0: to a higher one), and `along` is the move along them
+    (above 0: to more attribution). All have intervals, over the `n` examples that both axes know of
+    both setups. `move` is along, across, both, no clear move, or None with the reason in `why`.
+    `reasons` say what makes the pair comparable.
 
-    Of more than 5000 pairs those with the first reasons are there, the others are counted.
+    Of more than 5000 pairs, those with the first reasons are kept and the others are counted.
     """
     pairs = comparable_pairs(material.dots)
     first = [REASONS.index(pair.reasons[0]) for pair in pairs]
@@ -96,7 +97,7 @@ def comparable_report(material: TradeoffMaterial) -> Report[ComparableRow]:
 
 
 class MoveCounts(NamedTuple):
-    """How the pairs with a reason move; a pair counts under each reason that it has."""
+    """The moves of the pairs with a reason; a pair counts under each reason that it has."""
 
     reason: str  # "": all pairs
     n_pairs: int
@@ -115,7 +116,7 @@ class MoveCounts(NamedTuple):
 
     @property
     def share_along(self) -> float | None:
-        """The share that moves along alone of the pairs that move clearly; None where none does."""
+        """The share of pairs that only move along, of those that move clearly; None without any."""
         return self.n_along / self.n_clear if self.n_clear else None
 
 
@@ -182,7 +183,7 @@ def _why(n: int, across: Estimate) -> str:
 
 
 def _most_interesting_first(row: ComparableRow) -> tuple[int, float, str, str]:
-    """Clear moves first, then the longest; by name where they are as long."""
+    """Return a sort key: clear moves first, then the longest; moves of one length by name."""
     order = 2 if row.move is None else int(row.move == "no clear move")
     length = math.hypot(row.across.value or 0.0, row.along.value or 0.0)
     return order, -length, row.from_setup, row.to_setup

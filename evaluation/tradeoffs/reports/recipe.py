@@ -1,4 +1,4 @@
-"""The report on a recipe ([A] 7.7): what each call adds, and what a large model does instead."""
+"""The report on a recipe ([A] 7.7): the gain of each call, and a large model in comparison."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -36,17 +36,17 @@ from generation.models import Dataset, Setup
 
 CALLS, SINGLE, AGGREGATE, LARGE = "calls", "single", "aggregate", "large"  # kinds of rows
 NO_CHOICE, NOT_STORED = "examples_without_a_choice", "examples_not_in_the_aggregate"
-CHANGED = "examples_chosen_otherwise_now"  # than the stored aggregate has them
+CHANGED = "examples_chosen_otherwise_now"  # now chosen otherwise than in the stored aggregate
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeRow(ReportRow):
-    """What so many calls of a recipe reach, or what it is compared with."""
+    """The figures of the first calls of a recipe, or of something that they are compared with."""
 
     kind: Annotated[str, Column("Kind")]
     n_calls: Annotated[int | None, Column("Calls", Format.COUNT)]
-    calls_made: float | None  # of them per example, on average
-    call: int | None = None  # which call of the recipe it is alone, from 1
+    calls_made: float | None  # calls really made per example, on average
+    call: int | None = None  # number of a single call in the recipe, from 1
     label: Annotated[str, Column("Setup")]
     setup: str | None = None
     model: Annotated[str, Column("Model")]
@@ -69,7 +69,7 @@ class RecipeRow(ReportRow):
 
 
 class _RecipeEntry(NamedTuple):
-    """A row without its figures yet."""
+    """A row whose figures are not computed yet."""
 
     kind: str
     n_calls: int | None
@@ -80,19 +80,20 @@ class _RecipeEntry(NamedTuple):
 def recipe_report(recipe: Recipe, choosing: Axes, judging: Axes | None = None) -> Report[RecipeRow]:
     """Return Gives F1, attribution and sensibleness of a recipe by the number of its calls.
 
-    Rows by `kind`: `calls`, the re-ranked first m calls in the order of the pool; `single`, each
-    call alone; `aggregate`, what is stored; `large`, the largest model on golden evidence. All is
-    over the examples that the recipe asks about, and `calls_made` is how many of `n_calls` an
-    example has an answer to, on average: a part without a passage of its own is not asked.
-    `minus_large` and `minus_first` are differences in F1, over the examples that both have: to
-    the large model, and to the first call alone.
+    The rows differ by `kind`: `calls` is the re-ranked first m calls in the order of the pool,
+    `single` is each call alone, `aggregate` is what is stored, and `large` is the largest model
+    with golden evidence. All rows are over the examples that the recipe asks about. `calls_made` is
+    how many of `n_calls` have an answer for an example, on average: a part without a passage of its
+    own is not asked. `minus_large` and `minus_first` are differences in F1 to the large model and
+    to the first call alone, over the examples that both have.
 
-    Of several aggregates the one that is nearest to what the scores choose; where it has another
-    response for an example, scores have changed since.
+    Of several aggregates, the row is the one that is nearest to what the scores choose. If it has
+    another response for an example, scores have changed since.
 
     Args:
-        choosing: what re-ranks.
-        judging: what the figures are of; None: the same, which is too optimistic.
+        choosing: the axes that re-rank.
+        judging: the axes that the figures are of; None: those that re-rank, which is too
+            optimistic.
     """
     judging = judging or choosing
     large = large_golden(recipe.dataset, recipe.temperature)
@@ -140,7 +141,7 @@ def recipe_report(recipe: Recipe, choosing: Axes, judging: Axes | None = None) -
 
 
 def _choice(material: TradeoffMaterial, pool: Sequence[int], chosen: Ints) -> dict[int, int]:
-    """Return example → response of what is chosen.
+    """Return the responses that are chosen: example → response.
 
     Args:
         pool: places of the setups among the dots.
@@ -154,7 +155,7 @@ def _choice(material: TradeoffMaterial, pool: Sequence[int], chosen: Ints) -> di
 def _by_calls(
     recipe: Recipe, labels: Floats, chosen: np.ndarray, made: Floats
 ) -> Iterator[_RecipeEntry]:
-    """Yield what is chosen after 1, 2, … calls; labels are (2, n_pool, n_examples)."""
+    """Yield the entries of the choices after 1, 2, … calls; labels are (2, n_pool, n_examples)."""
     for n_calls, (places, mean) in enumerate(zip(chosen, made, strict=True), start=1):
         make = partial(
             RecipeRow,
@@ -176,11 +177,11 @@ def _of_setup(
     call: int | None = None,
     made: float = math.nan,
 ) -> _RecipeEntry:
-    """Return a setup as it is.
+    """Return the entry of a setup, without re-ranking.
 
     Args:
-        call: which call of the recipe it is, from 1.
-        made: how many of its calls an example has an answer to, on average.
+        call: number of this call in the recipe, from 1.
+        made: how many of its calls have an answer for an example, on average.
     """
     dot = judged.dots[place]
     titles = {AGGREGATE: "the stored aggregate", LARGE: "largest model, golden evidence"}
@@ -201,12 +202,12 @@ def _of_setup(
 
 
 def _over(is_asked: np.ndarray, entry: _RecipeEntry) -> _RecipeEntry:
-    """Return an entry over the examples that the recipe has asked about, alone."""
+    """Return an entry over only those examples that the recipe has asked about."""
     return entry._replace(statistics=entry.statistics * is_asked[:, np.newaxis])
 
 
 def _judged(entry: _RecipeEntry, choosing: Axes, judging: Axes) -> _RecipeEntry:
-    """Return an entry that says what chose its responses, and what judges them."""
+    """Return an entry with the names of the axes that chose its responses and that judge them."""
     is_chosen = entry.kind in (CALLS, AGGREGATE) and (entry.n_calls or 0) > 1
     marks = marks_of([axis.said for axis in choosing], judging) if is_chosen else NO_MARKS
     make = partial(
@@ -251,7 +252,7 @@ def _planned(
 
 
 def _place(material: TradeoffMaterial, setup: Setup) -> int | None:
-    """Return the place of a setup among the dots; None: it has no response yet."""
+    """Return the place of a setup among the dots; None if it has no response yet."""
     try:
         return material.place(setup.name)
     except LookupError:
@@ -267,14 +268,14 @@ def _said(axes: Axes) -> str:
 
 
 class RecipeReportChoices(NamedTuple):
-    """Which recipe, and what judges it beside what has re-ranked."""
+    """The recipe to report on, and axes that judge it, where they are not those that re-ranked."""
 
     grid: Annotated[int, Choice("Recipe", help="Id of its grid; 0: the newest.", low=0)] = 0
     judges: JudgeChoices = JudgeChoices()
 
 
 def _chosen_report(dataset: Dataset, choices: RecipeReportChoices) -> Report[RecipeRow]:
-    """Return the report on what a recipe's responses were last re-ranked to."""
+    """Return the report on a recipe by the axes that its newest aggregate was chosen by."""
     by_grid = {recipe.grid.pk: recipe for recipe in recipes_of(dataset)}
     if choices.grid:
         check_known("grid", choices.grid, by_grid)

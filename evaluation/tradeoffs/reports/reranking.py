@@ -38,7 +38,7 @@ from generation.models import Dataset
 from generation.services.aggregates import CHOICE, n_changed, sources_of
 
 SINGLE, MEAN, AGGREGATE = "single", "mean", "aggregate"  # kinds of rows
-# What a row is judged by: the axes that are chosen by, or other ones.
+# The judge of a row: the axes that choose, or other axes.
 CHOOSING, SECOND = "choosing", "second"
 GAINS: Mapping[str, Measure] = {
     "attribution": attribution_difference,
@@ -49,7 +49,7 @@ GAINS: Mapping[str, Measure] = {
 
 @dataclass(frozen=True, kw_only=True)
 class PoolColumns(ReportRow):
-    """Among which setups is chosen."""
+    """The pool of setups among which responses are chosen."""
 
     pool: Annotated[str, Column("Pool")]
     pool_key: str
@@ -59,12 +59,12 @@ class PoolColumns(ReportRow):
 
 @dataclass(frozen=True, kw_only=True)
 class RerankedSetup(ReportRow):
-    """Whose responses are judged."""
+    """The setup whose responses are judged."""
 
     setup: str
     setup_id: int
     label: Annotated[str, Column("Setup")]
-    function: str  # that chose; "" of a single setup
+    function: str  # the function that chose; "" for a single setup
     n_responses: int
 
 
@@ -78,7 +78,7 @@ class AtRandom(ReportRow):
 
 @dataclass(frozen=True, kw_only=True)
 class Stand(ReportRow):
-    """How an aggregate stands to what the scores would choose today; None: that is not known."""
+    """The difference of an aggregate from what the scores would choose today; None: not known."""
 
     n_changed: int | None = None
     n_missing: int | None = None
@@ -87,11 +87,11 @@ class Stand(ReportRow):
 
 @dataclass(frozen=True, kw_only=True)
 class OfChoice(ReportRow):
-    """How an aggregate was chosen, and which axis shows what it was chosen by."""
+    """The choice of an aggregate, and the marks of the axes that show what it was chosen by."""
 
     weights: Annotated[str | None, Column("Weights")]
     recipe: bool
-    choice: Any  # as the setup's settings have it
+    choice: Any  # value of `choice` in the setup's settings
     n_ties: int
     chosen_by: str
     chosen_by_title: str
@@ -122,7 +122,7 @@ class PooledRow(ReportRow):
 
 @dataclass(frozen=True, kw_only=True)
 class AggregateRow(ReportRow):
-    """What was chosen from a pool."""
+    """An aggregate that was chosen from a pool."""
 
     judge: Annotated[str, Column("Judge")]
     of: PoolColumns
@@ -154,7 +154,7 @@ RerankingRow = PooledRow | AggregateRow
 
 
 class _RerankingEntry(NamedTuple):
-    """A row without its figures yet."""
+    """A row whose figures are not computed yet."""
 
     make: Callable[..., RerankingRow]
     n_responses: int
@@ -167,14 +167,14 @@ def reranking_report(
 ) -> Report[RerankingRow]:
     """Return rows for each pool: its setups, a choice at random, and the aggregates from it.
 
-    A choice at random is the mean over the responses of the pool that have both labels, example
-    by example. The gain of an aggregate is over the best single setup, which is the one with the
-    highest F1 by the axes that choose, and over the choice at random; each is over the examples
-    that both sides know, in pairs.
+    A choice at random is the mean over the responses of the pool that have both labels, example by
+    example. An aggregate has gains over the best single setup, which has the highest F1 by the axes
+    that choose, and over the choice at random. Each gain is over the examples that both sides know,
+    in pairs.
 
     Args:
         choosing: the axes that choose; every row is judged by them.
-        judging: other axes, which all rows are judged by once more; only these are fair to an
+        judging: other axes, by which all rows are judged once more; only these are fair to an
             aggregate that the first ones chose.
     """
     names = {name for pool in pools for name in pool.setups}
@@ -218,13 +218,13 @@ def _places(pool: Pool, material: TradeoffMaterial) -> list[int]:
 
 
 def _best(pool: Pool, material: TradeoffMaterial) -> str:
-    """Return the name of the best single setup of a pool; "" where there is none."""
+    """Return the name of the best single setup of a pool; "" if there is none."""
     place = best_single(material, _places(pool, material))
     return "" if place is None else material.dots[place].setup.name
 
 
 def _stand(chosen: TradeoffMaterial) -> dict[str, Stand]:
-    """Return how the aggregates that these axes chose stand to their scores of today, by name."""
+    """Return how the aggregates that these axes chose differ from today's choice, by name."""
     said = {name: axis.said for name, axis in chosen.axes._asdict().items()}
     there = [
         dot
@@ -253,8 +253,8 @@ def _entries(
     """Yield the rows of one pool.
 
     Args:
-        best: the name of its best single setup; "": none.
-        stand: what is said of the aggregates that the choosing axes chose, by name.
+        best: the name of its best single setup; "" if there is none.
+        stand: by name, how the aggregates that the choosing axes chose differ from today's choice.
     """
     places = _places(pool, material)
     if not places:
@@ -262,7 +262,7 @@ def _entries(
     of_pool = PoolColumns(
         pool=pool.title, pool_key=pool.key, model=pool.model, temperature=pool.temperature
     )
-    n_asked = (material.responses[places] != NO_RESPONSE).sum(axis=0)  # by example
+    n_asked = (material.responses[places] != NO_RESPONSE).sum(axis=0)  # responses by example
     pooled = partial(PooledRow, of=of_pool)
     for place in places:
         dot = material.dots[place]
@@ -328,7 +328,7 @@ def _of_choice(dot: Dot, axes: Axes) -> OfChoice:
 
 
 def _mean_statistics(of_setups: Sequence[Floats]) -> Floats:
-    """Return the statistics of a choice at random: example by example the mean of those known."""
+    """Return the statistics of a choice at random: for each example, the mean of those known."""
     total = np.sum(of_setups, axis=0)
     n_known = total[:, -1:]
     mean: Floats = np.divide(total, n_known, out=np.zeros_like(total), where=n_known > 0)
@@ -368,7 +368,7 @@ def _planned(
 
 
 class RerankingChoices(NamedTuple):
-    """What chooses, what judges, and among which setups."""
+    """The axes that choose, the axes that judge, and the pool of setups to choose among."""
 
     axes: AxesChoices = AxesChoices()
     judges: JudgeChoices = JudgeChoices()

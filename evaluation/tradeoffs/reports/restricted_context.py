@@ -1,4 +1,4 @@
-"""The report on restricted context: what evidence costs in dialog, and more passages in both."""
+"""The report on restricted context: evidence at the cost of dialog, and the effect of top k."""
 
 import math
 from dataclasses import dataclass
@@ -30,13 +30,13 @@ from generation.choices.declaration import Choice, check_known
 from generation.models import Dataset
 from generation.text.prompt_types import MOST_FACTS
 
-CURVES = ("golden", "non_evidence")  # names of both, in rows
+CURVES = ("golden", "non_evidence")  # names of both curves in rows
 GOLDEN, OTHER, GAIN = "Golden evidence", "Non-evidence", "Top k − top 1"  # groups of columns
 
 
 @dataclass(frozen=True, kw_only=True)
 class RestrictedRow(ReportRow):
-    """Both curves at one dialog share, and what is mixed of them; see `restricted_report`."""
+    """Both curves at one dialog share, and the mixes of them; see `restricted_report`."""
 
     share: Annotated[float, Column("Dialog share", Format.PERCENT)]
     golden_dialog_share: float | None
@@ -83,19 +83,20 @@ class RestrictedRow(ReportRow):
 def restricted_report(
     material: TradeoffMaterial, curves: Curves, recalls: Recalls, *, by_score: bool = False
 ) -> Report[RestrictedRow]:
-    """Return both curves and the mixes of restricted context: a row for each dialog share asked.
+    """Return both curves and their mixes: a row for each dialog share that was asked for.
 
-    From the whole dialog to none of it. The two dialog shares d and evidence shares e are means of
-    what the prompts really kept, `…_off_budget` is the mean of |d + e − 1|. `top_1_…` is at
-    recall@1 between the curves, `top_k_…` at recall@k between non-evidence and golden at
-    `share_of_top_k`; `delta_…` is the second minus the first.
+    Rows go from the whole dialog to none of it. The dialog shares d and the evidence shares e of
+    both curves are means of what the prompts really kept. `…_off_budget` is the mean of |d + e −
+    1|. `top_1_…` is at recall@1 between the curves. `top_k_…` is at recall@k between non-evidence
+    and golden evidence at `share_of_top_k`. `delta_…` is the second minus the first.
+
     Each curve is over the examples that both axes know of its setup (`n_golden`, `n_non_evidence`;
-    those in both: `n`); what is mixed over those known of all setups that take part (`n_mixed`).
-    `why` says why a mix is undefined. The recalls are taken as given: no interval holds their own
-    uncertainty.
+    those in both: `n`). Mixes are over the examples known of all setups that take part (`n_mixed`).
+    `why` says why a mix is undefined. The recalls are taken as given: no interval includes their
+    own uncertainty.
 
     Args:
-        by_score: of mean scores instead of shares labelled yes.
+        by_score: whether mean scores count instead of shares labelled yes.
     """
     mixed = {each.share: each for each in mixed_at(material, curves, recalls, by_score=by_score)}
     shares = sorted(curves.golden.keys() | curves.non_evidence.keys(), reverse=True)
@@ -139,20 +140,20 @@ def courses(
 
 
 class Directions(NamedTuple):
-    """At how many shares top k differs from top 1, by intervals (takeaway 5 of [A]).
+    """The numbers of shares at which top k differs from top 1, by intervals (takeaway 5 of [A]).
 
-    The intervals are those of single shares, not corrected for there being several.
+    The intervals are those of single shares. They are not corrected for the number of shares.
     """
 
     n: int  # shares below 1 where both are known; at 1 no evidence is shown
     more_attributed: int  # the whole interval of the difference is above 0
-    less_attributed: int  # below 0
+    less_attributed: int  # the whole interval is below 0
     more_sensible: int
     less_sensible: int
 
 
 def directions_of(report: Report[RestrictedRow]) -> Directions:
-    """Return where more passages lead, by the intervals of a report's rows."""
+    """Return the directions in which more passages lead, by the intervals of a report's rows."""
     rows = [row for row in report.rows if row.share < 1 and row.delta_attribution.value is not None]
     attribution = [row.delta_attribution for row in rows]
     sensibleness = [row.delta_sensibleness for row in rows]
@@ -217,7 +218,7 @@ def _planned(
 def _figures_of_setup(
     statistics: Floats, material: TradeoffMaterial, *, by_score: bool
 ) -> dict[str, Statistic]:
-    """Return the figures of one setup: shares are said to be shares, for their intervals."""
+    """Return the figures of one setup; shares are marked as shares, for their intervals."""
     dialogs = material.dialogs
     if by_score:
         measures = {"attribution": attribution_from, "sensibleness": sensibleness_from}
@@ -234,7 +235,7 @@ def _figures_of_setup(
 def _mixed_figures(
     mixed: Mixed | None, material: TradeoffMaterial, *, by_score: bool
 ) -> dict[str, Statistic]:
-    """Return what is mixed, as far as it is measured: sums of shares where it is of labels."""
+    """Return the figures of a mix that are measured; for labels, they are sums of shares."""
     if mixed is None:
         return {}
     figures = {
@@ -268,7 +269,7 @@ def _between_in_words(mixed: Mixed | None) -> str | None:
 
 
 def _why(mixed: Mixed | None, recalls: Recalls) -> str:
-    """Return why something that is mixed is undefined; "" where nothing is."""
+    """Return why a mix is undefined; "" if nothing is undefined."""
     if mixed is None:
         return "one curve alone"
     if not mixed.n:
@@ -281,7 +282,10 @@ def _why(mixed: Mixed | None, recalls: Recalls) -> str:
 
 
 def _left_out(material: TradeoffMaterial, curves: Curves, *, by_score: bool) -> LeftOut:
-    """Return what the report is without; what no axis can use is of all setups in the material."""
+    """Return what the report leaves out.
+
+    What no axis can use is counted over all setups in the material.
+    """
     unlabelled = one_side = 0
     has_response = material.responses != NO_RESPONSE
     for place in curves.places:
@@ -300,11 +304,11 @@ def _left_out(material: TradeoffMaterial, curves: Curves, *, by_score: bool) -> 
     }
 
 
-PREFIX = "restricted-"  # how the keys of its prompts begin
+PREFIX = "restricted-"  # prefix of the keys of its prompts
 
 
 class RestrictedChoices(NamedTuple):
-    """Which curves are shown, and the recalls of the lines; what is not typed is measured."""
+    """The curves to show, and the recalls of the lines; a recall that is not typed is measured."""
 
     axes: AxesChoices = AxesChoices()
     pair: Annotated[

@@ -1,4 +1,4 @@
-"""The report on takeaways: what history, evidence, size, … do to attribution, sensibleness and F1.
+"""The report on takeaways: effects of history, evidence, size, … on both axes and on F1.
 
 Each row is a mean over pairs of setups that agree in everything else ([A] 7.1 to 7.5).
 """
@@ -47,40 +47,40 @@ from generation.models import Dataset
 from generation.retrieval.dataset_index import can_wait_for_index
 
 TOP_K = "top k"
-_MIXED_WIDTH = 4 * WIDTH  # of the statistics of one share of restricted context
+_MIXED_WIDTH = 4 * WIDTH  # columns in the statistics of one share of restricted context
 
 
 @dataclass(frozen=True, kw_only=True)
 class EffectRow(ReportRow):
-    """What a change of setup does: means over pairs of setups, first minus second."""
+    """The effect of a change of setup: means over pairs of setups, first minus second."""
 
     takeaway: Annotated[int, Column("No.", Format.COUNT)]
     effect: Annotated[str, Column("Effect")]
     compared: str
-    of: Annotated[str, Column("Part")]  # of the pairs; "": all of them
+    of: Annotated[str, Column("Part")]  # part of the pairs; "": all pairs
     is_flattered: bool  # an axis shows what the first setups were chosen by
-    recalls: str = ""  # that top k is mixed by
+    recalls: str = ""  # the recalls by which top k is mixed
     n_pairs: Annotated[int, Column("Pairs", Format.COUNT)] = 0
     why: Annotated[str, Column("Why undefined")]
     f1_difference: Annotated[Estimate, Column("F1", Format.SIGNED)] = UNKNOWN
     attribution_difference: Annotated[Estimate, Column("Attribution", Format.POINTS)] = UNKNOWN
     sensibleness_difference: Annotated[Estimate, Column("Sensibleness", Format.POINTS)] = UNKNOWN
     share_favourable: Annotated[float | None, Column("Favourable", Format.PERCENT)] = None
-    n_without_f1: int = 0  # pairs
-    n: Annotated[int, Column("Examples", Format.COUNT)] = 0  # in a pair
+    n_without_f1: int = 0  # pairs without an F1
+    n: Annotated[int, Column("Examples", Format.COUNT)] = 0  # examples in a pair
     n_dialogs: int = 0
 
 
 class _Mean(NamedTuple):
-    """What the figures of a row are made of."""
+    """The data from which the figures of a row are made."""
 
     statistics: Floats  # (n_examples, S)
-    measures: Mapping[str, Measure]  # of their sums, by the row's fields
-    f1_of_each: Callable[[Floats], Floats]  # their sums to the difference of F1 of each pair
+    measures: Mapping[str, Measure]  # field of the row → measure of the sums
+    f1_of_each: Callable[[Floats], Floats]  # sums → difference of F1 of each pair
 
 
 class _Mixes(NamedTuple):
-    """What is mixed of a pair of curves at the shares that are compared; `why` if nothing is."""
+    """The mixes of a pair of curves at the shares that are compared; `why` if there are none."""
 
     of: str
     mixed: Sequence[Mixed] = ()
@@ -93,23 +93,24 @@ def takeaways_report(
 ) -> Report[EffectRow]:
     """Return the effects that the takeaways of [A] are about, in their order.
 
-    A row for all pairs of an effect (`of` is empty), then for each part of them. Its figures are
-    means over pairs of first minus second, each pair over the examples that both axes know of both
-    setups: `f1_difference`, `attribution_difference`, `sensibleness_difference` with their
-    intervals, `share_favourable` of the pairs with a higher F1 (pairs without F1 have no part,
-    `n_without_f1`), `n_pairs`, and `n` examples in `n_dialogs` that are in a pair. `is_flattered`:
-    an axis shows what the first setups were chosen by. `why` says why a row has no figures.
+    An effect has a row for all its pairs (`of` is empty), then a row for each part of them. The
+    figures are means over pairs of first minus second. Each pair is over the examples that both
+    axes know of both setups. `f1_difference`, `attribution_difference` and
+    `sensibleness_difference` have intervals. `share_favourable` is the share of pairs with a higher
+    F1; it leaves out pairs without F1, which `n_without_f1` counts. `n_pairs` counts the pairs, and
+    `n` the examples, in `n_dialogs` dialogs, that are in a pair. `is_flattered` means that an axis
+    shows what the first setups were chosen by. `why` says why a row has no figures.
 
     Args:
-        sizes: a large and a small model, instead of the sizes that names say.
-        recalls: of top k; None: those that BM25 has over the dataset's passages.
+        sizes: a large and a small model, instead of the sizes that names state.
+        recalls: the recalls of top k; None: those of BM25 over the dataset's passages.
     """
     mixes = _all_mixes(material, recalls)
     planned = chain(
         _of_pairs(material, effects_of(material, sizes)),
         _of_top_k(material, mixes, recalls.k if recalls else USUAL_K),
     )
-    # Takeaway 5 stands before those of re-ranking.
+    # Takeaway 5 comes before those of re-ranking.
     rows = sorted(with_estimates(planned, material.n_dialogs), key=lambda row: row.takeaway)
     left_out: LeftOut = {
         **material.left_out,
@@ -124,7 +125,10 @@ def takeaways_report(
 
 
 def cached_takeaways(material: TradeoffMaterial, sizes: Sizes = BY_NAMES) -> Report[EffectRow]:
-    """Return the report with measured recalls, kept until its data change; they follow passages."""
+    """Return the report with measured recalls, cached until its data change.
+
+    The recalls follow the passages, so a change of these is noticed as well.
+    """
     dataset = material.dataset
     passages = [dataset.passages.count(), can_wait_for_index(dataset.pk)]
     what = f"takeaways {json.dumps([sizes, passages])}"
@@ -153,7 +157,7 @@ def _of_pairs(
 
 
 def _all_mixes(material: TradeoffMaterial, recalls: Recalls | None) -> list[_Mixes]:
-    """Return what is mixed of each pair of curves; one that says why, where there is no pair."""
+    """Return the mixes of each pair of curves; if there is no pair, one entry that says why."""
     pairs = [pair for pair in restricted_pairs(material) if not pair.is_of_earlier_rule]
     why = "no restricted context, or not with both golden and non-evidence"
     return [_mixes(material, pair, recalls) for pair in pairs] or [_Mixes("", why=why)]
@@ -175,16 +179,17 @@ def _mixes(material: TradeoffMaterial, pair: RestrictedPair, recalls: Recalls | 
 
 
 def _recalls_of(mixes: Sequence[_Mixes]) -> list[Recalls]:
-    """Return the recalls that something is mixed by, each once."""
+    """Return the recalls by which something is mixed, each once."""
     return list(dict.fromkeys(each.recalls for each in mixes if each.recalls and each.mixed))
 
 
 def _of_top_k(
     material: TradeoffMaterial, mixes: Sequence[_Mixes], k: int
 ) -> Iterator[Planned[EffectRow]]:
-    """Yield top k minus top 1 under restriction: of all pairs of curves, then of each of several.
+    """Yield top k minus top 1: over all pairs of curves, then over each if there are several.
 
-    Means over dialog shares, without the whole dialog: no evidence is shown beside it.
+    The figures are means over dialog shares. The whole dialog is left out, because no evidence is
+    shown beside it.
     """
     effect = Effect(5, TOP_K, f"Restricted context: top {k} − top 1", "", ())
     yield _of_mixes(material, effect, mixes)
@@ -195,7 +200,7 @@ def _of_top_k(
 def _of_mixes(
     material: TradeoffMaterial, effect: Effect, mixes: Sequence[_Mixes]
 ) -> Planned[EffectRow]:
-    """Return the row over all that is mixed of some pairs of curves."""
+    """Return the row over all mixes of some pairs of curves."""
     mixed = [each for part in mixes for each in part.mixed]
     if not mixed:
         return _planned(material, effect._replace(why=mixes[0].why))
@@ -217,7 +222,7 @@ def _of_mixes(
 def _planned(
     material: TradeoffMaterial, effect: Effect, mean: _Mean | None = None, recalls: str = ""
 ) -> Planned[EffectRow]:
-    """Return the row of an effect; it has no figures where nothing is compared."""
+    """Return the row of an effect; it has no figures if nothing is compared."""
     make = partial(
         EffectRow,
         takeaway=effect.takeaway,

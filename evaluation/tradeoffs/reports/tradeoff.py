@@ -1,4 +1,4 @@
-"""The report on a trade-off: where each setup stands, its F1, and what may flatter it."""
+"""The report on a trade-off: the position of each setup, its F1, and what may flatter it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -33,36 +33,36 @@ from evaluation.tradeoffs.titles import setup_title
 from generation.amounts import UNDEFINED
 from generation.models import Dataset
 
-POOL = " of "  # before the pool, in the title of an aggregate
+POOL = " of "  # the words before the pool in the title of an aggregate
 
 
 @dataclass(frozen=True, kw_only=True)
 class DotColumns(ReportRow):
-    """What a setup is, apart from its figures."""
+    """The facts about a setup, apart from its figures."""
 
-    setup: str  # its name
+    setup: str  # name of the setup
     setup_id: int
     model: Annotated[str, Column("Model")]
     temperature: Annotated[float | None, Column("Temperature", Format.TEMPERATURE)]
     prompt: str
     prompt_title: Annotated[str, Column("Prompt type")]
-    prompt_family: str  # as views filter; "" of an aggregate
-    cluster: str  # "": [A] does not say where
+    prompt_family: str  # key in the filters of views; "" for an aggregate
+    cluster: str  # "": [A] does not name one
     cluster_title: str
     label: str
     is_aggregate: bool
     is_restricted: bool
-    dialog_share: float | None  # that was really kept, as the next
+    dialog_share: float | None  # mean share that was really kept; so is the next
     evidence_share: float | None
     context_tokens: float | None  # mean of whole prompts
     n_calls: Annotated[int, Column("Calls per example", Format.COUNT)]
-    function: str  # of an aggregate, else ""
+    function: str  # key of an aggregate's function, else ""
     function_title: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenColumns(ReportRow):
-    """How an aggregate was chosen, and which axis shows what it was chosen by."""
+    """The choice of an aggregate, and the marks of the axes that show what it was chosen by."""
 
     pool_size: int | None  # None: it is no aggregate, or its pool is not known
     chosen_by: str
@@ -72,17 +72,17 @@ class ChosenColumns(ReportRow):
 
 @dataclass(frozen=True, kw_only=True)
 class TradeoffRow(ReportRow):
-    """Where a setup stands: shares labelled yes, or mean scores, and their F1."""
+    """The position of a setup: shares labelled yes, or mean scores, and their F1."""
 
     of: DotColumns
-    n: Annotated[int, Column("Examples", Format.COUNT)]  # that both axes speak about
+    n: Annotated[int, Column("Examples", Format.COUNT)]  # known on both axes
     n_left_out: int  # other responses
-    attribution_assumed: int  # of the n: a no that nobody was asked for
+    attribution_assumed: int  # examples of the n with a no that is assumed
     sensibleness_assumed: int
     attribution: Annotated[Estimate, Column("Attribution", Format.PERCENT)]
     sensibleness: Annotated[Estimate, Column("Sensibleness", Format.PERCENT)]
     f1: Annotated[Estimate, Column("F1", Format.PERCENT)]
-    attribution_score: float | None  # means, whatever the two shares are
+    attribution_score: float | None  # mean scores, also if the axes show shares
     sensibleness_score: float | None
     chosen: ChosenColumns
 
@@ -107,14 +107,15 @@ class Band(NamedTuple):
 def tradeoff_report(material: TradeoffMaterial, view: View) -> Report[TradeoffRow]:
     """Return a row for each setup that a view shows, best F1 first.
 
-    Shares labelled yes, or mean scores where the view says so, are over the examples for which both
-    axes say something (`n`; the other responses of the setup are `n_left_out`), and F1 is that of
-    the two. Shares have Wilson intervals, F1 and mean scores bootstrap intervals over dialogs.
-    `attribution_score` and `sensibleness_score` are mean scores in either case; of the n examples
-    `attribution_assumed` and `sensibleness_assumed` are a no that nobody was asked for.
-    `is_flattered_x` and `is_flattered_y` say that an aggregate was chosen by what that axis shows,
-    `is_same_metric_x` and `is_same_metric_y` that it was by the same metric with another model. The
-    title of an aggregate names its pool where the view shows another one by the same function.
+    Shares labelled yes, or mean scores if the view shows these, are over the examples for which
+    both axes say something (`n`). The other responses of the setup are `n_left_out`. F1 is that of
+    the two. Shares have Wilson intervals; F1 and mean scores have bootstrap intervals over dialogs.
+    `attribution_score` and `sensibleness_score` are mean scores in either case.
+    `attribution_assumed` and `sensibleness_assumed` count those of the n examples with a no that is
+    assumed and was not asked for. `is_flattered_x` and `is_flattered_y` say that an aggregate was
+    chosen by what that axis shows; `is_same_metric_x` and `is_same_metric_y` say that it was chosen
+    by the same metric with another model. The title of an aggregate names its pool if the view
+    shows another one by the same function.
     """
     places = visible_marks(material, view)
     chosen = material.of_dots(places)
@@ -134,7 +135,7 @@ def bands(rows: Sequence[TradeoffRow]) -> list[Band]:
     """Return the F1 of each model and temperature, lowest mean first.
 
     Args:
-        rows: of the report; those without F1 have no part.
+        rows: rows of the report; those without F1 are left out.
     """
     found: dict[tuple[str, float | None], list[float]] = defaultdict(list)
     for row in rows:
@@ -158,7 +159,7 @@ def _planned_rows(material: TradeoffMaterial, *, by_score: bool) -> Iterator[Pla
 def _planned(
     material: TradeoffMaterial, place: int, of: DotColumns, *, by_score: bool
 ) -> Planned[TradeoffRow]:
-    """Return the row of one setup: shares are said to be shares, for their intervals."""
+    """Return the row of one setup; shares are marked as shares, for their intervals."""
     scores = material.statistics(place, by_score=True)
     statistics = scores if by_score else material.statistics(place)
     is_counted = statistics[:, 2] > 0
@@ -194,10 +195,10 @@ def _planned(
 
 
 def dot_columns(dot: Dot, *, with_pool: bool = False) -> DotColumns:
-    """Return what a setup is, apart from its figures.
+    """Return the facts about a setup, apart from its figures.
 
     Args:
-        with_pool: the title of an aggregate names its pool.
+        with_pool: whether the title of an aggregate names its pool.
     """
     cluster = dot.cluster
     function_title = aggregate_title(dot) if dot.is_aggregate else ""
@@ -228,7 +229,7 @@ def dot_columns(dot: Dot, *, with_pool: bool = False) -> DotColumns:
 
 
 def aggregate_title(dot: Dot) -> str:
-    """Return what an aggregate was chosen by, with its weights and without its pool."""
+    """Return the title of an aggregate: its function with weights, without its pool."""
     return setup_title(dot).rpartition(POOL)[0]
 
 
@@ -252,7 +253,7 @@ def _best_first(row: TradeoffRow) -> tuple[float, str]:
 
 
 class TradeoffChoices(NamedTuple):
-    """What a reader may choose about the table of the trade-off."""
+    """The choices of a reader about the table of the trade-off."""
 
     axes: AxesChoices = AxesChoices()
     by_score: ByScore = False

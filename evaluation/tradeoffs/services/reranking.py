@@ -25,7 +25,7 @@ from generation.services.aggregates import (
 
 
 class RerankingError(Exception):
-    """A re-ranking that is refused; the message says why."""
+    """The refusal of a re-ranking; the message says why."""
 
 
 @transaction.atomic
@@ -40,21 +40,21 @@ def rerank(
 ) -> Setup:
     """Choose a response of the pool for each example by scores, and store them as an aggregate.
 
-    The same again is the same aggregate, with examples added that have come; see
-    `generation.services.aggregates.store_aggregate`. Those who choose at once do so one after the
-    other, each by the scores that are there when it is its turn.
+    The same choice again gives the same aggregate, with responses to new examples added; see
+    `generation.services.aggregates.store_aggregate`. Simultaneous calls run one after the other,
+    each with the scores that exist when its turn comes.
 
     Args:
-        axes: what scores the responses; its choices are part of what the aggregate is.
+        axes: the axes that score the responses; they are part of the aggregate's identity.
         pool: names of setups of one model, temperature and decoding.
         function: one of `evaluation.measures.reranking.FUNCTIONS`.
-        weights: of `weighted`: sensibleness, attribution.
-        recipe: what a recipe notes with its aggregate.
+        weights: weights for the function `weighted`: sensibleness, attribution.
+        recipe: facts that a recipe stores with its aggregate.
 
     Raises:
-        RerankingError: a pool of different things or of setups that are not there, a function or
-            weights that are not there, a run among the axes that is still scoring, or no example
-            with the scores that it takes.
+        RerankingError: the pool mixes different things or names setups that do not exist, the
+            function or the weights are not valid, a run among the axes is still scoring, or no
+            example has the scores that are needed.
     """
     lock(dataset)
     if running := running_runs(dataset, axes):
@@ -80,7 +80,7 @@ def rerank(
 
 
 def _titles(axes: Axes, runs: Sequence[MetricRun]) -> list[str]:
-    """Return what those axes are called that some runs make, each once."""
+    """Return the titles of the axes that are made by some runs, each once."""
     known = {run.pk for run in runs}
     return list(dict.fromkeys(axis.title for axis in axes if axis.run and axis.run.pk in known))
 
@@ -92,7 +92,7 @@ def _record(
     weights: Sequence[float] | None,
     recipe: Mapping[str, Any] | None,
 ) -> SetupRecord:
-    """Return what the aggregate says of itself."""
+    """Return the record of the aggregate: its pool, and what chose from it."""
     settings: dict[str, Any] = {
         "pool": [setup.name for setup in pool],
         "function": function,

@@ -1,4 +1,4 @@
-"""Views of trade-offs that somebody wants to see again."""
+"""Views of trade-offs that researchers save to see them again."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,11 +12,11 @@ from generation.models import Dataset
 def save_view(
     dataset: Dataset, name: str, address: str, user: User, *, replaces: bool = False
 ) -> SavedView | None:
-    """Save a view by its name, and return it; None where the name is taken and it may not replace.
+    """Save a view by its name and return it; None if the name is taken and may not be replaced.
 
     Args:
-        address: what stands behind the ? of the page.
-        replaces: whether it may take the place of another view of that name.
+        address: the part of the page's address after the ?.
+        replaces: whether the view may replace another view of that name.
     """
     view, is_new = SavedView.objects.get_or_create(
         dataset=dataset, name=name, defaults={"address": address, "saved_by": user}
@@ -31,5 +31,5 @@ def save_view(
 
 
 def delete_view(view: SavedView) -> None:
-    """Delete a saved view; what it showed is not touched."""
+    """Delete a saved view, but nothing that it showed."""
     view.delete()

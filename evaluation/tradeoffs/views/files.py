@@ -56,7 +56,7 @@ def table(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def methods(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Download how the figure of the address was made, in words."""
+    """Download a text that says how the figure of the address was made."""
     material, view = _asked(request, slug)
     lines = lines_in_view(material, view)
     drawn = _drawn(material, view, lines)
@@ -65,10 +65,10 @@ def methods(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _asked(request: SignedInRequest, slug: str) -> tuple[TradeoffMaterial, View]:
-    """Return what the address asks for.
+    """Return the material and the view that the address asks for.
 
     Raises:
-        Http404: there is nothing for one of the axes, or of what the figure is about.
+        Http404: the dataset has nothing for one of the axes, or nothing that the figure is about.
     """
     dataset = get_object_or_404(Dataset, slug=slug)
     axes = AxesForm(request.GET, dataset=dataset).chosen
@@ -88,7 +88,7 @@ def _drawn(material: TradeoffMaterial, view: View, lines: RestrictedLines) -> Tr
 
 
 def _svg(drawn: TradeoffFigure) -> str:
-    """Return a figure with its legend as a drawing of its own."""
+    """Return a figure with its legend as an SVG document of its own."""
     lines = legend_lines(drawn)
     width, height = file_size(drawn, lines)
     context = {"figure": drawn, "lines": lines, "width": width, "height": height}

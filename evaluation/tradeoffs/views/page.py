@@ -1,4 +1,4 @@
-"""Trade-offs: the datasets that have one, and the figure of one with its table."""
+"""The pages of trade-offs: the list of datasets, and the figure of one with its table."""
 
 from typing import Any
 
@@ -46,10 +46,10 @@ def tradeoff_page(
     save_form: SavedViewForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Return the page with some choices, as an address has them.
+    """Return the page with some choices, in the form that an address has.
 
     Args:
-        save_form: with a name that was refused; None: an empty one.
+        save_form: a form with a name that was refused; None: an empty form.
     """
     axes_form = AxesForm(choices, dataset=dataset)
     axes = axes_form.chosen
@@ -84,7 +84,7 @@ def tradeoff_page(
 
 
 def _drawn(axes_form: AxesForm, form: TradeoffForm, material: TradeoffMaterial) -> dict[str, Any]:
-    """Return what the page shows where there is something to draw."""
+    """Return what the page shows when there is something to draw."""
 
     def responses(row: TradeoffRow) -> str:
         return responses_address(material.dataset, row.of.setup_id, axes_form.axes_said)

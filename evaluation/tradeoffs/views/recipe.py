@@ -1,4 +1,4 @@
-"""The recipe: its plan, then a grid, scores, re-ranking and what comes of them."""
+"""The pages of a recipe: its plan, then its grid, its scores, the re-ranking and the results."""
 
 from functools import partial
 from typing import Any
@@ -39,9 +39,9 @@ from generation.tasks import send
 @require_safe
 @allowed(Role.RESEARCHER)
 def recipe(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show the form of a new recipe with its plan, also half-way, and the recipes there are."""
+    """Show the form of a new recipe with its plan, even half-filled, and the existing recipes."""
     dataset = get_object_or_404(Dataset, slug=slug)
-    is_half_filled = "temperature" in request.GET  # htmx asks at each change
+    is_half_filled = "temperature" in request.GET  # htmx sends the form at each change
     form = RecipeForm(request.GET if is_half_filled else first_choices(dataset), dataset=dataset)
     plan = plan_recipe(dataset, form.choices, waits_for_index=False)
     if not is_half_filled:
@@ -52,7 +52,7 @@ def recipe(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def start_recipe(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Have the grid of a recipe planned; nothing is asked before somebody starts it."""
+    """Have the grid of a recipe planned; no model is asked before a researcher starts the grid."""
     dataset = get_object_or_404(Dataset, slug=slug)
     form = RecipeForm(request.POST, dataset=dataset)
     plan = plan_recipe(dataset, form.choices, waits_for_index=False)
@@ -102,7 +102,7 @@ def _show_form(
 @require_safe
 @allowed(Role.RESEARCHER)
 def recipe_progress(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Show how far a recipe is, the button that is next, and what has come of it."""
+    """Show the progress of a recipe, the button for the next stage, and the results."""
     found = _recipe(slug, pk)
     return _show_progress(request, found, ScorersForm(request.GET, recipe=found))
 
@@ -130,7 +130,7 @@ def _show_progress(
 @require_POST
 @allowed(Role.RESEARCHER)
 def score_recipe(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Have what a recipe's responses lack scored, by what re-ranks and by what judges."""
+    """Have a recipe's unscored responses scored, by what re-ranks and by what judges."""
     found = _recipe(slug, pk)
     form = ScorersForm(request.POST, recipe=found)
     if form.problems:
@@ -155,7 +155,7 @@ def score_recipe(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def rerank_recipe(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Store what the recipe chooses, with the scorers that were posted."""
+    """Store the choice of the recipe, made by the scorers that were posted."""
     found = _recipe(slug, pk)
     form = ScorersForm(request.POST, recipe=found)
     if form.problems:

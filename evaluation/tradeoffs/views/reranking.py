@@ -1,4 +1,4 @@
-"""Re-ranking: aggregates beside the setups of their pool, judged by what chose and by more."""
+"""The page of re-ranking: aggregates beside the setups of their pool, and the axes that judge."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -59,7 +59,7 @@ class Table(NamedTuple):
 
     @property
     def by_same_metric(self) -> list[str]:
-        """The axes whose metric has chosen what they judge, with another model."""
+        """The axes whose metric, with another model, has chosen what they judge."""
         return marked_in_any(self._marks, SAME_METRIC)
 
     @property
@@ -80,7 +80,7 @@ def reranking(request: SignedInRequest, slug: str) -> HttpResponse:
 def store_aggregate(request: SignedInRequest, slug: str) -> HttpResponse:
     """Choose among the pool of the address by the function of the form, and store the choice.
 
-    What the address names must be there; only what it does not name is as usual.
+    Everything that the address names must exist. Only what it does not name takes the usual value.
     """
     dataset = get_object_or_404(Dataset, slug=slug)
     form, function = RerankingForm(request.GET, dataset=dataset), FunctionForm(request.POST)
@@ -167,7 +167,7 @@ def _tables(report: Report[RerankingRow] | None, form: RerankingForm) -> list[Ta
 
 
 def _said_shortly(row: RerankingRow, titles: Mapping[str, str]) -> str:
-    """Return what an aggregate was chosen by, in the words of the page where the axis is there."""
+    """Return what an aggregate was chosen by, in the words of the page if the axis still exists."""
     if not isinstance(row, AggregateRow):
         return ""
     said = [row.choice.chosen_by_attribution, row.choice.chosen_by_sensibleness]
@@ -175,7 +175,7 @@ def _said_shortly(row: RerankingRow, titles: Mapping[str, str]) -> str:
 
 
 def _figure_query(form: RerankingForm) -> str:
-    """Return what the figure of re-ranking is asked for: its model, by the axes that judge."""
+    """Return the query of the figure of re-ranking: its model, with the axes that judge."""
     pool, judging = form.chosen_pool, form.judging
     if pool is None or judging is None:
         return ""

@@ -1,4 +1,4 @@
-"""Trade-offs: the responses behind one mark, with what both axes say about each."""
+"""The page of the responses behind one mark, with what both axes say about each."""
 
 from django.core.paginator import Paginator
 from django.http import HttpResponse
@@ -18,7 +18,7 @@ PER_PAGE = 25
 @require_safe
 @allowed(Role.RESEARCHER)
 def responses(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """List the responses of one setup, page by page, the ones of a corner of the figure alone."""
+    """List the responses of one setup, page by page, or only those in one corner of the figure."""
     dataset = get_object_or_404(Dataset, slug=slug)
     setup = get_object_or_404(Setup, dataset=dataset, pk=pk)
     axes = AxesForm(request.GET, dataset=dataset)

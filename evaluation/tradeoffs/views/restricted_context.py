@@ -1,4 +1,4 @@
-"""Restricted context: dialog given up for evidence, and what retrieval would make of it."""
+"""The page of restricted context: dialog given up for evidence, and simulated retrieval."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -50,7 +50,7 @@ def restricted(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def start_restricted(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Have the grid of the form planned, and go to its page; nothing is asked yet."""
+    """Have the grid of the form planned, and go to its page; no model is asked yet."""
     dataset = get_object_or_404(Dataset, slug=slug)
     form = PlanRestrictedForm(request.POST, dataset=dataset)
     if form.is_valid():
@@ -143,7 +143,7 @@ class _ShownCurves(NamedTuple):
 
 
 class _RestrictedMaterial(NamedTuple):
-    """What there is of restricted context."""
+    """The restricted context of a dataset, as far as it can be shown."""
 
     has_responses: bool
     form: RestrictedForm | None = None  # None: no responses, or no axes
@@ -151,7 +151,7 @@ class _RestrictedMaterial(NamedTuple):
 
 
 def _found(dataset: Dataset, request: SignedInRequest, axes: AxesForm) -> _RestrictedMaterial:
-    """Return what there is to show, with the choices of the address."""
+    """Return what can be shown, with the choices of the address."""
     setups = restricted_setups(dataset)
     if not setups or axes.chosen is None:
         return _RestrictedMaterial(bool(setups))
@@ -167,7 +167,7 @@ def _found(dataset: Dataset, request: SignedInRequest, axes: AxesForm) -> _Restr
 
 
 def _context(found: _RestrictedMaterial, axes: AxesForm) -> dict[str, Any]:
-    """Return what the page needs of what there is: the figure too, and where links lead."""
+    """Return what the page needs of the material: also the figure, and the addresses of links."""
     context: dict[str, Any] = {"has_responses": found.has_responses}
     if found.form is None:
         return context

@@ -1,4 +1,4 @@
-"""Trade-offs: views saved by a name."""
+"""The views of trade-offs that are saved by a name."""
 
 from urllib.parse import urlencode
 
@@ -20,9 +20,9 @@ from generation.models import Dataset
 @require_POST
 @allowed(Role.RESEARCHER)
 def save_view(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Save a view by its name, and show it; one that is refused stands in the form as it was.
+    """Save a view by its name, and show it; a view that is refused stays in the form as it was.
 
-    A name that is taken is refused once: then it may be replaced.
+    A name that is taken is refused at first. Then the researcher may choose to replace that view.
     """
     dataset = get_object_or_404(Dataset, slug=slug)
     form = SavedViewForm(request.POST)
@@ -47,7 +47,7 @@ def save_view(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def delete_view(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Delete a saved view; nothing that it showed."""
+    """Delete a saved view, but nothing that it showed."""
     view = get_object_or_404(SavedView, dataset__slug=slug, pk=pk)
     services.delete_view(view)
     messages.success(request, f"Deleted the view “{view.name}”.")

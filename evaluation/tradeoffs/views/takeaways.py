@@ -1,4 +1,4 @@
-"""Takeaways and comparable setups: what changes of setup do to the trade-off."""
+"""The pages of takeaways and of comparable setups: the effects of changes of setup."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ MOST_SHOWN = 50  # comparable pairs on the page; files hold all
 @require_safe
 @allowed(Role.RESEARCHER)
 def takeaways(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show what history, evidence, size, … do to F1, in a chart and a table."""
+    """Show the effects of history, evidence, size, … on F1, in a chart and a table."""
     dataset = get_object_or_404(Dataset, slug=slug)
     axes_form = AxesForm(request.GET, dataset=dataset)
     context = _context(dataset, axes_form, "takeaways") | {"plots": {}}
@@ -111,7 +111,7 @@ def _context(dataset: Dataset, axes_form: AxesForm, name: str) -> dict[str, Any]
 
 
 def _material(dataset: Dataset, axes: Axes | None) -> TradeoffMaterial | None:
-    """Return the material of the chosen axes; None where there are none."""
+    """Return the material of the chosen axes; None if there are no axes."""
     return None if axes is None else cached_material(dataset, axes)
 
 
@@ -124,7 +124,7 @@ def _material_or_404(request: SignedInRequest, slug: str) -> TradeoffMaterial:
 
 
 def _by_effect(report: Report[EffectRow]) -> list[list[EffectRow]]:
-    """Return the rows of each effect: all its pairs, where they have a row, then its parts."""
+    """Return the rows of each effect: first the row of all its pairs, if any, then its parts."""
     found: dict[str, list[EffectRow]] = {}
     for row in report.rows:
         found.setdefault(row.effect, []).append(row)

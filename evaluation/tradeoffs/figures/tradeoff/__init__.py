@@ -1,14 +1,16 @@
-"""The trade-off, drawn by hand as SVG; docs/decisions/0027 says why.
+"""The figure of the trade-off, drawn by hand as SVG; docs/decisions/0027 says why.
 
-rows of the report, a view of them, lines of restricted context
+Its parts:
+
+the report's rows, a view of them, lines of restricted context
       |
       |    frame     the part of the unit square that is shown: ticks, curves of equal F1
       |    glyphs    shape, colour and fill of a setup, and the legend of these
       |    marks     setups in their places, with whiskers and labels
       |    clusters  boxes around marks of one cluster
-      |    lines     of restricted context and simulated retrieval
+      |    lines     restricted context and simulated retrieval
       v
-figure.figure_of(...)   a record of what stands where; nothing covers anything
+figure.figure_of(...)   a record of the place of everything; nothing covers anything else
       |
       |---- _figure.svg        in a page, with the page's colours, links and zoom
       '---- svg_files          a file (SVG, PDF, PNG) with light colours and a legend

@@ -7,7 +7,7 @@ from evaluation.reports.figures.free_places import Rectangle, Text, least_coveri
 from evaluation.tradeoffs.figures.tradeoff.frame import PLOT
 from evaluation.tradeoffs.figures.tradeoff.marks import Mark
 
-PADDING = 16  # between marks and the box of their cluster
+PADDING = 16  # px between marks and the box of their cluster
 
 
 class Cluster(NamedTuple):
@@ -27,7 +27,7 @@ class Cluster(NamedTuple):
 
 
 def clusters_of(marks: Sequence[Mark], taken: list[Rectangle]) -> Iterator[Cluster]:
-    """Yield the boxes around the marks of each cluster; their labels are added to what is taken."""
+    """Yield the boxes around the marks of each cluster; their labels are added to `taken`."""
     found: dict[str, list[Mark]] = {}
     for mark in marks:
         if mark.row.of.cluster:
@@ -52,7 +52,7 @@ def clusters_of(marks: Sequence[Mark], taken: list[Rectangle]) -> Iterator[Clust
 
 
 def _edges(box: Rectangle) -> Iterator[Rectangle]:
-    """Yield the four sides of a box, as what nothing should cover."""
+    """Yield the four sides of a box, as areas that nothing should cover."""
     yield Rectangle(box.left, box.top - 1, box.right, box.top + 1)
     yield Rectangle(box.left, box.bottom - 1, box.right, box.bottom + 1)
     yield Rectangle(box.left - 1, box.top, box.left + 1, box.bottom)
@@ -60,7 +60,7 @@ def _edges(box: Rectangle) -> Iterator[Rectangle]:
 
 
 def _around_box(box: Rectangle, title: str) -> Iterator[Text]:
-    """Yield where a box may have its title, the usual place below its left end first."""
+    """Yield the places that a box's title may have; the usual one, below its left end, is first."""
     below, above = box.bottom + 13, box.top - 6
     yield Text(box.left + 7, below, title)
     yield Text(box.right - 7, below, title, "end")

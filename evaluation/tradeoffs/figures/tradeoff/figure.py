@@ -1,4 +1,4 @@
-"""The figure of the trade-off as plain records: what stands where, before anything is drawn."""
+"""The figure of the trade-off as plain records: the place of everything, before it is drawn."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ class TradeoffFigure(NamedTuple):
     window: FigureWindow
     x_ticks: list[Tick]
     y_ticks: list[Tick]
-    titles: tuple[str, str]  # of the axes
+    titles: tuple[str, str]  # titles of the axes
     curves: list[Curve]
     clusters: list[Cluster]
     lines: list[PlacedLine]
@@ -51,12 +51,12 @@ class TradeoffFigure(NamedTuple):
     legend: Legend
     line_legend: list[tuple[str, str]]  # style, title
     n_outside: int  # setups beyond the part that is shown
-    n_undefined: int  # without a figure on one axis
-    n_without_label: int  # marks that were to have one, and have no room for it
+    n_undefined: int  # setups without a figure on one axis
+    n_without_label: int  # marks without room for their label
     width: int = WIDTH
     height: int = HEIGHT
     plot: Rectangle = PLOT
-    least: float = SMALLEST_WINDOW  # share of each axis that a zoom has at least
+    least: float = SMALLEST_WINDOW  # least share of each axis that a zoom shows
 
     @property
     def plot_width(self) -> float:
@@ -68,13 +68,13 @@ class TradeoffFigure(NamedTuple):
 
     @property
     def middle(self) -> tuple[float, float]:
-        """The middle of the plot, where the titles of its axes stand."""
+        """The middle of the plot, where the titles of its axes are."""
         plot = self.plot
         return (plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2
 
     @property
     def alt_text(self) -> str:
-        """What the figure is, for who does not see it."""
+        """A description of the figure for readers who cannot see it."""
         setups = "1 setup" if len(self.marks) == 1 else f"{len(self.marks):,} setups"
         axes = f"{self.titles[1]} against {self.titles[0].lower()}"
         return f"{axes} for {setups}, with curves of equal F1"
@@ -91,12 +91,12 @@ def figure_of(
     """Return the figure of some rows of the report.
 
     Args:
-        rows: of the setups to show.
-        view: part to see, and whether intervals, labels and clusters are drawn.
-        lines: of restricted context.
-        palette: of all setups of the dataset, so that colours do not change with filters; None: of
-            these rows.
-        address: where a mark leads; None: nowhere.
+        rows: rows of the setups to show.
+        view: the part to see, and whether intervals, labels and clusters are drawn.
+        lines: lines of restricted context.
+        palette: the palette of all setups of the dataset, so that colours do not change with
+            filters; None: a palette of these rows.
+        address: a function that returns the address of a mark's link; None: marks have no links.
     """
     setups = [row.of for row in rows]
     palette = with_rings(palette or palette_of(setups), setups)
@@ -135,8 +135,8 @@ def figure_of(
 
 
 def _lowest(rows: Sequence[TradeoffRow], view: View, lines: Sequence[DrawnLine]) -> float:
-    """Return the lowest sensibleness that is to be seen; NaN where nothing is."""
-    n_ends = 2 if view.intervals else 1  # its value, its lower end
+    """Return the lowest sensibleness that must be visible; NaN if there is none."""
+    n_ends = 2 if view.intervals else 1  # the value, and with intervals the lower end
     ends = [end for row in rows for end in row.sensibleness[:n_ends]]
     values = [end for end in ends if end is not None]
     values += [y for line in lines for _, y in line.points]

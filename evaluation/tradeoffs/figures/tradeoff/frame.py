@@ -14,13 +14,13 @@ WIDTH, HEIGHT = 790, 668
 LEFT, RIGHT, TOP, BOTTOM = 54, 34, 26, 52  # margins
 MOST_TICKS = 10
 STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
-# Of F1, the coarsest that gives enough curves.
+# Steps between levels of F1; the coarsest step that gives enough curves is used.
 LEVEL_STEPS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 FEWEST_CURVES = 4
-N_POINTS = 60  # of a curve, spread along each axis
+N_POINTS = 60  # points of a curve, spread along each axis
 SMALLEST_WINDOW = 0.005  # a share
-LABEL_SIZE = 11.0  # of a level
-MOST_DIGITS = 3  # of a level: from here on there is no room for the 0 before them
+LABEL_SIZE = 11.0  # font size of a level's label
+MOST_DIGITS = 3  # a level with so many digits or more has no room for its leading 0
 EDGE = 1e-9
 
 
@@ -33,12 +33,12 @@ class FigureWindow(NamedTuple):
     y_to: float
 
     def x(self, attribution: float) -> float:
-        """Return where a share stands from the left."""
+        """Return the distance of a share from the left."""
         width = WIDTH - LEFT - RIGHT
         return LEFT + (attribution - self.x_from) / (self.x_to - self.x_from) * width
 
     def y(self, sensibleness: float) -> float:
-        """Return where a share stands from the top."""
+        """Return the distance of a share from the top."""
         height = HEIGHT - TOP - BOTTOM
         return HEIGHT - BOTTOM - (sensibleness - self.y_from) / (self.y_to - self.y_from) * height
 
@@ -54,14 +54,14 @@ CANVAS = Rectangle(0, 0, WIDTH, HEIGHT)
 
 
 class Tick(NamedTuple):
-    """A round value on an axis, and where it stands."""
+    """A round value on an axis, and its place."""
 
     at: float
     text: str
 
 
 class Curve(NamedTuple):
-    """One curve of equal F1 in a window; a label without room is None."""
+    """One curve of equal F1 in a window; its label is None if there is no room for it."""
 
     level: float
     path: str
@@ -75,12 +75,12 @@ def window_of(
     y_from: float | None = None,
     y_to: float | None = None,
 ) -> FigureWindow:
-    """Return what to show: all of x, and y from a round value below the lowest mark.
+    """Return the window to show: all of x, and y from a round value below the lowest mark.
 
     Args:
-        lowest: sensibleness of the lowest mark; NaN where there is none.
-        x_from: ends that somebody chose; None: as usual. Two that leave nothing between them count
-            as not chosen.
+        lowest: sensibleness of the lowest mark; NaN if there is none.
+        x_from: the first of four ends that a reader may choose; None: as usual. Two ends with
+            nothing between them count as not chosen.
     """
     floor = 0.0 if math.isnan(lowest) else math.floor(10 * lowest - 0.3 + EDGE) / 10
     usual = min(max(floor, 0.0), 0.8)
@@ -106,7 +106,7 @@ def ticks(start: float, end: float) -> list[float]:
 
 
 def as_ticks(values: Sequence[float], places: Sequence[float]) -> list[Tick]:
-    """Return round values as text, all with the digits that the finest needs."""
+    """Return round values as text, all with as many digits as the finest value needs."""
     texts = [f"{value:.3f}".rstrip("0") for value in values]
     digits = max((len(text) - text.index(".") - 1 for text in texts), default=1)
     shown = max(digits, 1)
@@ -117,7 +117,7 @@ def as_ticks(values: Sequence[float], places: Sequence[float]) -> list[Tick]:
 def levels(window: FigureWindow) -> list[float]:
     """Return the levels whose curves cross a window: tenths, or finer ones if these are few."""
     found: list[float] = []
-    # F1 grows with both shares: it lies between what it is at the lower left and the upper right.
+    # F1 grows with both shares, so it is between its values at the lower left and the upper right.
     corners = f1(np.array([window.x_from, window.x_to]), np.array([window.y_from, window.y_to]))
     low, high = corners.tolist()
     for step in LEVEL_STEPS:
@@ -133,7 +133,7 @@ def points(level: float, window: FigureWindow) -> Floats:
     """Return the points (attribution, sensibleness) of a curve in a window, from left to right.
 
     Returns:
-        (n, 2); without rows where the curve does not cross the window.
+        (n, 2); without rows if the curve does not cross the window.
     """
     start, end = _span(level, window)
     if end - start <= EDGE:
@@ -150,7 +150,7 @@ def points(level: float, window: FigureWindow) -> Floats:
 
 
 def _span(level: float, window: FigureWindow) -> tuple[float, float]:
-    """Return the attribution at which a curve comes into a window, and at which it leaves."""
+    """Return the attribution at which a curve enters a window, and at which it leaves."""
 
     def attribution_at(sensibleness: float) -> float:
         return float(iso_f1(level, np.array([sensibleness]))[0])
@@ -162,10 +162,10 @@ def _span(level: float, window: FigureWindow) -> tuple[float, float]:
 
 
 def curves(window: FigureWindow, taken: list[Rectangle]) -> list[Curve]:
-    """Return the curves of equal F1 with their labels, which are added to what is taken.
+    """Return the curves of equal F1 with their labels, which are added to `taken`.
 
-    A curve that leaves by the right edge has its label outside it; others along the curve, as near
-    to its lower end as there is room.
+    A curve that leaves the plot at its right edge has its label outside the plot. The label of any
+    other curve is along the curve, as near to its lower end as there is room.
     """
     drawn: list[Curve] = []
     shown = levels(window)

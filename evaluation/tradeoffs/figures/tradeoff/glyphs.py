@@ -1,9 +1,9 @@
 """The marks of the trade-off: shape by prompt type, colour by model, light by temperature.
 
-Colours are classes (`m1` to `m5`, `m0`; `a1` to `a3` of aggregates; `e1`, `e2` of restricted
-context; `t0` solid, `t7` light), so that one figure serves light pages, dark pages and files.
-Aggregates have the colour of their function; where a view has those of several models, a ring in
-the colour of theirs.
+Colours are classes (`m1` to `m5`, `m0`; `a1` to `a3` for aggregates; `e1`, `e2` for restricted
+context; `t0` solid, `t7` light), so that one figure serves light pages, dark pages and files. An
+aggregate has the colour of its function. If a view has aggregates of several models, each also has
+a ring in the colour of its model.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ SHAPES = {
     "hexagon": "M-5.8 0L-2.9-5H2.9L5.8 0 2.9 5H-2.9z",
     "star": "M0-9L2.3-3 8.6-2.8 3.7 1.1 5.3 7.3 0 3.8-5.3 7.3-3.7 1.1-8.6-2.8-2.3-3z",
 }
-MOST_MODELS = 5  # with a colour of their own; the others share one
+MOST_MODELS = 5  # models with a colour of their own; the others share one
 FUNCTION_COLOURS = {"max-attribution": "a1", "sensible-first": "a2"}
 
 
@@ -48,28 +48,29 @@ class Glyph(NamedTuple):
 
 
 class Palette(NamedTuple):
-    """What colours and fills mean: the same for all figures of a dataset."""
+    """The meaning of colours and fills, which is the same for all figures of a dataset."""
 
-    models: tuple[str, ...]  # with a colour of their own, from small to large
+    models: tuple[str, ...]  # models with a colour of their own, from small to large
     other_models: tuple[str, ...]
     solid: float | None  # the lowest temperature
     light: tuple[float, ...]  # all others, from low to high
-    # Restricted context of one model has colours by evidence; of several by model, as all has.
+    # Restricted context of one model at one temperature has colours by evidence. If there are more,
+    # it has colours by model, like all other marks.
     is_restricted_by_evidence: bool = True
-    has_rings: bool = False  # around aggregates, in the colour of their model
+    has_rings: bool = False  # whether aggregates have rings in the colour of their model
 
 
 class LegendEntry(NamedTuple):
     """One line of a legend."""
 
-    keys: tuple[str, ...]  # what a view's filter calls it; several that look alike share a line
+    keys: tuple[str, ...]  # keys in a view's filter; keys that look alike share a line
     title: str
     glyph: Glyph
     n: int  # setups
 
 
 class Legend(NamedTuple):
-    """What the marks of some rows mean; groups without entries are empty."""
+    """The meaning of the marks of some rows; groups without entries are empty."""
 
     models: tuple[LegendEntry, ...]
     temperatures: tuple[LegendEntry, ...]
@@ -79,7 +80,7 @@ class Legend(NamedTuple):
 
 
 def palette_of(rows: Sequence[DotColumns]) -> Palette:
-    """Return what colours and fills mean, from the report's rows on all setups of a dataset."""
+    """Return the meaning of colours and fills, from the report's rows on a dataset's setups."""
     models = by_size(list({row.model for row in rows}))
     temperatures = sorted({row.temperature for row in rows if row.temperature is not None})
     restricted = {(row.model, row.temperature) for row in rows if row.is_restricted}
@@ -93,7 +94,7 @@ def palette_of(rows: Sequence[DotColumns]) -> Palette:
 
 
 def with_rings(palette: Palette, rows: Sequence[DotColumns]) -> Palette:
-    """Return a palette that tells the models of aggregates apart, where a view has several."""
+    """Return a palette that distinguishes the models of aggregates, if a view has several."""
     models = {row.model for row in rows if row.is_aggregate}
     return palette._replace(has_rings=len(models) > 1)
 
@@ -115,14 +116,14 @@ def glyph_of(row: DotColumns, palette: Palette) -> Glyph:
 
 
 def model_colour(model: str, palette: Palette) -> str:
-    """Return the class of a model: m1 the smallest; m0 is shared by those without their own."""
+    """Return the class of a model: m1 is the smallest; m0 is shared by models without their own."""
     return f"m{palette.models.index(model) + 1}" if model in palette.models else "m0"
 
 
 def legend_of(rows: Sequence[DotColumns], palette: Palette) -> Legend:
-    """Return what the marks of these rows mean, in the order of sizes, temperatures and types."""
+    """Return the meaning of these rows' marks, in the order of sizes, temperatures and types."""
     single = [row for row in rows if not row.is_aggregate]
-    # Restricted context of one model has colours by evidence: none says its model then.
+    # Restricted context of one model has colours by evidence, so no colour stands for its model.
     has_colours = not palette.is_restricted_by_evidence or any(
         not row.is_restricted for row in single
     )
@@ -153,7 +154,7 @@ def _temperatures(
 ) -> tuple[LegendEntry, ...]:
     entries = []
     there = {row.temperature for row in rows}
-    colour = f"m{len(palette.models)}"  # that of the largest model
+    colour = f"m{len(palette.models)}"  # colour of the largest model
     for temperature in sorted(there, key=lambda each: -1.0 if each is None else each):
         n = sum(row.temperature == temperature for row in rows)
         is_light = temperature in palette.light
@@ -185,7 +186,7 @@ def _prompts(rows: Sequence[DotColumns], palette: Palette) -> tuple[LegendEntry,
 
 
 def _family_title(row: DotColumns, kind: PromptType | None) -> str:
-    """Return what a prompt is called together with those that a filter takes as one with it."""
+    """Return the title that a prompt shares with those that a filter treats as one with it."""
     if kind is not None and kind.dialog_share is not None:
         return f"Restricted, {kind.evidence}{' non-evidence' * (kind.evidence != 'golden')}"
     if kind is not None and kind.part:
@@ -209,7 +210,7 @@ def _functions(rows: Sequence[DotColumns], palette: Palette) -> tuple[LegendEntr
 
 
 def _function_colour(function: str) -> str:
-    """Return the class of a function; with its weights it is one of the others."""
+    """Return the class of a function; those without their own, such as weighted sums, share a3."""
     return FUNCTION_COLOURS.get(function.removeprefix("recipe-"), "a3")
 
 

@@ -5,13 +5,13 @@ from typing import NamedTuple, Protocol
 
 from evaluation.tradeoffs.figures.tradeoff.frame import FigureWindow, path_of
 
-LINE_TITLES = {  # in legends; a line of another style has none
+LINE_TITLES = {  # titles in legends; lines of other styles have none
     "golden": "Restricted context, golden",
     "non-evidence": "Restricted context, non-evidence",
     "top-1": "Simulated retrieval, top 1",
     "top-k": "Simulated retrieval, top k",
 }
-# Rings on lines of simulated retrieval: where a retriever with that recall would stand.
+# Rings on lines of simulated retrieval show where a retriever with that recall would be.
 RING_TITLES = {"top-1-mark": "At recall@1", "top-k-mark": "At recall@k"}
 
 
@@ -29,7 +29,7 @@ class DrawnLine(Protocol):
 
 
 class PlacedLine(NamedTuple):
-    """A line in its place; `path` is empty for a ring, which stands at (x, y)."""
+    """A line in its place; a ring has an empty `path` and its centre at (x, y)."""
 
     style: str
     label: str
@@ -39,7 +39,7 @@ class PlacedLine(NamedTuple):
 
 
 def placed_lines(lines: Sequence[DrawnLine], window: FigureWindow) -> list[PlacedLine]:
-    """Return the lines with a part to draw; what leaves the plot is cut off where it is drawn."""
+    """Return the lines with a part to draw; what is outside the plot is cut off by the drawing."""
     seen = [
         line
         for line in lines
@@ -57,6 +57,6 @@ def _placed(line: DrawnLine, window: FigureWindow) -> PlacedLine:
 
 
 def legend_of_lines(lines: Sequence[DrawnLine]) -> list[tuple[str, str]]:
-    """Return style and title of each kind of line that is there."""
+    """Return the style and the title of each kind of line that is there."""
     there = {line.style for line in lines}
     return [(style, title) for style, title in LINE_TITLES.items() if style in there]

@@ -11,8 +11,8 @@ from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, Palette, glyph_o
 from evaluation.tradeoffs.reports.tradeoff import TradeoffRow
 from generation.text.temperatures import temperature_text
 
-HALF_MARK = 6.5  # of a mark's square
-LABEL_SIZE = 11.5  # of the text beside a mark
+HALF_MARK = 6.5  # half the side of a mark's square
+LABEL_SIZE = 11.5  # font size of the text beside a mark
 
 
 class Mark(NamedTuple):
@@ -22,11 +22,11 @@ class Mark(NamedTuple):
     x: float
     y: float
     glyph: Glyph
-    said: str  # name and figures, for who does not see it
+    said: str  # name and figures, for readers who cannot see it
     whiskers: str = ""  # path of its intervals
-    colour: str = ""  # class of these
+    colour: str = ""  # class of the whiskers
     label: Text | None = None
-    leader: str = ""  # path from the mark to a label that stands apart
+    leader: str = ""  # path from the mark to a label that is not next to it
     href: str = ""
 
     @property
@@ -35,13 +35,13 @@ class Mark(NamedTuple):
 
     @property
     def temperature(self) -> str:
-        """As views call it."""
+        """The temperature as views name it."""
         temperature = self.row.of.temperature
         return "none" if temperature is None else f"{temperature:g}"
 
     @property
     def prompt(self) -> str:
-        """The prompt or, of an aggregate, the function, as views call it."""
+        """The prompt or, for an aggregate, the function, as views name it."""
         return self.row.of.function or self.row.of.prompt_family
 
 
@@ -69,7 +69,7 @@ def mark_of(
 
 
 def said_of(row: TradeoffRow) -> str:
-    """Return what a setup is and where it stands, in one line."""
+    """Return the name of a setup, its position and its figures in one line."""
     of, share = row.of, row.of.dialog_share
     temperature = "" if of.temperature is None else f"T {temperature_text(of.temperature)}"
     of_dialog = f"dialog share {share:.2f}" if of.is_restricted and share is not None else ""
@@ -84,7 +84,7 @@ def said_of(row: TradeoffRow) -> str:
 
 
 def chosen_of(row: TradeoffRow) -> str:
-    """Return what an aggregate takes: its pool, what chose, and its inferences."""
+    """Return how an aggregate was made: its pool, what chose, and its inferences."""
     title, size, n_calls = row.chosen.chosen_by_title, row.chosen.pool_size, row.of.n_calls
     by = f" by {title}" if title else ""
     pool = "1 setup" if size == 1 else f"{size or 'unknown'} setups"
@@ -110,7 +110,7 @@ def _whiskers(row: TradeoffRow, x: float, y: float, window: FigureWindow) -> str
 
 
 def labelled(marks: Sequence[Mark], taken: list[Rectangle]) -> list[Mark]:
-    """Return the marks with labels that cover nothing; one without room for it has none."""
+    """Return the marks with labels that cover nothing; a mark without room has no label."""
     done = []
     for mark in marks:
         label = first_free(_beside(mark), taken, PLOT)
@@ -137,7 +137,7 @@ def _beside(mark: Mark) -> Iterator[Text]:
 
 
 def _leader(mark: Mark, label: Text) -> str:
-    """Return a line to a label that is not next to its mark."""
+    """Return the path of a line to a label that is not next to its mark; else ""."""
     box = label.box
     x = min(max(mark.x, box.left), box.right)
     y = min(max(mark.y, box.top), box.bottom)

@@ -1,4 +1,4 @@
-"""The trade-off figure as a file: light colours, fonts the server has, a legend of its own."""
+"""The trade-off figure as a file: light colours, the server's fonts, and a legend of its own."""
 
 import re
 from collections.abc import Iterator
@@ -28,12 +28,12 @@ class LegendLine(NamedTuple):
 
     @property
     def text_x(self) -> float:
-        """Where its text begins: without a mark, where marks do."""
+        """The place where its text begins; without a mark, the text begins where marks do."""
         return self.x + SYMBOL * bool(self.line or (self.glyph and self.glyph.path))
 
 
 def legend_lines(figure: TradeoffFigure) -> list[LegendLine]:
-    """Return the legend of a figure, to stand at its right."""
+    """Return the legend of a figure, placed at its right."""
     x, y = figure.width + LEGEND_GAP - 14.0, figure.plot.top + 4.0
     lines = []
     for heading, entries in _groups(figure):
@@ -72,14 +72,14 @@ def _groups(figure: TradeoffFigure) -> Iterator[tuple[str, list[_Entry]]]:
 
 
 def file_size(figure: TradeoffFigure, lines: list[LegendLine]) -> tuple[int, int]:
-    """Return width and height of a file that holds a figure and its legend."""
+    """Return the width and the height of a file that holds a figure and its legend."""
     ends = [Text(line.text_x, line.y, line.text).box.right for line in lines]
     bottom = max((line.y for line in lines), default=0.0)
     return round(max([figure.width, *ends]) + 12), round(max(figure.height, bottom + 20))
 
 
 def titled(figure: TradeoffFigure, attribution: str, sensibleness: str) -> TradeoffFigure:
-    """Return a figure whose axes say what they were measured by."""
+    """Return a figure whose axis titles say what the axes were measured by."""
     titles = [
         f"{plain}: {said}"
         for plain, said in zip(figure.titles, (attribution, sensibleness), strict=True)
@@ -92,7 +92,7 @@ def titled(figure: TradeoffFigure, attribution: str, sensibleness: str) -> Trade
 
 
 def well_formed(svg: str) -> str:
-    """Return a drawing with U+FFFD for each character that XML 1.0 does not know, in any form."""
+    """Return a drawing with U+FFFD in the place of each character that XML 1.0 does not allow."""
     return _NOT_XML.sub("\ufffd", svg)
 
 
@@ -158,7 +158,7 @@ def _series() -> dict[str, dict[str, Any]]:
 
 
 def _halo(width: int) -> dict[str, Any]:
-    """Return a white edge around letters, so that lines do not cross them."""
+    """Return the style of a white edge around letters, so that lines do not cross them."""
     return {
         "paint-order": "stroke",
         "stroke": LIGHT["surface"],

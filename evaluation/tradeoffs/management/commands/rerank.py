@@ -2,8 +2,8 @@
 
 The usual pool is the seven prompt types with full history and golden evidence, of one model at one
 temperature; setups that differ in a further setting (seed, position, top-p) make pools of their
-own. What chooses looks better than it is: --judge names a second metric, or a question
-to raters, that judges the choice as well.
+own. The metric that chooses makes the choice look better than it is. Therefore --judge names a
+second metric, or a question to raters, that judges the choice as well.
 """
 
 from argparse import RawDescriptionHelpFormatter
@@ -80,7 +80,7 @@ def _axes(dataset: Dataset, options: dict[str, Any]) -> tuple[Axes, Axes]:
     """Return the axes that choose and those that judge.
 
     Raises:
-        CommandError: one is not there.
+        CommandError: an axis does not exist, or there is no usual one.
     """
     there = axes_of(dataset)
     usually = usual(there)
@@ -102,10 +102,11 @@ def _axes(dataset: Dataset, options: dict[str, Any]) -> tuple[Axes, Axes]:
 
 
 def _pools(dataset: Dataset, options: dict[str, Any]) -> Sequence[Pool]:
-    """Return the pools that are asked for.
+    """Return the pools that the options ask for.
 
     Raises:
-        CommandError: there is none.
+        CommandError: there is none, a named setup has no responses, or the options exclude each
+            other.
     """
     model, temperature, names = options["model"], options["temperature"], options["pool"]
     setups = list(dataset.setups.answered())

@@ -161,7 +161,7 @@ class Command(BaseCommand):
     def _scored(
         self, recipe: Recipe, scorers: Iterable[Scorer], said: Any, *, is_retrying: bool
     ) -> dict[str, Axis]:
-        """Score what scorers have not come to; return their axes, by what each says."""
+        """Score the responses that scorers have not scored; return the axes by `signature_part`."""
         axes: dict[str, Axis] = {}
         for scorer in {each.signature_part: each for each in scorers}.values():
             if scorer.plan:
@@ -195,7 +195,7 @@ def _sample(dataset: Dataset, name: str) -> Sample:
 
 
 def _lines(plan: RecipePlan) -> Iterator[str]:
-    """Yield a plan: the recall curve, K1 and K2 with their reasons, and the calls."""
+    """Yield the lines of a plan: the recall curve, K1 and K2 with their reasons, and the calls."""
     if plan.recall:
         recalls = [f"{k}: {recall:.3f}" for k, recall in enumerate(recalls_of(plan.recall), 1)]
         yield f"Recall@k, over {plan.recall.rows[0].n:,} examples: {', '.join(recalls)}"
@@ -212,7 +212,7 @@ def _lines(plan: RecipePlan) -> Iterator[str]:
 
 
 def _choosing(dataset: Dataset, options: dict[str, Any]) -> Scorers:
-    """Return what re-ranks; every option that was given is of one of the two metrics or both."""
+    """Return the scorers that re-rank; each given option belongs to one or both metrics."""
     given, evidence = metric_options_from(options), options["evidence"] or ""
     metrics = {side: metric_named(side, options[side]) for side in SIDES}
     known = {
@@ -248,12 +248,12 @@ def _choosing(dataset: Dataset, options: dict[str, Any]) -> Scorers:
 
 
 def _named(options: dict[str, Any]) -> str:
-    """Return what re-ranks, as it was named."""
+    """Return the scorers that re-rank, in the words of the options."""
     return " and ".join(options[side] or metric_named(side, "") for side in SIDES)
 
 
 def _named_judges(dataset: Dataset, options: dict[str, Any]) -> dict[Side, Scorer | None]:
-    """Return what judges each side; None: nobody named it."""
+    """Return the scorer that was named as the judge of each side; None where none was named."""
     named = {side: options[f"judge_{side}"] for side in SIDES}
     return {
         side: _called(dataset, side, f"judge-{side}", text) if text else None
