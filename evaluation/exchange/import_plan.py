@@ -128,8 +128,8 @@ def _survey(material: Material, on_progress: Progress) -> dict[str, Counter[str]
     """Return for each question how often each answer was given: question → answer → count.
 
     Raises:
-        DatasetError: there are too many questions, or only bad rows; the first bad row is the
-            reason.
+        DatasetError: there are too many questions, or only bad rows; then the message is
+            that of the first.
     """
     answers: dict[str, Counter[str]] = {}
     first_problem: Problem | None = None

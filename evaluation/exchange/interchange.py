@@ -293,7 +293,7 @@ def _batches(rows: Iterable[Record | Problem]) -> Iterator[list[Record | Problem
 
 
 def weight(part: Any) -> int:
-    """Return the bytes of memory that a record takes, about: small files may need very much."""
+    """Return about how many bytes of memory a record takes: small files may need very much."""
     if isinstance(part, str):
         return OF_A_PART + len(part)
     if isinstance(part, tuple | list):

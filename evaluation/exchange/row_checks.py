@@ -307,8 +307,7 @@ class RowChecks:
         }
 
 
-# Besides the answer, these columns distinguish a repeat of a vote from a change. The export has
-# all.
+# The columns that distinguish a repeat of a vote from a change; all of them are exported.
 VOTE_CONTENT = ("answer", "is_implied", "position", "seconds", "at")
 
 

@@ -47,7 +47,7 @@ def parts_of(row: Record) -> list[RowPart]:
 
 
 def setup_parts(setup: Setup | SetupRecord) -> list[RowPart]:
-    """Return two parts of a setup: its settings, and what it was made with."""
+    """Return two parts of a setup: its own content, and what it was made with."""
     contents = {"setup": setup_content(setup), "setup.made_with": origin_of(setup)}
     return [
         RowPart(f"{field}\0{setup.name}", digest(content), field, setup.name)

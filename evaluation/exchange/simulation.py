@@ -174,7 +174,7 @@ def simulated_answers(
 
 
 def _favour(question: Question, truth: Mapping[str, float]) -> float:
-    """Return a z-score: how much the answer in the response's favour is more likely than even."""
+    """Return a z-score of the answer in the response's favour; 0 means that it is even."""
     reached = min((truth[gate] for gate in question.after), default=1.0)
     share = min(0.995, max(0.005, truth[question.key] / max(reached, 0.005)))
     return NORMAL.inv_cdf(1 - share if question.better == "no" else share)

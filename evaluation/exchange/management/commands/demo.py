@@ -1,6 +1,6 @@
 """Start the demo: data, accounts, the site on 127.0.0.1 and workers. Ctrl-C ends all of it.
 
-Called again it starts with what was entered before. It needs DJANGO_DEBUG=1.
+When called again, it starts with what was entered before. It needs DJANGO_DEBUG=1.
 """
 
 import errno

@@ -37,8 +37,7 @@ class Command(BaseCommand):
             raise CommandError(f"{path} exists; expected a new folder or file.")
         if not path.absolute().parent.is_dir():
             raise CommandError(f"{path.absolute().parent} is no folder.")
-        # The files are written beside the target and then moved, so that they appear whole or not
-        # at all.
+        # It is written beside its target first, so that it appears whole or not at all.
         unfinished = Path(tempfile.mkdtemp(prefix=".export-", dir=path.absolute().parent))
         try:
             whole = unfinished / path.name
