@@ -222,7 +222,7 @@ def _reranked(material: TradeoffMaterial, model: str) -> View:
 
 
 def _prompts(material: TradeoffMaterial, wanted: Callable[[Dot], bool]) -> tuple[str, ...]:
-    """Return the prompts of the wanted single setups, or () if these are all the prompts."""
+    """Return the prompts of the wanted single setups: () for all of them, `NONE` for none."""
     single = [dot for dot in material.dots if not dot.is_aggregate]
     kept = _unique(prompt_key(dot) for dot in single if wanted(dot))
     return () if len(kept) == len(_unique(map(prompt_key, single))) else kept or NONE

@@ -272,7 +272,7 @@ class _Settings:
         self._of_prompt: set[str] = set()
         if dot.kind is not None:
             ranking = self.said.get("ranking", "bm25")
-            # The settings that unusual choices leave are those that change the prompts of the type.
+            # Of unusual choices, `settings_of` keeps those that change the prompts of the type.
             self._of_prompt |= settings_of(_unusual(dot.kind, ranking)).keys()
             self._of_prompt |= settings_of(_unusual(dot.kind, "random")).keys() & {"ranking"}
 

@@ -13,7 +13,7 @@ USUAL_K = 3
 
 
 class Recalls(NamedTuple):
-    """The recalls of a retriever for golden evidence; NaN where unknown: then nothing is mixed.
+    """The recalls of a retriever for golden evidence; NaN where unknown; then nothing is mixed.
 
     As in the report on retrieval, a recall is the mean, over examples, of the share of an example's
     golden passages that are among the first. Only if each example has one golden passage, it is the

@@ -28,7 +28,7 @@ class ScorerResult(NamedTuple):
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left to score; raters need not have rated all."""
+        """Whether nothing is left to score; without a plan (raters), some scores are enough."""
         return self.n > 0 and (not self.n_left or (not self.scorer.plan and self.n_left < self.n))
 
 

@@ -10,8 +10,7 @@ from evaluation.reports.report import ReportRow
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.dots import Dot
 
-# The form of `Axis.said` for raters: study, arm and question, and the rule by which votes make a
-# yes.
+# The form of `Axis.said` for raters: study, arm, question, and how votes make a yes.
 _RATERS = re.compile(r"^raters of (.*), [^,]+ arm, ([^,:]+): .*$", re.DOTALL)
 # How parts of a run's signature begin: the revision of its model, its threshold.
 _REVISION, _THRESHOLD = "revision:", ("t:", "t>=:")

@@ -19,7 +19,7 @@ JUDGES = {"attribution": "judge", "sensibleness": "judge_sensibleness"}  # field
 
 
 class RerankingForm(AxesForm):
-    """The axes that choose, those that judge beside them, and the pool."""
+    """The axes that choose, the axes that judge as well, and the pool."""
 
     def __init__(self, data: Mapping[str, Any], *, dataset: Dataset) -> None:
         super().__init__(data, dataset=dataset)

@@ -1,4 +1,4 @@
-"""The form on the page of takeaways, which it has besides the axes."""
+"""The form for the sizes of models on the page of takeaways."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The report on restricted context: evidence at the cost of dialog, and the effect of top k."""
+"""The report on restricted context: dialog given up for evidence, or for more passages."""
 
 import math
 from dataclasses import dataclass

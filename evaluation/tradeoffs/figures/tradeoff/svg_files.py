@@ -92,7 +92,7 @@ def titled(figure: TradeoffFigure, attribution: str, sensibleness: str) -> Trade
 
 
 def well_formed(svg: str) -> str:
-    """Return a drawing with U+FFFD in the place of each character that XML 1.0 does not allow."""
+    """Return a drawing with U+FFFD for each character that XML 1.0 forbids, even as an escape."""
     return _NOT_XML.sub("\ufffd", svg)
 
 
