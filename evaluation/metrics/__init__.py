@@ -1,1 +1,1 @@
-"""Auto-metrics: what each asks a backend about a response, and the score that the answers make."""
+"""Auto-metrics: the questions that each asks a backend, and the scores it makes of the answers."""

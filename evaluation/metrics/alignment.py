@@ -1,4 +1,4 @@
-"""Alignment: whether a sentence says what a citation in it claims. KaLMA, 4.3."""
+"""Alignment: whether a sentence says what a citation in it claims (KaLMA, 4.3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class AlignmentMetric(PairMetric):
         return [("Premise", "the sentence without citations"), ("Hypothesis", "relation: value")]
 
     def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:
-        """Return the pair of sentence and triple; nothing is asked about a bracket on its own."""
+        """Return the pair of sentence and triple. Nothing is asked if the sentence has no words."""
         cited = material.citation
         if cited is None or not cited.is_complete:
             return Refused(UNKNOWN)
@@ -43,7 +43,7 @@ class AlignmentMetric(PairMetric):
         return ScoreRequest([pair_of(cited.sentence, cited.relation, cited.value)])
 
     def scored(self, asked: ScoreRequest, answers: Sequence[Entailment]) -> ResponseScore:
-        """Return the probability."""
+        """Return the probability as the score."""
         if problem := problem_among(answers):
             return failed(problem)
         [answer] = answers

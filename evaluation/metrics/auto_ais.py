@@ -1,4 +1,4 @@
-"""Auto-AIS: how strongly the evidence entails a response. Attribution/fluency paper, 5.1."""
+"""Auto-AIS: how strongly the evidence entails a response (attribution/fluency paper, 5.1)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ from generation.evidence import EvidenceChoice
 
 NO_GOLDEN = "no golden evidence"
 NOTHING_FOUND = "no passage was found for its dialog"
-MOST_SENTENCES = 50  # in one window
+MOST_SENTENCES = 50  # the most sentences that a window may have
 HYPOTHESES = {
     "whole": "response",
     "mean": "each sentence of the response; their mean",
@@ -39,7 +39,7 @@ HYPOTHESES = {
 
 @dataclass(frozen=True)
 class AutoAisMetric(PairMetric):
-    """The highest probability, over windows of the evidence, that they entail the response."""
+    """The highest probability, over windows of the evidence, that one entails the response."""
 
     choices: AutoAis = field(default_factory=AutoAis)
 
@@ -47,7 +47,7 @@ class AutoAisMetric(PairMetric):
     title = "Auto-AIS"
     lede = "How strongly the evidence entails each response, as a score from 0 to 1."
     assumed_when = "nothing was shown, or the response says nothing"
-    version = 2  # 1: silence had no score, and golden evidence no sub-graphs
+    version = 2  # in version 1, empty responses had no score, and golden evidence no sub-graphs
     options = (
         Option(
             "flavor",
@@ -109,7 +109,7 @@ class AutoAisMetric(PairMetric):
         return [("Flavor", flavor), ("Premise", premise), ("Hypothesis", hypothesis)]
 
     def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:
-        """Return the pairs of premise and hypothesis, windows first within each hypothesis."""
+        """Return the pairs of premise and hypothesis: each hypothesis with every window."""
         if material.says_nothing:
             return Assumed()
         evidence = material.evidence_texts
@@ -124,7 +124,7 @@ class AutoAisMetric(PairMetric):
         return ScoreRequest(question.pairs, question)
 
     def scored(self, asked: ScoreRequest, answers: Sequence[Entailment]) -> ResponseScore:
-        """Return the score, and for each hypothesis the stretch of evidence that decided."""
+        """Return the score, and for each hypothesis the window that decided."""
         if problem := problem_among(answers):
             return failed(problem)
         question: EntailmentQuestion = asked.context
@@ -150,7 +150,7 @@ class AutoAisMetric(PairMetric):
 
 
 def _place(question: EntailmentQuestion, number: int) -> dict[str, Any]:
-    """Return where one of a question's windows lies in its passage."""
+    """Return the place of one of a question's windows in its passage."""
     window = question.windows[number]
     return {
         "window": number,

@@ -1,4 +1,4 @@
-"""Auto-SSA: how sensible, and how specific, a reply is. Attribution/fluency paper, 5.2 and 9.4."""
+"""Auto-SSA: how sensible and how specific a reply is (attribution/fluency paper, 5.2 and 9.4)."""
 
 import hashlib
 import math
@@ -23,29 +23,29 @@ from generation.backends.registry import LANGUAGE_MODELS
 from generation.model_specs import BackendError
 
 MOST_TOKENS = 16  # ' Answer: 0.8 ' has about seven
-LONGEST_REPLY = 500  # characters kept
-LONGEST_QUOTE = 80  # characters of a reply in a problem
+LONGEST_REPLY = 500  # characters of a reply that are stored
+LONGEST_QUOTE = 80  # characters of a reply that a problem quotes
 _FIRST = Decoding(max_tokens=MOST_TOKENS, stop=(SEPARATOR,))
-# At temperature 0 a model would say the same again.
+# Later tries have a higher temperature: at temperature 0 a model would give the same reply again.
 TRIES = (_FIRST, _FIRST._replace(temperature=0.5, seed=1), _FIRST._replace(temperature=0.5, seed=2))
 
 
 class SsaPrompt(NamedTuple):
-    """The prompt that a language model is asked with."""
+    """The prompt that is given to a language model."""
 
     name: str
-    text: str  # instructions and demonstrations, '###' at the end: `sensibleness.prompt`
-    built_on: str = ""  # the setup whose responses it was built on; "": none of this installation
+    text: str  # instructions and demonstrations, '###' at the end; see `sensibleness.prompt`
+    built_on: str = ""  # setup whose responses it was built on; "": no setup of this installation
     dataset: str = ""  # the slug of that setup's dataset
 
     @property
     def signature_part(self) -> str:
-        """The prompt as a signature has it: 'prompt:paper@1a2b3c4d'."""
+        """The prompt in the form used in a signature: 'prompt:paper@1a2b3c4d'."""
         return f"prompt:{self.name}@{hashlib.sha256(self.text.encode()).hexdigest()[:8]}"
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The prompt as a run stores it."""
+        """The prompt in the form in which a run stores it."""
         return {
             "prompt": self.name,
             "prompt_text": self.text,
@@ -61,22 +61,22 @@ def usual_prompt(metric: str) -> SsaPrompt:
 
 
 class RatedReply(NamedTuple):
-    """What came of one reply: a judgement, and what a language model said word by word."""
+    """The judgement of one reply, with the literal replies of the language model."""
 
     judged: Judged
     replies: tuple[str, ...] = ()
-    n_asked: int = 0  # completions that the language model was asked for
+    n_asked: int = 0  # number of completions that the language model was asked for
 
 
 @dataclass(frozen=True)
 class AutoSsa(AutoMetric):
-    """A score from 0 to 1 by a few-shot prompt, or by a backend that needs none."""
+    """A score from 0 to 1 by a few-shot prompt, or by a backend that needs no prompt."""
 
-    prompt: SsaPrompt | None  # None: of backends that are asked with none
+    prompt: SsaPrompt | None  # None: the backend needs no prompt
 
     family = "Auto-SSA"
     assumed_when = "the response says nothing"
-    version = 2  # 1: a response that says nothing had no score
+    version = 2  # in version 1, an empty response had no score
     threshold = YES
     is_yes_at_threshold = True
 
@@ -121,7 +121,12 @@ class AutoSsa(AutoMetric):
         return self if backend in LANGUAGE_MODELS else replace(self, prompt=None)
 
     def ready(self, backend: Any) -> Backend:
-        """Return the backend, unless it was taught another metric or there is no prompt for it."""
+        """Return the backend.
+
+        Raises:
+            BackendError: the backend was taught another metric, or it needs a prompt and the run
+                has none.
+        """
         taught = getattr(backend, "metric", self.key)
         if taught != self.key:
             raise BackendError(f"this model was taught {taught}, and is asked about {self.key}")
@@ -130,7 +135,7 @@ class AutoSsa(AutoMetric):
         return super().ready(backend)
 
     def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:
-        """Return the response in its dialog; the prompt is made of it when it is asked about."""
+        """Return the response in its dialog. The prompt is made from it when the model is asked."""
         if material.says_nothing:
             return Assumed()
         if material.turns is None:
@@ -138,7 +143,7 @@ class AutoSsa(AutoMetric):
         return ScoreRequest([Reply(material.turns, material.text)])
 
     def answers(self, backend: Any, asks: Sequence[Reply]) -> Iterator[RatedReply]:
-        """Yield what the backend says of each reply; a language model is asked with the prompt."""
+        """Yield the backend's judgement of each reply; a language model is given the prompt."""
         if hasattr(backend, "sensibleness"):
             yield from map(RatedReply, backend.sensibleness(asks))
             return
@@ -149,7 +154,7 @@ class AutoSsa(AutoMetric):
             yield _rated(backend, asked, completion)
 
     def scored(self, asked: ScoreRequest, answers: Sequence[RatedReply]) -> ResponseScore:
-        """Return the score, and the replies of the language model that it was read from."""
+        """Return the score, and the replies of the language model from which it was read."""
         [(judged, replies, _)] = answers
         has_score = not math.isnan(judged.score)
         problem = "" if has_score else judged.problem or "the backend gave no score"
@@ -186,10 +191,10 @@ class AutoSpecific(AutoSsa):
 
 
 def _rated(model: LanguageModel, asked: Prompt, completion: Completion) -> RatedReply:
-    """Return what a model says of a reply; where that cannot be read, it is asked again."""
+    """Return a model's judgement of a reply; if its answer cannot be read, it is asked again."""
     replies: list[str] = []
     for n_asked, retry in enumerate((*TRIES[1:], None), start=1):
-        if completion.problem:  # whoever asks the model has tried again
+        if completion.problem:  # the model's backend has already tried again
             return RatedReply(Judged(math.nan, problem=completion.problem), tuple(replies), n_asked)
         # PostgreSQL stores no NUL.
         replies.append(completion.text.replace("\0", "")[:LONGEST_REPLY])

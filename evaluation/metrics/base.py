@@ -1,4 +1,4 @@
-"""What an auto-metric is: its choices, the questions it asks, and its scores."""
+"""The interface of an auto-metric: its choices, the questions it asks, and its scores."""
 
 import hashlib
 import json
@@ -15,29 +15,30 @@ from generation.text.flat_graph import Triple, flat_graph
 NO_DIALOG = "the dialog is not known"
 EMPTY = "the response is empty"
 
-Ask = Hashable  # a named tuple of texts and numbers: what a backend is asked once
+Ask = Hashable  # one question to a backend: a named tuple of texts and numbers
 
 
 class ScoringMaterial(NamedTuple):
-    """A response to be scored, or a citation of it, with all that a metric may look at."""
+    """A response to be scored, or a citation of it, with all data that a metric may use."""
 
     target: int
     text: str
     turns: tuple[tuple[str, str], ...] | None  # speaker, text; None: the dialog is not known
-    passages: list[EvidencePassage]  # of the evidence choice of the run
-    evidence: str = "shown"  # that choice
-    is_evidence_stated: bool = True  # what the model was shown is known
-    graph: tuple[Triple, ...] = ()  # that the model was shown
-    evidence_graph: tuple[Triple, ...] | None = None  # of that choice; None: shown, what was shown
-    model: str = ""  # that wrote it
-    removed: tuple[Triple, ...] | None = None  # from the graph before; None: it is not known
-    citation: ParsedCitation | None = None  # the one that is scored, where a metric judges those
+    passages: list[EvidencePassage]  # the passages of the run's evidence choice
+    evidence: str = "shown"  # the run's evidence choice
+    is_evidence_stated: bool = True  # whether it is known what the model was shown
+    graph: tuple[Triple, ...] = ()  # the graph that the model was shown
+    # The graph of the evidence choice. None means `graph` if the choice is 'shown', else no graph.
+    evidence_graph: tuple[Triple, ...] | None = None
+    model: str = ""  # the model that wrote the response
+    removed: tuple[Triple, ...] | None = None  # triples removed from the graph; None: not known
+    citation: ParsedCitation | None = None  # the scored citation, if the metric judges citations
 
     @property
     def evidence_texts(self) -> list[EvidencePassage]:
-        """The passages, then the graph of the evidence choice as flat text: what raters see.
+        """The passages, then the graph of the evidence choice as flat text, as raters see them.
 
-        The texts of document nodes are among its triples.
+        The triples of the graph include the texts of document nodes.
         """
         triples = self.evidence_graph
         if triples is None:
@@ -47,12 +48,12 @@ class ScoringMaterial(NamedTuple):
 
     @property
     def says_nothing(self) -> bool:
-        """Whether the response has no words: it is neither sensible nor attributable, unasked."""
+        """Whether the response is empty. Then it is neither sensible nor attributable."""
         return not self.text.strip()
 
     @property
     def user_question(self) -> str | None:
-        """The last turn of the user, else the last turn; None: the dialog is not known."""
+        """The last turn of the user, else the last turn; None if the dialog is not known."""
         return user_question(self.turns) if self.turns else None
 
 
@@ -63,89 +64,89 @@ def user_question(turns: Sequence[tuple[str, str]]) -> str:
 
 
 class Refused(NamedTuple):
-    """Nothing can be asked: the response has no score, for this reason."""
+    """The reason why nothing can be asked about a response, so that it has no score."""
 
     problem: str
 
 
 class Assumed(NamedTuple):
-    """Nothing needs to be asked: the score is 0 by definition."""
+    """A score of 0 by definition, for a response about which nothing needs to be asked."""
 
-    details: Mapping[str, Any] = {}  # as of `ResponseScore`
+    details: Mapping[str, Any] = {}  # see `ResponseScore.details`
 
 
 class ScoreRequest(NamedTuple):
-    """What is asked about one response. `asks` alone, with the signature, decide its score."""
+    """The questions about one response. Only `asks` and the signature decide its score."""
 
     asks: Sequence[Ask]
-    context: Any = None  # whatever the metric needs to read the answers
+    context: Any = None  # data that the metric needs to read the answers
 
 
 class ResponseScore(NamedTuple):
-    """What the answers make of a response: a score, or why there is none."""
+    """The score of a response, made from the answers, or the reason why there is none."""
 
     score: float | None
     problem: str = ""
-    n_truncated: int = 0  # asks that were cut to what the model reads
-    # For researchers' pages; see AutoScore. An entry that names a passage also has the place of
-    # its window among all windows, `window`, by which `AutoMetric.windows_again` finds it.
+    n_truncated: int = 0  # asks that were cut to the length that the model reads
+    # For researchers' pages; see AutoScore. An entry that names a passage also has `window`, the
+    # place of its window among all windows, by which `AutoMetric.windows_again` finds it.
     windows: Sequence[Mapping[str, Any]] = ()
-    details: Mapping[str, Any] = {}  # replies, modes, what else is worth keeping
+    details: Mapping[str, Any] = {}  # replies, modes and other data worth keeping
 
 
 class Option(NamedTuple):
-    """One choice of a metric, as forms, the command and the API offer it."""
+    """One choice of a metric, offered by forms, the command and the API."""
 
-    name: str  # of the field of `Choices`
+    name: str  # the name of the parameter
     label: str
-    choices: Sequence[tuple[str, str]] = ()  # value, in words; none: a whole number
+    choices: Sequence[tuple[str, str]] = ()  # value, in words; empty: the value is a whole number
     low: int = 0
     high: int = 0
     help: str = ""
 
 
 class AutoMetric(ABC):
-    """One auto-metric with its choices made. A frozen class in a file of its own, in METRICS."""
+    """One auto-metric with its choices made. Each is a frozen class that is listed in METRICS."""
 
-    key: ClassVar[str]  # what runs, commands and reports call it
+    key: ClassVar[str]  # its name in runs, commands and reports
     title: ClassVar[str]
-    lede: ClassVar[str]  # what its score says, in a sentence
-    backends: ClassVar[tuple[str, ...]]  # keys of those that can answer, the first by default
+    lede: ClassVar[str]  # the meaning of its score, in one sentence
+    backends: ClassVar[tuple[str, ...]]  # keys of the possible backends; the first is the default
     options: ClassVar[tuple[Option, ...]] = ()
-    judges: ClassVar[Literal["responses", "citations"]] = "responses"  # what has a score each
+    judges: ClassVar[Literal["responses", "citations"]] = "responses"  # the targets of its scores
     assumed_when: ClassVar[str] = "nothing was shown"  # why a score is 0 without asking
-    needs_evidence: ClassVar[bool] = False  # without: no evidence choice is asked for
-    needs_removed: ClassVar[bool] = False  # only of responses from whose graph triples were removed
-    scale: ClassVar[tuple[float, float]] = (0.0, 1.0)  # of its scores
-    threshold: ClassVar[float] = 0.5  # by default
-    is_yes_at_threshold: ClassVar[bool] = False  # else only above it
-    family: ClassVar[str] = ""  # what metrics stand under together where one is chosen
-    asks_pairs: ClassVar[bool] = False  # of premise and hypothesis: pages count those
-    usual_sample: ClassVar[int | None] = None  # responses of each model, to begin with; None: all
-    version: ClassVar[int] = 1  # of how scores are made; a new one makes new runs
+    needs_evidence: ClassVar[bool] = False  # if false, no evidence choice is asked for
+    needs_removed: ClassVar[bool] = False  # it scores only responses whose graph lost triples
+    scale: ClassVar[tuple[float, float]] = (0.0, 1.0)  # lowest and highest possible score
+    threshold: ClassVar[float] = 0.5  # the default threshold
+    is_yes_at_threshold: ClassVar[bool] = False  # if false, only a higher score is a yes
+    family: ClassVar[str] = ""  # the title of its group in lists of metrics
+    asks_pairs: ClassVar[bool] = False  # it asks premise and hypothesis, and pages count pairs
+    usual_sample: ClassVar[int | None] = None  # responses of each model suggested first; None: all
+    version: ClassVar[int] = 1  # version of the scoring rule; a new one makes new runs
 
     @classmethod
     @abstractmethod
     def made(cls, parameters: Mapping[str, Any]) -> Self:
-        """Return the metric with the choices that a run's parameters name; others by default.
+        """Return the metric with the choices in a run's parameters; the others have defaults.
 
         Raises:
-            ValueError: a choice that it does not have.
+            ValueError: the metric has no such choice.
         """
 
     @property
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """The choices by name, as JSON knows them: `made` of them is this metric again."""
+        """The choices by name, as JSON values: `made` returns this metric again from them."""
 
     @property
     @abstractmethod
     def signature_part(self) -> str:
-        """The choices as a signature has them: 'v3|localized:2|whole'."""
+        """The choices in the form used in a signature: 'v3|localized:2|whole'."""
 
     @property
     def in_title(self) -> Sequence[str]:
-        """What tells runs apart on pages, beside the metric: 'v3', 'localized K = 2'."""
+        """The words that distinguish runs on pages, beside the metric: 'v3', 'localized K = 2'."""
         return ()
 
     @property
@@ -154,42 +155,42 @@ class AutoMetric(ABC):
         return ()
 
     def asked_of(self, backend: str) -> Self:
-        """Return the metric without the choices that this kind of backend has no use for."""
+        """Return the metric without the choices that this kind of backend does not use."""
         return self
 
     def ready(self, backend: Any) -> Backend:
-        """Return what is asked, made from the backend that was opened: here itself.
+        """Return the object to ask, made from the opened backend: here the backend itself.
 
         Raises:
-            BackendError: it cannot be used for this.
+            BackendError: the backend cannot be used for this metric.
         """
         made: Backend = backend
         return made
 
     @abstractmethod
     def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:
-        """Return what to ask about a response."""
+        """Return the questions to ask about a response, or why none is asked."""
 
     @abstractmethod
     def answers(self, backend: Any, asks: Sequence[Any]) -> Iterable[Any]:
-        """Return a backend's answer to each ask, in order. Asks come without repeats.
+        """Return a backend's answer to each ask, in order. No ask is repeated.
 
-        An iterator lets the worker give signs of life between two answers.
+        If the result is an iterator, the worker can report that it is alive between two answers.
         """
 
     @abstractmethod
     def scored(self, asked: ScoreRequest, answers: Sequence[Any]) -> ResponseScore:
-        """Return what the answers, one per ask and in order, make of a response."""
+        """Return the score of a response from the answers, one per ask and in order."""
 
     def windows_again(
         self, asked: ScoreRequest, windows: Sequence[Mapping[str, Any]]
     ) -> Sequence[Mapping[str, Any]]:
-        """Return windows that were stored for the same asks, with this response's passages."""
+        """Return windows that were stored for the same asks, but with this response's passages."""
         return windows
 
 
 def digest_of(asks: Iterable[Ask]) -> str:
-    """Return the SHA-256 of what is asked, as JSON; made piece by piece, as asks may be many."""
+    """Return the SHA-256 of the asks as JSON. It is computed piece by piece: asks may be many."""
     digest = hashlib.sha256(b"[")
     before = ""
     for ask in asks:
@@ -200,15 +201,15 @@ def digest_of(asks: Iterable[Ask]) -> str:
 
 
 def content_key(signature: str, digest: str) -> str:
-    """Return what two responses share that must have the same score: 32 hexadecimal digits.
+    """Return a key of 32 hexadecimal digits. Responses with equal keys must have the same score.
 
     Args:
-        signature: all that fixes a score, whatever it is about.
-        digest: of what is asked, whole.
+        signature: all choices that decide a score, apart from the questions.
+        digest: the whole digest of the asks.
     """
     return hashlib.sha256(f"{signature}\0{digest}".encode()).hexdigest()[:32]
 
 
 def failed(problem: str) -> ResponseScore:
-    """Return that a response has no score."""
+    """Return the result for a response without a score."""
     return ResponseScore(None, problem)

@@ -1,4 +1,4 @@
-"""[NA]: whether an answer admits what was removed from its graph. KaLMA, 4.4."""
+"""[NA]: whether an answer admits what was removed from its graph (KaLMA, 4.4)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ NOTHING_REMOVED = "nothing was removed from its graph"
 
 
 class _AnswerParts(NamedTuple):
-    """What one answer is asked about."""
+    """The parts of one answer's pairs: its sentences with [NA], and the removed triples."""
 
     na_sentences: Sequence[str]
     absent: Sequence[Triple]
@@ -35,12 +35,13 @@ class _AnswerParts(NamedTuple):
 
 @dataclass(frozen=True)
 class IncompetenceMetric(PairMetric):
-    """How surely the sentences with [NA] are about the triples that were removed.
+    """The probability that sentences with [NA] are about the triples that were removed.
 
     The score of a response is the mean, over removed triples, of the highest probability that a
-    sentence with [NA] entails it: its recall, where probabilities are 0 or 1. It needs no
-    threshold; the report counts precision, recall and F1 at the run's, from `details`.
-    A bracket on its own is about nothing: its pairs have 0 without asking. In `details`:
+    sentence with [NA] entails the triple. If probabilities are 0 or 1, this is the recall. The
+    score needs no threshold; the report counts precision, recall and F1 from `details`, at the
+    run's threshold. A bracket without words beside it is about nothing, so its pairs have a
+    probability of 0 without asking. `details` holds:
 
         na_sentences: [{"text": the sentence, "probability": the highest of any removed triple}]
         removed: [{"text": "relation: value", "probability": the highest of any such sentence}]
@@ -78,14 +79,14 @@ class IncompetenceMetric(PairMetric):
         return ScoreRequest(pairs, about)
 
     def answers(self, backend: EntailmentBackend, asks: Sequence[Pair]) -> Iterable[Entailment]:
-        """Return the backend's answer to each pair; 0 where there is no sentence to ask about."""
+        """Yield the backend's answer to each pair; 0 if the sentence has no words."""
         asked = [pair for pair in asks if has_words(pair.premise)]
         found = iter(super().answers(backend, asked)) if asked else iter(())
         for pair in asks:
             yield next(found) if has_words(pair.premise) else Entailment(0.0)
 
     def scored(self, asked: ScoreRequest, answers: Sequence[Entailment]) -> ResponseScore:
-        """Return the score, and the highest probability of each sentence and each triple."""
+        """Return the score, with the highest probability of each sentence and each triple."""
         if problem := problem_among(answers):
             return failed(problem)
         about: _AnswerParts = asked.context

@@ -1,4 +1,4 @@
-"""What metrics share that ask an entailment model about pairs of premise and hypothesis."""
+"""The base of metrics that ask an entailment model about pairs of premise and hypothesis."""
 
 import math
 import re
@@ -14,7 +14,7 @@ _HAS_WORDS = re.compile(r"\w")
 
 
 class PairMetric(AutoMetric):
-    """A metric whose asks are pairs; one that says no more has no choices."""
+    """A metric whose asks are pairs. A subclass that overrides nothing has no choices."""
 
     backends = ("lexical", "transformers", "seq2seq", "language-model", "openai")
     asks_pairs = True
@@ -40,12 +40,12 @@ class PairMetric(AutoMetric):
 
 
 def has_words(sentence: str) -> bool:
-    """Return whether there is anything in a sentence that could entail something."""
+    """Return whether a sentence has words, so that it could entail something."""
     return _HAS_WORDS.search(sentence) is not None
 
 
 def problem_among(answers: Iterable[Entailment]) -> str:
-    """Return why the first pair without a probability has none; "" when all have one."""
+    """Return why the first pair without a probability has none; "" if all pairs have one."""
     return next(filter(None, map(_problem, answers)), "")
 
 

@@ -26,22 +26,23 @@ METRICS: dict[str, type[AutoMetric]] = {
 
 
 def metric_of(key: str, parameters: Mapping[str, Any]) -> AutoMetric:
-    """Return a metric with the choices that a run's parameters name.
+    """Return a metric with the choices in a run's parameters.
 
     Raises:
         KeyError: there is no such metric.
-        ValueError: a choice that the metric does not have.
+        ValueError: the metric has no such choice.
     """
     return METRICS[key].made(parameters)
 
 
-_VERSION = re.compile(r"\|v:(\d+)$")  # of how scores are made: the last part of a run's signature
+# The version of the scoring rule, which is the last part of a run's signature.
+_VERSION = re.compile(r"\|v:(\d+)$")
 
 
 def is_of_earlier_rule(run: MetricRun) -> bool:
-    """Return whether the scores of a run were made here by a rule that is no longer its metric's.
+    """Return whether a run's scores were made here by a rule that its metric no longer uses.
 
-    They stay what they are; no score by today's rule is added to them.
+    The scores stay unchanged, and no score by today's rule is added to them.
     """
     kind = None if run.is_imported else METRICS.get(run.metric)
     said = _VERSION.search(run.signature)

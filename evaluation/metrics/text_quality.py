@@ -1,4 +1,4 @@
-"""Text quality by a language model as judge, G-Eval. KaLMA, 4.1 and tables 11 to 14."""
+"""Text quality by a language model as judge, G-Eval (KaLMA, 4.1 and tables 11 to 14)."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,11 +35,11 @@ from generation.backends.base import (
 )
 from generation.text.citations import without_citations
 
-MOST_TOKENS = 16  # of a reply: 'Coherence: 4' and a little more
+MOST_TOKENS = 16  # tokens of a reply: 'Coherence: 4' and a little more
 MOST_REPEATS = 10
 N_TOP = 20  # tokens whose probabilities are asked for: the most that servers give
-LONGEST_REPLY = 500  # characters kept
-LONGEST_QUOTE = 80  # characters of a reply in a problem
+LONGEST_REPLY = 500  # characters of a reply that are stored
+LONGEST_QUOTE = 80  # characters of a reply that a problem quotes
 MODES = {
     "integer": "the integer of each reply; their mean",
     "logprob": "the labels weighted by their probabilities; their mean",
@@ -50,15 +50,15 @@ NOTHING_LEFT = "nothing is left of the response without its citations"
 
 
 class Rating(NamedTuple):
-    """What a judge is asked: a prompt, and which time it is asked."""
+    """One question to a judge: a prompt, and the number of the repeat."""
 
     text: str
-    repeat: int  # from 0; the seed
+    repeat: int  # counted from 0; also used as the seed
 
 
 @dataclass(frozen=True)
 class TextQuality(AutoMetric):
-    """A score from 1 to 5: the mean over some replies of a judge."""
+    """A score from 1 to 5: the mean over the replies of a judge that is asked several times."""
 
     mode: str = "integer"
     repeats: int = 3
@@ -114,7 +114,7 @@ class TextQuality(AutoMetric):
         return [("Score", f"{self.mode}: {MODES[self.mode]}"), ("Times asked", str(self.repeats))]
 
     def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:
-        """Return the prompt of this metric, as often as the judge is asked."""
+        """Return this metric's prompt once for each time that the judge is asked."""
         if material.user_question is None:
             return Refused(NO_DIALOG)
         if material.says_nothing:
@@ -133,7 +133,7 @@ class TextQuality(AutoMetric):
         return ScoreRequest([Rating(text, repeat) for repeat in range(self.repeats)])
 
     def answers(self, backend: LanguageModel, asks: Sequence[Rating]) -> Iterator[Completion]:
-        """Yield the judge's reply to each ask; those of one repeat are asked together."""
+        """Yield the judge's reply to each ask; asks of the same repeat are sent together."""
         temperature = 1.0 if self.mode == "sampled" else 0.0
         decoding = Decoding(temperature=temperature, max_tokens=MOST_TOKENS, n_top=N_TOP)
         streams = {
@@ -147,7 +147,7 @@ class TextQuality(AutoMetric):
             yield next(streams[ask.repeat])
 
     def scored(self, asked: ScoreRequest, answers: Sequence[Completion]) -> ResponseScore:
-        """Return the mean over replies; without any score if one of them has none."""
+        """Return the mean over replies. There is no score if one of the replies has none."""
         replies = [_read(answer, self.key) for answer in answers]
         details = {
             "mode": self.mode,
@@ -166,7 +166,7 @@ class TextQuality(AutoMetric):
 
 @dataclass(frozen=True)
 class Coherence(TextQuality):
-    """Whether the sentences make a whole."""
+    """Whether the sentences form a well-structured whole."""
 
     key = "coherence"
     title = "Coherence (G-Eval)"
@@ -180,7 +180,7 @@ class Consistency(TextQuality):
     key = "consistency"
     title = "Consistency (G-Eval)"
     lede = "How well each response agrees with its evidence, from 1 to 5 by a language model."
-    version = 2  # golden evidence has the sub-graphs of the gold entities
+    version = 2  # since version 2, golden evidence includes the sub-graphs of the gold entities
     needs_evidence = True
 
 
@@ -203,7 +203,7 @@ class Relevance(TextQuality):
 
 
 class _Reply(NamedTuple):
-    """What came of one reply."""
+    """The content of one reply: its score and probabilities, or why they are missing."""
 
     text: str
     integer: int | None = None
@@ -213,7 +213,7 @@ class _Reply(NamedTuple):
 
 
 def _read(completion: Completion, metric: str) -> _Reply:
-    """Return the score of a reply and how probable each label was; why, where it has none."""
+    """Return the score of a reply and the probability of each label, or why they are missing."""
     if completion.problem:
         return _Reply("", problem=completion.problem)
     text = completion.text.replace("\0", "")[:LONGEST_REPLY]  # PostgreSQL stores no NUL
@@ -221,7 +221,8 @@ def _read(completion: Completion, metric: str) -> _Reply:
     quoted = " ".join(text.split())[:LONGEST_QUOTE]
     if integer is None:
         return _Reply(text, problem=f"no score from 1 to 5 in the reply '{quoted}'")
-    if completion.is_cut and len(completion.text.strip()) > 1:  # 'Score: 4' may go on as '.5'
+    # A reply 'Score: 4' that was cut might have continued with '.5'.
+    if completion.is_cut and len(completion.text.strip()) > 1:
         return _Reply(text, problem=f"the reply '{quoted}' was cut before its end")
     weighed = weigh([_odds(token) for token in completion.tokens], completion.text, metric)
     if isinstance(weighed, str):
@@ -237,7 +238,7 @@ def _odds(token: Token) -> TokenOdds:
 
 
 def _means(replies: Sequence[_Reply]) -> dict[str, Any]:
-    """Return the means over replies: of what all of them have."""
+    """Return the means over replies, for those values that all replies have."""
     integers = [reply.integer for reply in replies if reply.integer is not None]
     weighed = [reply.weighed for reply in replies if reply.weighed is not None]
     means: dict[str, Any] = {}
