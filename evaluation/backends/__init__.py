@@ -1,1 +1,1 @@
-"""Entailment models behind one interface."""
+"""Backends that answer the questions of metrics: entailment models, baselines, and a judge."""

@@ -21,17 +21,17 @@ __all__ = ["OBVIOUS", "OBVIOUSLY_NOT", "SequenceClassifier"]
 
 
 class SequenceClassifier(PairModel):
-    """A checkpoint with an output for entailment: softmax over its labels."""
+    """A checkpoint with a label for entailment. P(entailment) is the softmax over its labels."""
 
     def __init__(self, spec: ModelSpec) -> None:
         """Load a checkpoint and ask it about two plain pairs.
 
         Args:
-            spec: of a folder with config.json, tokenizer and safetensors, or a name on the hub.
+            spec: names a folder with config.json, tokenizer and safetensors, or a model on the hub.
 
         Raises:
-            BackendError: the checkpoint is not there, not whole, no classifier, too large for
-                memory, has no label for entailment, or gets the two pairs wrong.
+            BackendError: the checkpoint is missing, incomplete, no classifier, or too large for
+                memory, has no label for entailment, or answers the two pairs wrongly.
         """
         loaded = load(spec, "AutoModelForSequenceClassification", "sequence classification")
         config = loaded.model.config
@@ -40,8 +40,8 @@ class SequenceClassifier(PairModel):
         super().__init__(spec, loaded, most_tokens(loaded.tokenizer, config, DEFAULT_MAX_TOKENS))
         self.signature = f"transformers|max_tokens:{self._max_tokens}|{spec.precision}|v:1"
         self._takes = set(inspect.signature(self._model.forward).parameters)
-        # Some tokenizers keep silent about which tokens are whose, though their model was trained
-        # to know.
+        # Some tokenizers do not return the text that each token belongs to, although their model
+        # was trained with it.
         self._has_types = "token_type_ids" in self._takes and (
             getattr(config, "type_vocab_size", 0) > 1
             or "token_type_ids" in self._tokenizer.model_input_names
@@ -54,7 +54,7 @@ class SequenceClassifier(PairModel):
         return self._joined(pairs) if self._joins else self._paired(pairs)
 
     def _joined(self, pairs: Sequence[Pair]) -> dict[Pair, Tokens]:
-        """Make tokens of each text once, and let the tokenizer join those of two."""
+        """Return the tokens of pairs. Each text is tokenized once, and the tokenizer joins them."""
         tokenizer = self._tokenizer.backend_tokenizer
         tokenizer.no_truncation()
         tokenizer.no_padding()
@@ -77,7 +77,7 @@ class SequenceClassifier(PairModel):
         return found
 
     def _paired(self, pairs: Sequence[Pair]) -> dict[Pair, Tokens]:
-        """Make tokens pair by pair, as the tokenizer itself does."""
+        """Return the tokens of pairs, with the tokenizer's usual call for pairs."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         ids = self._tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
         length = {text: len(of_text) for text, of_text in zip(texts, ids, strict=True)}
@@ -107,10 +107,10 @@ class SequenceClassifier(PairModel):
         return self._n_special + n_premise + n_hypothesis > self._max_tokens
 
     def _joins_as_usual(self) -> bool:
-        """Return whether texts whose tokens are joined are what the tokenizer makes of pairs."""
+        """Return whether joined tokens are the same as the tokens that the usual call returns."""
         try:
             return self._joined(ODD) == self._paired(ODD)
-        except Exception:  # what it raises for pairs as usual is said when the model is tested
+        except Exception:  # an error in the usual call is reported when the model is tested
             return False
 
     def _probabilities(self, inputs: dict[str, Any]) -> Any:
@@ -119,7 +119,13 @@ class SequenceClassifier(PairModel):
 
 
 def _entailment_label(labels: Mapping[int, str], index: int | None, location: str) -> int:
-    """Return the output that means entailment: by its name, else as stated; never by position."""
+    """Return the output that means entailment.
+
+    It is found by its name, else by the stated index. It is never guessed from its position.
+
+    Raises:
+        BackendError: it cannot be found, or the index does not fit the names.
+    """
     names = ", ".join(f"{at}: {name}" for at, name in sorted(labels.items()))
     if len(labels) < 2:
         raise BackendError(f"{location}: labels {names}; expected two or more")

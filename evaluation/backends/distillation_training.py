@@ -1,7 +1,7 @@
-"""A small classifier is taught the scores that a language model gave: epoch by epoch.
+"""The training of a small classifier with the scores that a language model gave, by epochs.
 
-After each epoch its state is written, so that whoever takes over goes on from there; the same
-seed, data and base give the same model, interrupted or not (on the same kind of processor).
+After each epoch the state is stored, so that another worker can continue from there. The same seed,
+data and base give the same model, interrupted or not (on the same kind of processor).
 """
 
 import hashlib
@@ -19,9 +19,9 @@ from generation.backends.checkpoint_loader import share_cores
 from generation.backends.model_files import first_line, model_files
 from generation.model_specs import BackendError, ModelSpec
 
-CARD = "training.json"  # in the folder of the model: what it was made of
+CARD = "training.json"  # the file in the model's folder that records what it was made of
 STATE = "state.pt"
-WARM_UP = 0.1  # of all batches: until then the learning rate rises, then it falls to 0
+WARM_UP = 0.1  # the share of batches in which the learning rate rises; then it falls to 0
 WEIGHT_DECAY = 0.01
 LARGEST_GRADIENT = 1.0
 SCORED_TOGETHER = 64
@@ -35,9 +35,9 @@ class Lesson(NamedTuple):
 
 
 class TrainingRecipe(NamedTuple):
-    """How a model is trained; every field changes it."""
+    """The settings of a training. Each of them changes the resulting model."""
 
-    metric: str  # whose scores they are: 'sensible' or 'specific'
+    metric: str  # the metric whose scores are taught: 'sensible' or 'specific'
     epochs: int = 3
     learning_rate: float = 5e-5
     batch_size: int = 16
@@ -45,22 +45,25 @@ class TrainingRecipe(NamedTuple):
 
 
 class Epoch(NamedTuple):
-    """What one pass over the training part has come to."""
+    """The result of one pass over the training part."""
 
-    number: int  # from 1
-    loss: float  # mean binary cross-entropy against the soft scores, while it was trained
+    number: int  # counted from 1
+    loss: float  # mean binary cross-entropy against the soft scores, during training
     held_out_loss: float
-    held_out_mse: float  # against the language model's scores
+    held_out_mse: float  # mean squared error against the language model's scores
 
 
 class Training:
-    """One training, from where its state stands.
+    """One training, which continues from its stored state.
 
     Args:
-        base: a checkpoint with an encoder: of any task, whose output is replaced by a new one.
-        lessons: to be trained with. Those whose reply leaves no room for its dialog are left out.
-        held_out: lessons of other dialogs, which nothing is learnt from.
-        folder: for the state, on this machine.
+        base: a checkpoint with an encoder, trained for any task; its output is replaced by a new
+            one.
+        recipe: the settings of the training.
+        lessons: the lessons to train with. Those whose reply leaves no room for its dialog are left
+            out.
+        held_out: lessons of other dialogs, which are not used for training.
+        folder: the folder for the state, on this machine.
 
     Raises:
         BackendError: the base cannot be used.
@@ -94,10 +97,10 @@ class Training:
         ).hexdigest()
 
     def epochs(self, keep: Callable[[], None]) -> Iterator[Epoch]:
-        """Yield every epoch; those that the state holds are not trained again.
+        """Yield every epoch. Epochs in the stored state are not trained again.
 
         Args:
-            keep: called between two batches; whatever it raises ends the training.
+            keep: a function that is called after each batch; any exception in it ends the training.
         """
         import torch
 
@@ -114,7 +117,7 @@ class Training:
             yield done[-1]
 
     def save(self, folder: Path, card: Mapping[str, Any]) -> None:
-        """Write model, tokenizer and what they were made of into a folder, all or nothing."""
+        """Write model, tokenizer and card into a folder: either all of them or none."""
         beside = folder.with_name(f".{folder.name}.{os.getpid()}")
         shutil.rmtree(beside, ignore_errors=True)
         self._model.save_pretrained(beside)
@@ -124,7 +127,7 @@ class Training:
         beside.rename(folder)
 
     def forget(self) -> None:
-        """Delete the state: the model is saved."""
+        """Delete the stored state. It is no longer needed once the model is saved."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def mse_of_mean(self) -> float:
@@ -137,7 +140,7 @@ class Training:
         return [lesson for lesson in lessons if n_tokens[lesson.reply] is not None]
 
     def _trained(self, number: int, optimizer: Any, keep: Callable[[], None]) -> float:
-        """Go once over the lessons in an order of the epoch's own; return the mean loss."""
+        """Train once with all lessons, in an order that depends on the epoch; return mean loss."""
         import torch
 
         order = list(self._lessons)
@@ -147,7 +150,7 @@ class Training:
         total = 0.0
         self._model.train()
         with torch.random.fork_rng():
-            torch.manual_seed(self._recipe.seed * 1000 + number)  # of what is dropped out
+            torch.manual_seed(self._recipe.seed * 1000 + number)  # seed for dropout
             for place, start in enumerate(starts, start=(number - 1) * len(starts)):
                 batch = order[start : start + size]
                 share = (place + 1) / (self._recipe.epochs * len(starts))
@@ -190,14 +193,14 @@ class Training:
         beside.replace(self._folder / STATE)
 
     def _resumed(self, optimizer: Any) -> list[Epoch]:
-        """Take up the state of this very training, if there is one; return its epochs."""
+        """Load the stored state of this same training, if there is one, and return its epochs."""
         import torch
 
         try:
             state = torch.load(
                 self._folder / STATE, map_location=self._model.device, weights_only=True
             )
-        except Exception:  # none, or not whole: then from the beginning
+        except Exception:  # the state is missing or incomplete: start from the beginning
             return []
         if state.get("made_of") != self._made_of:
             return []
@@ -207,7 +210,7 @@ class Training:
 
 
 def _base(folder: Path, location: str, recipe: TrainingRecipe) -> tuple[Any, Any]:
-    """Return tokenizer and model, with one new output that is called like the metric."""
+    """Return tokenizer and model. The model has one new output with the name of the metric."""
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
     from transformers.utils import logging
@@ -219,7 +222,7 @@ def _base(folder: Path, location: str, recipe: TrainingRecipe) -> tuple[Any, Any
     try:
         tokenizer: Any = AutoTokenizer.from_pretrained(folder, **safe)
         with torch.random.fork_rng():
-            torch.manual_seed(recipe.seed)  # of the new output
+            torch.manual_seed(recipe.seed)  # seed for the new output's weights
             model, found = AutoModelForSequenceClassification.from_pretrained(
                 folder,
                 num_labels=1,
@@ -231,7 +234,7 @@ def _base(folder: Path, location: str, recipe: TrainingRecipe) -> tuple[Any, Any
                 output_loading_info=True,
                 **safe,
             )
-    except Exception as exc:  # what other people's files raise is anything at all
+    except Exception as exc:  # a file from elsewhere may raise any exception
         raise BackendError(
             f"{location}: cannot be loaded as an encoder; is it whole? {first_line(exc)}"
         ) from exc
@@ -240,20 +243,20 @@ def _base(folder: Path, location: str, recipe: TrainingRecipe) -> tuple[Any, Any
     lost = [
         name
         for name in [*sorted(found["missing_keys"]), *misfits]
-        if name.startswith(encoder) and "pooler" not in name  # language models have none
+        if name.startswith(encoder) and "pooler" not in name  # language models have no pooler
     ]
     if lost:
         raise BackendError(
             f"{location}: no weights that fit for {', '.join(lost[:3])}; expected an encoder"
         )
     known = tokenizer("The museum opens at nine.", add_special_tokens=False)["input_ids"]
-    if set(known) <= {tokenizer.unk_token_id}:  # what comes of a missing vocabulary
+    if set(known) <= {tokenizer.unk_token_id}:  # the vocabulary is missing
         raise BackendError(f"{location}: its tokenizer knows no words, expected its files")
     return tokenizer, model.to("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def _rate(share: float) -> float:
-    """Return the part of the learning rate that holds after this share of all batches."""
+    """Return the factor for the learning rate after this share of all batches."""
     return min(share / WARM_UP, max(0.0, 1 - share) / (1 - WARM_UP))
 
 

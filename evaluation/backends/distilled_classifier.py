@@ -1,7 +1,8 @@
 """Distilled sensibleness: a small classifier that was taught a language model's scores.
 
-Attribution/fluency paper, 7.7, step 3: what a large model says of many replies is distilled into
-a small one, which then judges the rest. `distilling.py` makes such a checkpoint.
+This is step 3 of the recipe in the attribution/fluency paper, 7.7: the scores that a large model
+gave to many replies are distilled into a small model, which then judges the rest.
+`distillation_training.py` makes such a checkpoint.
 """
 
 import inspect
@@ -13,20 +14,20 @@ from evaluation.backends.base import Judged, Reply
 from generation.backends.checkpoint_loader import load, most_tokens
 from generation.model_specs import BackendError, ModelSpec
 
-TAUGHT = ("sensible", "specific")  # the metrics whose scores can be distilled: names of the output
-FEWEST_DIALOG_TOKENS = 8  # less of a dialog than that is none
-DEFAULT_MAX_TOKENS = 512  # where neither tokenizer nor model names a limit
-BATCH_TOKENS = 4096  # padding included
+TAUGHT = ("sensible", "specific")  # metrics whose scores can be distilled; they name the output
+FEWEST_DIALOG_TOKENS = 8  # a reply that leaves less room for its dialog has no score
+DEFAULT_MAX_TOKENS = 512  # used where neither tokenizer nor model names a limit
+BATCH_TOKENS = 4096  # including padding
 
 
 class Distilled:
-    """A checkpoint with one output: the sigmoid of it is the score, in fp32."""
+    """A checkpoint with one output. The sigmoid of the output, in fp32, is the score."""
 
     def __init__(self, spec: ModelSpec) -> None:
-        """Load a checkpoint that `distilling.py` has made.
+        """Load a checkpoint that `distillation_training.py` has made.
 
         Raises:
-            BackendError: it is not there, not whole, or not one of these.
+            BackendError: the checkpoint is missing, incomplete, or not a distilled one.
         """
         loaded = load(spec, "AutoModelForSequenceClassification", "sensibleness by `distil`")
         self._model, self.device = loaded.model, loaded.device
@@ -45,8 +46,8 @@ class Distilled:
     def sensibleness(self, replies: Sequence[Reply]) -> list[Judged]:
         """Return the score of each reply, in the same order.
 
-        Only the dialog is cut to what the model reads, from its beginning. A reply that leaves it
-        no room has a problem in place of a score.
+        If the text is too long for the model, only the dialog is cut, at its beginning. A reply
+        that leaves no room for its dialog has a problem instead of a score.
         """
         n_tokens = self._reader.n_tokens(replies)
         problem = f"the reply leaves no room for its dialog in {self._reader.max_tokens} tokens"
@@ -65,10 +66,10 @@ class Distilled:
 
 
 class ReplyReader:
-    """How a dialog and its reply are put before a model: as a pair of texts."""
+    """The reader that gives a dialog and its reply to a model as a pair of texts."""
 
     def __init__(self, tokenizer: Any, model: Any) -> None:
-        tokenizer.truncation_side = "left"  # the newest turns are those that stay
+        tokenizer.truncation_side = "left"  # the newest turns are kept
         self._tokenizer = tokenizer
         self._model = model
         self._takes = inspect.signature(model.forward).parameters
@@ -76,7 +77,10 @@ class ReplyReader:
         self.max_tokens = most_tokens(tokenizer, model.config, DEFAULT_MAX_TOKENS)
 
     def n_tokens(self, replies: Sequence[Reply]) -> dict[Reply, int | None]:
-        """Return how long each distinct reply is with its dialog; None: alone it is too long."""
+        """Return the length of each distinct reply with its dialog, in tokens.
+
+        It is None if the reply leaves no room for its dialog.
+        """
         distinct = list(dict.fromkeys(replies))
         dialogs = self._lengths([dialog_text(reply) for reply in distinct])
         texts = self._lengths([reply.text for reply in distinct])
@@ -89,7 +93,7 @@ class ReplyReader:
         return found
 
     def inputs(self, replies: Sequence[Reply]) -> dict[str, Any]:
-        """Return a batch as the model takes it: tensors on its device."""
+        """Return a batch in the form that the model takes: tensors on its device."""
         encoded = self._tokenizer(
             [dialog_text(reply) for reply in replies],
             [reply.text for reply in replies],
@@ -122,14 +126,14 @@ class ReplyReader:
 
 
 def dialog_text(reply: Reply) -> str:
-    """Return a dialog as one text: a line per turn, 'A: ' before the user's, else 'B: '."""
+    """Return a dialog as one text, one line per turn: 'A: ' before the user's turns, else 'B: '."""
     return "\n".join(
         f"{'A' if speaker.lower() == 'user' else 'B'}: {text}" for speaker, text in reply.turns
     )
 
 
 def _batches(n_tokens: Mapping[Reply, int], max_tokens: int) -> Iterator[list[Reply]]:
-    """Yield the replies in batches of like length, the longest first, padding included."""
+    """Yield the replies in batches of similar length, the longest first; padding counts."""
     batch: list[Reply] = []
     widest = 0
     for reply in sorted(n_tokens, key=n_tokens.__getitem__, reverse=True):

@@ -8,7 +8,7 @@ from evaluation.measures.sensibleness import heuristic
 
 
 class Heuristic:
-    """Shared words, repetition, and whether the last sentence ends; it understands nothing."""
+    """A baseline from shared words, repetition and the end of the last sentence."""
 
     signature = "heuristic|v:1"
     revision = ""

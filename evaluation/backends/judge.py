@@ -1,4 +1,4 @@
-"""A language model as a judge of entailment: asked for Yes or No, in words of ours."""
+"""A language model as a judge of entailment: our own prompt asks it for Yes or No."""
 
 import hashlib
 import math
@@ -22,24 +22,26 @@ from generation.text.prompts import prompt_text
 
 YES, NO = "yes", "no"
 LONGEST_QUOTE = 80  # characters of a reply that cannot be read
-LEAST_MASS = 0.5  # of Yes and No together; with less the word was said by chance
-VERSION = 1  # of the decoding, and of how replies are read
-# Some models begin with a space, a line break or a mark: the word may be a later token.
+LEAST_MASS = 0.5  # probability of Yes and No together; with less, the word was said by chance
+VERSION = 1  # version of the decoding and of the rules for reading replies
+# Some models begin with a space, a line break or a mark, so the word may be a later token.
 _DECODING = Decoding(max_tokens=5, n_top=20)
 _SPECIAL = re.compile(r"<[^<>]*>")  # a token that stands for no text: '<s>', '<|channel|>'
 _AT_ITS_ENDS = re.compile(r"^[\W_ĠĊ]+|[\W_]+$")  # 'Ġ' and 'Ċ' are white space in some tokenizers
 
 
-# Which models give log-probabilities, as found out when each was tested. A judge is as light as
-# this; a model is not, and is not kept here once nobody else does.
+# Whether each model gives log-probabilities, as found when it was tested. The references are weak,
+# so that a large model is not kept in memory when no other code uses it. A judge is cheap to make
+# again.
 _TESTED: WeakKeyDictionary[LanguageModel, bool] = WeakKeyDictionary()
 
 
 def judge_of(model: LanguageModel) -> EntailmentBackend:
-    """Return a judge that asks this model, which is tested the first time.
+    """Return a judge that asks this model. A model is tested the first time.
 
     Raises:
-        BackendError: it does not tell an obvious entailment from an obvious non-entailment.
+        BackendError: the model cannot distinguish an obvious entailment from an obvious
+            non-entailment.
     """
     if model not in _TESTED:
         _TESTED[model] = _gives_probabilities(model)
@@ -47,7 +49,10 @@ def judge_of(model: LanguageModel) -> EntailmentBackend:
 
 
 class Judge:
-    """P(Yes) / (P(Yes) + P(No)) where the model gives log-probabilities, else its word: 1 or 0."""
+    """A judge of entailment by the word Yes or No of a language model.
+
+    Its answer is P(Yes) / (P(Yes) + P(No)) if the model gives log-probabilities, else 1 or 0.
+    """
 
     def __init__(self, model: LanguageModel, gives_probabilities: bool) -> None:
         self._model = model
@@ -58,12 +63,16 @@ class Judge:
         self.revision, self.files, self.device = model.revision, model.files, model.device
 
     def entailment(self, pairs: Sequence[Pair]) -> Iterator[Entailment]:
-        """Yield P(entailment) for each pair, in the same order, as the replies come."""
+        """Yield P(entailment) for each pair, in the same order, when its reply arrives."""
         return map(self._read, _replies(self._model, pairs))
 
 
 def _gives_probabilities(model: LanguageModel) -> bool:
-    """Ask a model about two plain pairs, and return whether it said how likely its words were."""
+    """Ask a model about two plain pairs, and return whether it gave log-probabilities.
+
+    Raises:
+        BackendError: a reply cannot be read, or the answers are not in the expected order.
+    """
     replies = list(_replies(model, [OBVIOUS, OBVIOUSLY_NOT]))
     has_probabilities = all(reply.tokens for reply in replies)
     yes, no = map(_by_token if has_probabilities else _by_word, replies)
@@ -84,7 +93,7 @@ def _replies(model: LanguageModel, pairs: Sequence[Pair]) -> Iterator[Completion
 
 
 def _by_token(reply: Completion) -> Entailment:
-    """Return how likely Yes was against No, in the place of the reply's word."""
+    """Return P(Yes) against P(No) at the token that holds the reply's word."""
     if reply.problem:
         return _failed(reply.problem)
     word = _first_word(reply.text)
@@ -116,7 +125,7 @@ def _by_word(reply: Completion) -> Entailment:
 
 
 def _shares(token: Token) -> dict[str, float]:
-    """Return how probable Yes and No were at a token; several may read the same: ' Yes', 'yes'."""
+    """Return the probabilities of Yes and No at a token, each added up over ' Yes', 'yes' etc."""
     shares = {YES: 0.0, NO: 0.0}
     top = token.top
     if token.text not in {text for text, _ in top}:
@@ -134,12 +143,12 @@ def _first_word(text: str) -> str:
 
 
 def _word(token: str) -> str:
-    """Return what a token says, without the marks around it; nothing for a special one."""
+    """Return the word of a token, without the marks around it; "" for a special token."""
     return "" if _SPECIAL.fullmatch(token.strip()) else _AT_ITS_ENDS.sub("", token).lower()
 
 
 def _signed(judge: str, model: str) -> str:
-    """Return the signature of a judge; where the model's is too long, its end as a digest."""
+    """Return the signature of a judge; if the model's is too long, a digest replaces its end."""
     room = LONGEST_SIGNATURE - len(judge)
     if len(model) <= room:
         return judge + model

@@ -1,4 +1,4 @@
-"""A baseline without a model: how many of the hypothesis's words the premise has."""
+"""A baseline without a model: the share of the hypothesis's words that the premise has."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from generation.text.tokens import tokens
 
 
 class Lexical:
-    """Shared words; a baseline that knows nothing of order, negation or meaning."""
+    """A baseline from shared words, which ignores order, negation and meaning."""
 
     signature = "lexical|v:1"
     revision = ""

@@ -1,4 +1,4 @@
-"""What entailment checkpoints have in common: pairs in batches of like length, and a self-test."""
+"""The base of entailment checkpoints: pairs in batches of similar length, and a self-test."""
 
 import math
 from abc import ABC, abstractmethod
@@ -12,11 +12,11 @@ from generation.backends.faster_layers import FasterLayers
 from generation.backends.model_files import first_line
 from generation.model_specs import BackendError, ModelSpec
 
-# Scored when a model is loaded: a checkpoint whose labels stand the wrong way round must not run.
+# These are scored when a model is loaded: a checkpoint with reversed labels must not run.
 _PREMISE = "A man is playing a guitar on a stage in front of a large crowd."
 OBVIOUS = Pair(_PREMISE, "A man is playing a guitar.")
 OBVIOUSLY_NOT = Pair(_PREMISE, "A woman is asleep in her bed.")
-# On these a quicker way to make tokens must give what the usual way gives.
+# On these pairs, a quicker way to make tokens must give the same result as the usual way.
 ODD = [
     OBVIOUS,
     OBVIOUSLY_NOT,
@@ -27,19 +27,19 @@ ODD = [
     Pair("The sky is blue. " * 2000, "Is it?  It is blue."),
 ]
 
-FEWEST_PREMISE_TOKENS = 8  # less evidence than that is none
-DEFAULT_MAX_TOKENS = 512  # where neither tokenizer nor model names a limit
-BATCH_TOKENS = 1024  # padding included; more is no quicker on a processor's core
+FEWEST_PREMISE_TOKENS = 8  # a hypothesis that leaves less room for the evidence has no score
+DEFAULT_MAX_TOKENS = 512  # used where neither tokenizer nor model names a limit
+BATCH_TOKENS = 1024  # including padding; larger batches are not faster on a CPU core
 BATCH_TOKENS_ON_GPU = 64 * 1024
-LARGEST_DIFFERENCE = {"fp32": 1e-5, "bf16": 0.1}  # between two ways to compute the same
+LARGEST_DIFFERENCE = {"fp32": 1e-5, "bf16": 0.1}  # allowed between two ways to compute the same
 
 
 class Tokens(NamedTuple):
-    """A pair as a model reads it."""
+    """The tokens of a pair in the form that a model reads."""
 
     ids: list[int]
-    types: list[int] | None = None  # which of the two texts each is of
-    is_cut: bool = False  # the premise was longer
+    types: list[int] | None = None  # the text that each token belongs to, the first or the second
+    is_cut: bool = False  # whether the premise was too long and was cut
 
 
 class PairModel(ABC):
@@ -58,14 +58,14 @@ class PairModel(ABC):
         self._max_tokens = max_tokens
         self._batch_tokens = BATCH_TOKENS if loaded.device == "cpu" else BATCH_TOKENS_ON_GPU
         known = self._tokenizer(OBVIOUS.premise, add_special_tokens=False)["input_ids"]
-        if set(known) <= {self._tokenizer.unk_token_id}:  # what comes of a missing vocabulary
+        if set(known) <= {self._tokenizer.unk_token_id}:  # the vocabulary is missing
             raise BackendError(f"{location}: its tokenizer knows no words, expected its files")
 
     def entailment(self, pairs: Sequence[Pair]) -> list[Entailment]:
         """Return P(entailment) for each pair, in the same order.
 
-        Only the premise is cut to what the model reads. A hypothesis that leaves it no room has a
-        problem in place of a probability.
+        If a pair is too long for the model, only the premise is cut. A hypothesis that leaves no
+        room for its premise has a problem instead of a probability.
         """
         distinct = list(dict.fromkeys(pairs))
         if not distinct:
@@ -90,14 +90,14 @@ class PairModel(ABC):
 
     @abstractmethod
     def _tokens(self, pairs: Sequence[Pair]) -> dict[Pair, Tokens]:
-        """Return the pairs as the model reads them, but for those without room for a premise."""
+        """Return the tokens of the pairs, except of those without room for a premise."""
 
     @abstractmethod
     def _probabilities(self, inputs: dict[str, Any]) -> Any:
-        """Return P(entailment), in fp32, of a batch of tokens that are padded to one length."""
+        """Return P(entailment), in fp32, of a batch of tokens that are padded to equal length."""
 
     def _all_probabilities(self, pairs: Sequence[Tokens]) -> list[float]:
-        """Return P(entailment) of pairs that come the longest first."""
+        """Return P(entailment) of pairs that are sorted with the longest first."""
         import torch
 
         found = []
@@ -118,7 +118,7 @@ class PairModel(ABC):
                 torch.cuda.empty_cache()
             else:
                 done += len(batch)
-        # Not before: a graphics card need not wait for us between two batches.
+        # Numbers are copied only now, so that a GPU does not have to wait between two batches.
         return [number for each in found for number in each.tolist()]
 
     def _padded(self, batch: Sequence[Tokens]) -> dict[str, Any]:
@@ -142,14 +142,14 @@ class PairModel(ABC):
         return padded
 
     def _test_itself(self) -> None:
-        """Ask about two plain pairs; then compute in a quicker way, if that gives the same.
+        """Ask about two plain pairs; then use faster layers if they give the same result.
 
         Raises:
-            BackendError: it cannot be asked, or gets them the wrong way round.
+            BackendError: the model cannot be asked, or its answers are the wrong way round.
         """
         try:
             plain = self._plain_pairs()
-        except Exception as exc:  # a tokenizer that does not fit its model fails only here
+        except Exception as exc:  # a tokenizer that does not fit its model first fails here
             raise BackendError(f"{self.location}: cannot be asked: {first_line(exc)}") from exc
         yes, no = plain
         if not yes > no:  # also when one is NaN
@@ -165,10 +165,10 @@ class PairModel(ABC):
             faster.undo()
 
     def _gives(self, plain: Sequence[float]) -> bool:
-        """Return whether the two plain pairs have these probabilities, nearly."""
+        """Return whether the two plain pairs have almost these probabilities."""
         try:
             again = self._plain_pairs()
-        except Exception:  # a model that looks at its weights in a way of its own
+        except Exception:  # some models use their weights in a way that faster layers cannot
             return False
         most = LARGEST_DIFFERENCE[self._precision]
         return all(abs(a - b) <= most for a, b in zip(plain, again, strict=True))
@@ -178,5 +178,5 @@ class PairModel(ABC):
 
 
 def _batch_size(longest: int, batch_tokens: int) -> int:
-    """Return how many pairs are asked about at once, when the longest has so many tokens."""
+    """Return how many pairs to ask about at once, given the number of tokens of the longest."""
     return max(1, batch_tokens // longest)

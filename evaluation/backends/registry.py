@@ -15,15 +15,15 @@ from generation.model_specs import BackendError, ModelSpec
 
 
 class BackendKind(NamedTuple):
-    """A kind of backend: how it is opened, and what people should know before."""
+    """A kind of backend: the function that opens it, and facts needed before it is opened."""
 
     title: str
     open: Callable[[ModelSpec], Backend]
     needs_model: bool = True
-    is_server: bool = False  # its location is an address
-    precisions: tuple[str, ...] = ("fp32",)  # the first by default
-    least_at_once: int = 1  # asks that take hardly longer than one, where no processor computes
-    # How the architectures in config.json end; none: whatever it is, it is tried.
+    is_server: bool = False  # whether its location is an address
+    precisions: tuple[str, ...] = ("fp32",)  # the first is the default
+    least_at_once: int = 1  # number of asks that take hardly longer than one, unless on a CPU
+    # The endings of architecture names in config.json; if empty, every architecture is tried.
     architectures: tuple[str, ...] = ()
 
 
@@ -59,15 +59,16 @@ BACKENDS: dict[str, BackendKind] = {
             architectures=kind.architectures,
         )
         for key, kind in LANGUAGE_MODELS.items()
-        if kind.needs_model  # the others can judge nothing
+        if kind.needs_model  # a kind without a model cannot judge
     },
 }
 
 
 def open_backend(spec: ModelSpec) -> Backend:
-    """Return a backend that is ready to be asked. A process keeps one model in memory: the last.
+    """Return a backend that is ready to be asked.
 
-    A model whose files have changed since is opened anew.
+    A process keeps only the model opened last in memory. If its files have changed since, the
+    model is opened again.
 
     Raises:
         BackendError: there is no such backend, or it cannot be used.

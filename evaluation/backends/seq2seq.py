@@ -1,4 +1,4 @@
-"""Entailment by a model from text to text, fine-tuned to answer 1 or 0 as TRUE's T5 was."""
+"""Entailment by a text-to-text model that was fine-tuned to answer 1 or 0, like TRUE's T5."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,19 +21,19 @@ YES, NO = "1", "0"
 class Seq2SeqClassifier(PairModel):
     """A checkpoint that is asked `premise: … hypothesis: …` and begins its answer with 1 or 0.
 
-    P(entailment) is the softmax over two logits at the first step of the decoder: of the piece
-    `1`, and of the first piece of `0`.
+    P(entailment) is the softmax over two logits at the first step of the decoder: that of the token
+    `1`, and that of the first token of `0`.
     """
 
     def __init__(self, spec: ModelSpec) -> None:
         """Load a checkpoint and ask it about two plain pairs.
 
         Args:
-            spec: of a folder with config.json, tokenizer and safetensors, or a name on the hub.
+            spec: names a folder with config.json, tokenizer and safetensors, or a model on the hub.
 
         Raises:
-            BackendError: the checkpoint is not there, not whole, of another kind, too large for
-                memory, cannot answer 1 or 0, or gets the two pairs wrong.
+            BackendError: the checkpoint is missing, incomplete, of another kind, or too large for
+                memory, cannot answer 1 or 0, or answers the two pairs wrongly.
         """
         loaded = load(spec, "AutoModelForSeq2SeqLM", "answers in text, as TRUE's T5")
         self._yes, self._no = _answers(loaded.tokenizer, spec.location)
@@ -52,7 +52,10 @@ class Seq2SeqClassifier(PairModel):
         self._test_itself()
 
     def _tokens(self, pairs: Sequence[Pair]) -> dict[Pair, Tokens]:
-        """Make tokens of each text once, and join those of two where that is the same."""
+        """Return the tokens of pairs. Each text is tokenized once, and the tokens are joined.
+
+        If joined tokens are not the usual ones, a pair that is not cut is tokenized as one text.
+        """
         premises = list(dict.fromkeys(pair.premise for pair in pairs))
         hypotheses = list(dict.fromkeys(pair.hypothesis for pair in pairs))
         of_premise = dict(
@@ -80,7 +83,7 @@ class Seq2SeqClassifier(PairModel):
         return pieces
 
     def _joins_as_usual(self) -> bool:
-        """Return whether a premise's and a hypothesis's tokens side by side are those of both."""
+        """Return whether joined tokens of two texts equal the tokens of the joined text."""
         self._joins = True
         return all(
             tokens.is_cut or tokens.ids == self._tokenizer(_asked(pair))["input_ids"]
@@ -105,7 +108,7 @@ def _asked(pair: Pair) -> str:
 
 
 def _answers(tokenizer: Any, location: str) -> tuple[int, int]:
-    """Return the piece `1`, and the first piece of `0`: in T5's vocabulary that is two pieces."""
+    """Return the token `1` and the first token of `0`, which has two tokens in T5's vocabulary."""
     yes, no = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in (YES, NO))
     if len(yes) != 1 or yes[0] == tokenizer.unk_token_id:
         raise BackendError(
