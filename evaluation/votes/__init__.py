@@ -1,1 +1,1 @@
-"""What raters said: counts, tidy rows, and what is assumed without a vote. Only reads."""
+"""The answers of raters: counts, tidy rows, and answers assumed without a vote. It only reads."""

@@ -1,4 +1,4 @@
-"""What the two arms of a study say about the same responses."""
+"""The answers of the two arms of a study about the same responses."""
 
 import math
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ from evaluation.votes.counts import ArmCounts, Ints, n_raters
 
 
 class Pairs(NamedTuple):
-    """What both arms say on one question about each response rated in both."""
+    """The answers of both arms to one question, for each response rated in both."""
 
-    items: Ints  # their places among the items of the arm that numbers them
-    is_rated: NDArray[np.bool_]  # the question has votes in both arms
+    items: Ints  # the places of the pairs among the items of the arm whose numbers are used
+    is_rated: NDArray[np.bool_]  # whether the question has votes in both arms
     separate: Floats  # labels: 1 yes, 0 no, NaN undecided
     merged: Floats
-    # Rater score merged − separate; NaN where either arm may have stopped asking (see `Items`).
+    # Rater score merged − separate; NaN if one of the arms may have stopped asking (see `Items`).
     difference: Floats
     setups: Ints
     dialogs: Ints
@@ -40,9 +40,12 @@ def pairs_of(
     arms: Mapping[str, ArmCounts],
     numbered_by: str = Arm.Kind.SEPARATE,
 ) -> Pairs:
-    """Return what the two arms say about each response that has votes in both.
+    """Return the answers of the two arms about each response that has votes in both.
 
     Args:
+        study: the study.
+        question: the question.
+        arms: kind of arm → counts.
         numbered_by: the arm whose numbers of items and dialogs are used.
     """
     rule = label_rule(question, study.settings)
@@ -50,7 +53,7 @@ def pairs_of(
     _, here, there = np.intersect1d(
         separate.items.targets, merged.items.targets, return_indices=True
     )
-    in_order = np.argsort(here)  # by name, as items are
+    in_order = np.argsort(here)  # items are in the order of their names
     here, there = here[in_order], there[in_order]
     numbering = arms[numbered_by].items
     places = here if numbering is separate.items else there

@@ -1,8 +1,8 @@
-"""Answers that are assumed: a no that nobody has to give, as it follows from what was made.
+"""Assumed answers: a no that no rater has to give, because it follows from the response itself.
 
-A model that was shown nothing is not attributable, where evidence is what it was shown; one that
-said nothing is neither sensible nor attributable. Such a response is not rated, and takes no part
-in agreement and uncertainty; wherever a mean or an axis needs its answer it counts as a no.
+A response of a model that was shown nothing is not attributable, if the evidence is what was shown.
+An empty response is neither sensible nor attributable. Such a response is not rated, and it is left
+out of agreement and uncertainty. Where a mean or an axis needs its answer, it counts as a no.
 """
 
 from collections.abc import Collection
@@ -31,10 +31,10 @@ class AssumedResponses(NamedTuple):
     responses: Ints  # (n,) ids
     setups: Ints  # (n,) ids
     dialogs: tuple[str, ...]  # (n,) names
-    is_empty: Bools  # (n,) False: there are words, and nothing was shown
+    is_empty: Bools  # (n,) whether the response is empty; else the model was shown nothing
 
     def to(self, question: Question) -> Bools:
-        """Return which of them have an assumed no to a question: (n,)."""
+        """Return which of the responses have an assumed no to a question: (n,)."""
         if question.scale != YES_NO:
             return np.zeros(len(self.responses), bool)
         if question.key == ATTRIBUTABLE:
@@ -42,11 +42,15 @@ class AssumedResponses(NamedTuple):
         return self.is_empty & (question.key == SENSIBLE)
 
     def of_setups(self, setups: Collection[int]) -> "AssumedResponses":
-        """Return those of some setups alone, by their ids."""
+        """Return only the responses of some setups, which are given by their ids."""
         return self._only(np.isin(self.setups, list(setups)))
 
     def unseen(self, seen: Collection[int]) -> "AssumedResponses":
-        """Return those that nobody rated or flagged all the same, by the ids of these."""
+        """Return only the responses that were not rated or flagged.
+
+        Args:
+            seen: ids of the responses that were rated or flagged.
+        """
         return self._only(~np.isin(self.responses, list(seen)))
 
     def _only(self, here: Bools) -> "AssumedResponses":
@@ -57,9 +61,10 @@ class AssumedResponses(NamedTuple):
 
 
 def assumed_responses(study: Study) -> AssumedResponses:
-    """Return the responses of a study whose answer is assumed, rated or not; two queries at most.
+    """Return the responses of a study whose answer is assumed, rated or not.
 
-    An imported study of an export has those that its file names.
+    For a study that was imported from an export, they are those that its file names. There are at
+    most two queries.
     """
     named = study.assumed_keys
     if named is not None:
@@ -69,12 +74,15 @@ def assumed_responses(study: Study) -> AssumedResponses:
 
 
 def assumed_in_dataset(study: Study) -> AssumedResponses:
-    """Return the same of all setups and examples there are: an axis of raters shows them all."""
+    """Return the same for all setups and examples of the dataset: an axis of raters shows all."""
     return _read(_assumed(study, Response.objects.of_benchmark().filter(dataset=study.dataset_id)))
 
 
 def _assumed(study: Study, responses: QuerySet[Response]) -> QuerySet[Response]:
-    """Return the responses of a study's scheme and evidence choice; some hold a graph still."""
+    """Return the responses that have an assumed answer by a study's scheme and evidence choice.
+
+    They still include responses that were shown a graph; `_read` leaves those out.
+    """
     scheme = load_scheme(study.scheme)
     if study.evidence_choice == EvidenceChoice.SHOWN and scheme.evidence == "needed":
         passages = ResponsePassage.objects.filter(response=OuterRef("pk"))
@@ -88,7 +96,12 @@ def _assumed(study: Study, responses: QuerySet[Response]) -> QuerySet[Response]:
 def _read(
     responses: QuerySet[Response], examples: Collection[int] | None = None
 ) -> AssumedResponses:
-    """Return what is left without those that were shown a graph, of some examples or of all."""
+    """Return the responses, without those that have words and were shown a graph.
+
+    Args:
+        responses: the responses that `_assumed` returns, or those that a file names.
+        examples: ids of the only examples that count; None for all.
+    """
     columns = "key", "pk", "setup", "example__dialog", "example", "text", "graph_shown"
     rows = sorted(
         (

@@ -1,6 +1,6 @@
 """Votes as counts: for each question of an arm, how many raters gave each answer to each target.
 
-Everything that reports on human votes starts here, so that all figures leave out the same votes.
+All reports on human votes start from these counts, so that all figures leave out the same votes.
 """
 
 import hashlib
@@ -32,20 +32,20 @@ class Items(NamedTuple):
     targets: Ints  # (n_items,) ids
     dialogs: Ints  # (n_items,) place of each item's dialog in the sorted list of dialogs
     n_dialogs: int
-    dialog_names: tuple[str, ...]  # (n_dialogs,) sorted: what the two arms have in common
+    dialog_names: tuple[str, ...]  # (n_dialogs,) sorted; names are the same in both arms
     setups: Ints  # (n_items,) ids
     responses: Ints  # (n_items,) ids; a response may be several items, one for each citation
-    # (n_items,) False where a study that stops when decided may have stopped asking: which votes
-    # an item then has depends on what they say, so agreement is taken from the others alone.
+    # (n_items,) False where a study that stops when decided may have stopped asking. The number of
+    # votes of such an item depends on the answers, so agreement uses only the other items.
     is_always_full: NDArray[np.bool_]
 
 
 class ArmCounts(NamedTuple):
     """Counts of one arm: question → (n_items, n_categories), columns in the scale's order.
 
-    `votes` hold every counted vote, `given` those that somebody gave and no gate implied. `behind`
-    hold those of `given` whose own rater closed a gate of the question, where that was asked for;
-    else it is empty.
+    `votes` hold every counted vote, and `given` only those that a rater gave and no gate implied.
+    `behind` hold those of `given` whose own rater closed a gate of the question. It is empty unless
+    `arm_counts` was called with `by_gates`.
     """
 
     arm: Arm
@@ -55,11 +55,11 @@ class ArmCounts(NamedTuple):
     behind: Mapping[str, Ints]
     flagged: list[int]  # ids of responses left out because most of their raters flagged them
     data_hash: str
-    assumed: AssumedResponses  # in no count; those that nobody rated or flagged
+    assumed: AssumedResponses  # assumed responses without a vote or flag; they are in no count
 
     @property
     def all_dialogs(self) -> "AllDialogs":
-        """The dialogs of the items and of what is assumed, with numbers for both."""
+        """The dialogs of the items and of the assumed responses, with numbers for both."""
         names = sorted({*self.items.dialog_names, *self.assumed.dialogs})
         of_items = np.searchsorted(names, self.items.dialog_names).astype(np.int64)
         of_assumed = np.searchsorted(names, self.assumed.dialogs).astype(np.int64)
@@ -82,14 +82,18 @@ def arm_counts(
     with_excluded: bool,
     by_gates: bool = False,
 ) -> ArmCounts:
-    """Return the counts of an arm's votes: not surplus, not on flagged responses.
+    """Return the counts of an arm's votes, without surplus votes and votes on flagged responses.
 
-    `assumed` are those of the whole study. `with_excluded` counts the votes of excluded raters too;
-    `by_gates` counts apart what was given behind closed gates.
+    Args:
+        arm: the arm.
+        scheme: the scheme of the study.
+        assumed: the assumed responses of the whole study.
+        with_excluded: whether the votes of excluded raters count too.
+        by_gates: whether answers given behind closed gates are also counted separately.
     """
     flagged = flagged_responses(arm, with_excluded=with_excluded)
     votes_there = counted_votes(arm, with_excluded=with_excluded)
-    if flagged:  # the usual case is none, and then nothing is joined
+    if flagged:  # usually there are none, and then the query needs no join
         votes_there = votes_there.exclude(target__response__in=flagged)
     rows = _answers(votes_there)
     items = _items(arm.study, np.unique(rows[:, 0].astype(np.int64)))
@@ -105,13 +109,13 @@ def arm_counts(
 
 
 def _answers(votes: QuerySet[Vote]) -> Objects:
-    """Return rows of target, question, answer, whether it was implied, and how many said so."""
+    """Return rows of target, question, answer, whether it was implied, and the number of votes."""
     rows = votes.order_by().values_list("target", "question", "answer", "is_implied")
     return np.array(rows.annotate(n=Count("pk")), dtype=object).reshape(-1, 5)
 
 
 def _by_item(rows: Objects, items: Items, scheme: Scheme) -> dict[str, Ints]:
-    """Return rows of `_answers` as counts: question → (n_items, n_categories)."""
+    """Return the rows of `_answers` as counts: question → (n_items, n_categories)."""
     place = {target: i for i, target in enumerate(items.targets.tolist())}
     item = np.fromiter((place[target] for target in rows[:, 0]), np.int64, len(rows))
     answers, n_votes = rows[:, 2].astype(np.int64), rows[:, 4].astype(np.int64)
@@ -125,7 +129,7 @@ def _by_item(rows: Objects, items: Items, scheme: Scheme) -> dict[str, Ints]:
 
 
 def of_setup(of_arm: ArmCounts, setups: Collection[int]) -> ArmCounts:
-    """Return the counts of the items that belong to some setups alone, by their ids."""
+    """Return the counts of only the items of some setups, which are given by their ids."""
     here = np.isin(of_arm.items.setups, list(setups))
     items = of_arm.items._replace(
         targets=of_arm.items.targets[here],
@@ -151,9 +155,10 @@ def of_setup(of_arm: ArmCounts, setups: Collection[int]) -> ArmCounts:
 
 
 def counted_votes(arm: Arm, *, with_excluded: bool) -> QuerySet[Vote]:
-    """Return the votes of an arm that count: not surplus, not on gold, not of excluded raters.
+    """Return the votes of an arm that count.
 
-    Those on flagged responses are among them.
+    Surplus votes, votes on gold items and votes of excluded raters (unless `with_excluded`) do not
+    count. Votes on flagged responses are included.
     """
     votes = Vote.objects.filter(arm=arm, is_surplus=False)
     gold = list(gold_targets(arm.study))
@@ -161,13 +166,13 @@ def counted_votes(arm: Arm, *, with_excluded: bool) -> QuerySet[Vote]:
         votes = votes.exclude(target__in=gold)
     if with_excluded:
         return votes
-    # The ids, not a subquery: without excluded raters, the usual case, nothing is joined.
+    # Ids are used instead of a subquery: usually no rater is excluded, and then no join is needed.
     excluded = Rater.objects.filter(study=arm.study_id, is_excluded=True)
     return votes.exclude(rater__in=list(excluded.values_list("pk", flat=True)))
 
 
 def gold_targets(study: Study) -> QuerySet[GoldAnswer, int]:
-    """Return the ids of the targets whose answers are known: they are in no figure."""
+    """Return the ids of the targets whose answers are known. No figure includes them."""
     answers = GoldAnswer.objects.filter(study=study)
     return answers.order_by().values_list("target", flat=True).distinct()
 
@@ -175,7 +180,8 @@ def gold_targets(study: Study) -> QuerySet[GoldAnswer, int]:
 def flagged_responses(arm: Arm, *, with_excluded: bool) -> list[int]:
     """Return the ids of responses that more than half of their raters flagged as malformed.
 
-    Raters of a response are those who voted on it or flagged it.
+    The raters of a response are those who voted on it or flagged it. If the study wants more
+    raters than that per unit, the flags must be more than half of the wanted number.
     """
     flaggers: dict[int, set[int]] = {}
     gold = Target.objects.filter(pk__in=list(gold_targets(arm.study)))
@@ -196,16 +202,16 @@ def flagged_responses(arm: Arm, *, with_excluded: bool) -> list[int]:
 
 
 def n_gold_items(study: Study) -> int:
-    """Return how many gold items a study has, or had where it was exported."""
+    """Return how many gold items a study has, or had in the installation that exported it."""
     said = study.settings.get("n_gold_items")
     return said if isinstance(said, int) else len(gold_targets(study))
 
 
 def n_responses(study: Study, setup: str = "") -> int:
-    """Return how many responses a study is about, rated or not; gold items are not among them.
+    """Return how many responses a study is about, rated or not, without gold items.
 
-    Of an imported study that is what its file says, else every response of its setups. With the
-    name of a setup: how many of that one.
+    For an imported study it is the number in its file, else the number of all responses of its
+    setups. With the name of a setup, only responses of that setup are counted.
     """
     if study.is_imported:
         said = study.settings.get("n_responses")
@@ -220,17 +226,19 @@ def n_responses(study: Study, setup: str = "") -> int:
 
 
 class Unrated(NamedTuple):
-    """Responses of a study that nobody rated: those that somebody might, and the assumed ones."""
+    """The numbers of unrated responses of a study: those to rate, and those that are assumed."""
 
     n: int
-    n_assumed: int  # the answer follows from what was made, see `evaluation.votes.assumed_answers`
+    n_assumed: int  # see `evaluation.votes.assumed_answers`
 
 
 def unrated_responses(study: Study, seen: Collection[int], setup: str = "") -> Unrated:
-    """Return how many responses of a study are neither rated nor flagged, by the ids of those.
+    """Return how many responses of a study are neither rated nor flagged.
 
     Args:
-        setup: its name; counts the responses of that one alone.
+        study: the study.
+        seen: ids of the responses that were rated or flagged.
+        setup: the name of the only setup that counts; "" for all.
     """
     assumed = assumed_responses(study).unseen(seen)
     if setup:
@@ -238,12 +246,16 @@ def unrated_responses(study: Study, seen: Collection[int], setup: str = "") -> U
     n_assumed = len(assumed.responses)
     n = n_responses(study, setup) - len(seen)
     says_how_many = isinstance(study.settings.get("n_responses"), int) and not setup
-    # Units are planned without them; else every response of the setups was counted.
+    # Planned units, and numbers in files, leave out assumed responses. For other imports every
+    # response of the setups was counted, so the assumed ones are subtracted.
     return Unrated(n if not study.is_imported or says_how_many else n - n_assumed, n_assumed)
 
 
 def n_raters(study: Study, votes: Ints) -> Ints:
-    """Return N of each item: (n_items, n_categories) to (n_items,)."""
+    """Return N, the number of raters, of each item: (n_items, n_categories) to (n_items,).
+
+    It is the number that the study wants per unit, or the item's number of votes if that is higher.
+    """
     raters: Ints = np.maximum(study.n_raters(0), votes.sum(axis=1))
     return raters
 
@@ -289,7 +301,7 @@ def _is_always_full(study: Study, example: str) -> bool:
 
 
 def _hash(items: Items, *counts: Mapping[str, Ints]) -> str:
-    """Return a hash of the counts in their order: equal data, equal hash, on every database."""
+    """Return a hash of the counts in their order. Equal data have equal hashes on any database."""
     content = hashlib.sha256(items.dialogs.tobytes())
     for by_question in counts:
         for question, array in by_question.items():

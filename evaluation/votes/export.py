@@ -1,4 +1,4 @@
-"""Export in the interchange format: what is exported imports again and gives the same figures."""
+"""Export in the interchange format. An export can be imported again and gives the same figures."""
 
 import csv
 import io
@@ -44,7 +44,7 @@ Write = Callable[[IO[str]], None]
 
 
 def export_files(dataset: Dataset, study: Study | None) -> dict[str, Write]:
-    """Return the files of an export: name → what writes it, row by row."""
+    """Return the files of an export: name → the function that writes it, row by row."""
     files: dict[str, Write] = {}
     if facts := dataset.facts:
         files[DATASET_FILE] = lambda out: _write_json(out, facts)
@@ -123,24 +123,24 @@ def _write_csv(out: IO[str], columns: Mapping[str, str], rows: Iterable[Iterable
 def _with_if_any(
     columns: Mapping[str, str], field: str, rows: QuerySet[Any], nothing: object
 ) -> Mapping[str, str]:
-    """Return the columns, with that of a field where it is something else than nothing anywhere."""
+    """Return the columns, plus one for a field if it differs from `nothing` in any row."""
     return {**columns, field: field} if rows.exclude(**{field: nothing}).exists() else columns
 
 
 def _cell(value: Any) -> Any:
-    """Return a cell: JSON of an object, empty where it is; else as `csv_cell` has it."""
+    """Return a cell: an object as JSON ("" if it is empty), any other value by `csv_cell`."""
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False) if value else ""
     return csv_cell(value)
 
 
 def _known(row: Row) -> Row:
-    """Return a row without what is not known; an empty text is known to be empty."""
+    """Return a row without values that are not known. An empty text is a known value."""
     return {key: value for key, value in row.items() if value not in (None, {})}
 
 
 def _said(row: Row) -> Row:
-    """Return a row without what is not known: an empty key says 'not known'."""
+    """Return a row without values that are not known. Here an empty text means 'not known'."""
     return {key: value for key, value in row.items() if value not in (None, "", {})}
 
 
@@ -166,7 +166,7 @@ def _examples(dataset: Dataset) -> Iterator[Row]:
             "meta": example.meta,
         }
         yield _known(row) | {
-            "turns": turns or None,  # null: the dialog is not known
+            "turns": turns or None,  # null means that the dialog is not known
             "evidence": [
                 _said(
                     {
@@ -182,7 +182,7 @@ def _examples(dataset: Dataset) -> Iterator[Row]:
 
 
 def _further_passages(dataset: Dataset) -> QuerySet[Passage]:
-    """Return the passages of the collection that no example names; the others are in its row."""
+    """Return the passages that no example names. The others are in the rows of examples."""
     return dataset.passages.filter(~Exists(ExamplePassage.objects.filter(passage=OuterRef("pk"))))
 
 
@@ -212,7 +212,7 @@ def _responses(dataset: Dataset) -> Iterator[Row]:
 
 
 def _setup(setup: Setup) -> str | Row:
-    """Return a setup as an object, or its name when nothing else is known of it."""
+    """Return a setup as an object, or only its name if nothing else is known about it."""
     if not setup.model:
         return setup.name
     row = {
@@ -271,7 +271,7 @@ def _kg_questions(dataset: Dataset) -> Iterator[Row]:
 
 
 def _sample(sample: Sample) -> Row:
-    """Return a sample with what was decided about its members, and not by whom."""
+    """Return a sample with the decisions about its members, but not who made them."""
     record = sample_record(sample)
     return _said({"name": record.name, "n_examples": record.n_examples}) | {
         "parameters": record.parameters,
@@ -322,7 +322,7 @@ def _study(study: Study) -> Row:
 
 
 def _assumed(study: Study) -> list[str]:
-    """Return the keys of the responses whose answer is assumed: the sample is not exported."""
+    """Return the keys of responses with an assumed answer, since the sample is not exported."""
     ids = assumed_responses(study).responses.tolist()
     return sorted(Response.objects.filter(pk__in=ids).values_list("key", flat=True))
 
@@ -369,7 +369,7 @@ def _raters(study: Study) -> Iterator[tuple[Any, ...]]:
 
 
 def _exported_votes(study: Study) -> QuerySet[Vote]:
-    """Return the votes that count; surplus ones and those on gold items have no place here."""
+    """Return the votes that count: surplus votes and votes on gold items are left out."""
     votes = Vote.objects.filter(arm__study=study, is_surplus=False).order_by("pk")
     return votes.exclude(target__in=list(gold_targets(study)))
 
@@ -390,19 +390,20 @@ def _flags(study: Study) -> Iterator[tuple[Any, ...]]:
 
 
 def _after(words: str, column: str) -> Case:
-    """Return a column with words before it; nothing where it is empty."""
+    """Return a column with words before it, or "" where the column is empty."""
     return Case(When(**{column: ""}, then=Value("")), default=Concat(Value(words), column))
 
 
 def _scores(scores: QuerySet[AutoScore], columns: Mapping[str, str]) -> Iterator[tuple[Any, ...]]:
-    # As `MetricRun.full_signature` says it: what was scored here is told apart by its model.
+    # This is `MetricRun.full_signature` in SQL. It includes the model of a run made here.
     signature = Concat(
         "run__signature",
         _after("|", "run__backend_signature"),
         _after("|revision:", "run__revision"),
     )
     signed = scores.annotate(full_signature=signature)
-    # An export that was imported where it came from: the same rows, which a file says once.
+    # After an export was imported into its own installation, each score is stored twice; it is
+    # exported once.
     same_here = signed.filter(
         run__is_imported=False,
         run__metric=OuterRef("run__metric"),

@@ -1,4 +1,4 @@
-"""What people and metrics said about responses, for the pages that show one example or response."""
+"""Votes, flags, scores and decisions on responses, for pages that show one example or response."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -24,12 +24,12 @@ class QuestionVotes(NamedTuple):
     majority: str  # the label, 'undecided', or '' without a counted vote and on gold items
     n_majority: int
     n_votes: int
-    known: str = ""  # of a gold item: the label of the known answer
-    n_met: int = 0  # votes that are the known answer
+    known: str = ""  # the label of the known answer, for a gold item
+    n_met: int = 0  # number of votes that equal the known answer
 
 
 class TargetJudgement(NamedTuple):
-    """What one arm of one study said about one target of a response."""
+    """The votes and flags of one arm of one study on one target of a response."""
 
     study: Study
     arm: str
@@ -37,20 +37,20 @@ class TargetJudgement(NamedTuple):
     raters: list[Rater]
     questions: list[QuestionVotes]
     flags: list[Flag]
-    is_flagged: bool  # by more than half of its raters: reports leave it out
-    is_gold: bool  # its answers are known: it is in no figure
+    is_flagged: bool  # whether more than half of its raters flagged it; reports leave it out
+    is_gold: bool  # whether its answers are known; no figure includes it
 
 
 class Decision(NamedTuple):
-    """An adjudication in words; the newest of a question counts."""
+    """An adjudication in words. The newest one for a question counts."""
 
     study: Study
     question: Question
     citation: int | None
     answer: str  # a label of the question's scale, or 'cannot be decided'
     note: str
-    by: str  # who, as researchers know them
-    code: str  # the same person as exports name them
+    by: str  # the user name of the person who decided, for researchers
+    code: str  # the code of the same person, for exports
     at: datetime
 
 
@@ -99,7 +99,7 @@ def judgements(responses: Iterable[Response]) -> dict[int, list[TargetJudgement]
 def _known_answers(
     responses: Iterable[Response],
 ) -> dict[tuple[int, int, int | None], dict[str, int]]:
-    """Return question → known answer by study, response and citation."""
+    """Return the known answers: (study, response, citation) → question → answer."""
     known: dict[tuple[int, int, int | None], dict[str, int]] = defaultdict(dict)
     for study, response, citation, question, answer in GoldAnswer.objects.filter(
         target__response__in=responses
@@ -109,14 +109,14 @@ def _known_answers(
 
 
 def _is_flagged(study: Study, votes: list[Vote], flags: list[Flag]) -> bool:
-    """Return whether most raters flagged it; the rule of `vote_counts.flagged_responses`."""
+    """Return whether most raters flagged a response, by the rule of `counts.flagged_responses`."""
     flaggers = {flag.rater_id for flag in flags if not flag.rater.is_excluded}
     voters = {v.rater_id for v in votes if not v.rater.is_excluded and not v.is_surplus}
     return 2 * len(flaggers) > study.n_raters(len(flaggers | voters))
 
 
 def _by_question(study: Study, votes: list[Vote], known: Mapping[str, int]) -> list[QuestionVotes]:
-    """Return the votes question by question; on a gold item they are no majority of the study."""
+    """Return the votes question by question. Votes on a gold item have no majority."""
     rows = []
     for question in load_scheme(study.scheme).questions:
         here = [vote for vote in votes if vote.question == question.key]

@@ -1,4 +1,4 @@
-"""What people say on each question, as labels and rater scores, and how far they agree."""
+"""The raters' answers to each question, as labels and rater scores, and their agreement."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,26 +18,27 @@ from evaluation.votes.counts import ArmCounts, n_raters
 
 
 class People(NamedTuple):
-    """What people say on one question, and how far they agree with themselves."""
+    """The raters' answers to one question, and how far raters agree with each other."""
 
     question: Question
     rule: LabelRule
     is_rated: NDArray[np.bool_]  # (n_items,)
     labels: Floats  # 1, 0, NaN undecided
     rater_scores: Floats
-    ceilings: Mapping[str, Floats]  # statistics, (n_items, 2): agreeing and compared
+    ceilings: Mapping[str, Floats]  # name → statistics (n_items, 2): agreeing and compared
 
 
 def truth_of(truth: str, counts: Sequence[ArmCounts]) -> ArmCounts | None:
-    """Return the arm that is the truth; of a study without that arm its only one."""
+    """Return the arm that is taken as the truth. A study without that arm has its only arm."""
     chosen = (of_arm for of_arm in counts if of_arm.arm.kind == truth)
     return next(chosen, next(iter(counts), None))
 
 
 def rater_scores_of(study: Study, question: Question, of_arm: ArmCounts) -> Floats:
-    """Return each item's rater score; NaN where asking may have stopped early, or nobody voted.
+    """Return each item's rater score.
 
-    A share of votes is unbiased only where a study did not stop asking when decided.
+    It is NaN if the item has no votes, or if asking may have stopped early: a share of votes is
+    unbiased only if the study did not stop asking when the vote was decided.
     """
     scores = label_rule(question, study.settings).rater_scores(of_arm.votes[question.key])
     return np.where(of_arm.items.is_always_full, scores, math.nan)
@@ -46,9 +47,15 @@ def rater_scores_of(study: Study, question: Question, of_arm: ArmCounts) -> Floa
 def people_of(
     study: Study, truth: str, counts: Sequence[ArmCounts], question: str = ""
 ) -> tuple[ArmCounts | None, list[People]]:
-    """Return the arm that is the truth, and what it says on each question, or on the one asked for.
+    """Return the arm that is taken as the truth, and its answers to each question.
 
-    A study without that arm has its only one.
+    A study without that arm has its only arm.
+
+    Args:
+        study: the study.
+        truth: the kind of the arm.
+        counts: the counts of all arms.
+        question: the key of the only question to return; "" for all.
     """
     arms = {of_arm.arm.kind: of_arm for of_arm in counts}
     of_arm = truth_of(truth, counts)
@@ -67,7 +74,7 @@ def _of_question(
     is_full = of_arm.items.is_always_full
     ceilings: dict[str, Floats] = {}
     if not rule.why:
-        full = votes * is_full[:, np.newaxis]  # nothing is compared where there are no votes
+        full = votes * is_full[:, np.newaxis]  # items without votes are not compared
         if len(arms) == 2:
             ceilings["merged"] = _merged_ceiling(study, question, of_arm, arms)
         ceilings["halves"] = halves_statistics(full, rule.label_of)
@@ -81,7 +88,7 @@ def _of_question(
 def _merged_ceiling(
     study: Study, question: Question, of_arm: ArmCounts, arms: Mapping[str, ArmCounts]
 ) -> Floats:
-    """Return where the two arms agree, for the items of the arm of the truth: (n_items, 2)."""
+    """Return whether the two arms agree, for the items of the arm taken as truth: (n_items, 2)."""
     pairs = pairs_of(study, question, arms, numbered_by=Arm.Kind(of_arm.arm.kind))
     statistics = np.zeros((len(of_arm.items.targets), 2))
     statistics[pairs.items] = accuracy_statistics(pairs.separate, pairs.merged)

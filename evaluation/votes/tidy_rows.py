@@ -34,7 +34,7 @@ CHUNK = 5000
 
 
 def tidy_votes_csv(study: Study) -> Iterator[str]:
-    """Yield the lines of a study's tidy CSV: raters by code, answers as words."""
+    """Yield the lines of a study's tidy CSV. Raters are codes, and answers are words."""
     rows = csv.writer(LineFile())
     yield rows.writerow(COLUMNS)
     scheme = load_scheme(study.scheme)
