@@ -1,1 +1,1 @@
-"""The engine of long work that is no metric run; kinds lie in their subject's room."""
+"""The engine of long work that is no metric run. Each kind of work is declared with its subject."""

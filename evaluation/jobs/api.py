@@ -1,4 +1,4 @@
-"""Jobs of every kind by API: searches, distillations, pulls, constructions."""
+"""The API of jobs of every kind: searches, distillations, pulls, constructions."""
 
 from functools import cached_property
 from typing import Any, cast
@@ -24,12 +24,12 @@ from evaluation.models import Job
 from evaluation.reports.api import Conflict
 from generation.models import Dataset
 
-# Where models lie, and what was read to begin with: nothing that a choice says.
+# Parameters that are no choices: the data of the job, and the locations and keys of models.
 NOT_SHOWN = frozenset({"data", "location", "base_location", "key_variable", "key_over_http"})
 
 
 class JobSerializer(serializers.ModelSerializer[Job]):
-    """One job: its choices, how far it is, and what it has found."""
+    """One job: its choices, its progress, and what it has found."""
 
     study = serializers.CharField(
         source="study.slug", default=None, allow_null=True, help_text="Whose votes it looks at."
@@ -86,7 +86,7 @@ class JobFilters(filters.FilterSet):  # type: ignore[misc] # no types
 
 
 class Jobs(Readable):
-    """Long work that is no metric run, newest first. It is begun on pages and by commands."""
+    """Jobs, newest first: long work that is no metric run. Pages and commands start it."""
 
     serializer_class = JobSerializer
     filterset_class = JobFilters
@@ -96,7 +96,7 @@ class Jobs(Readable):
     @extend_schema(request=None, responses=JobSerializer)
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: int) -> Answer:
-        """Stop a job; what it has found stays. Pulls and constructions are for admins."""
+        """Stop a job; what it has found is kept. Only admins may stop pulls and constructions."""
         job = self._changeable()
         if not services.cancel_job(job, _who(request)):
             raise Conflict("This job has ended.")
@@ -105,7 +105,7 @@ class Jobs(Readable):
     @extend_schema(request=None, responses={202: JobSerializer})
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: int) -> Answer:
-        """Go on with a job that was cancelled or failed, behind what it has found.
+        """Continue a job that was cancelled or failed, after what it has found.
 
         In a construction that is done, entries that failed get one more attempt each.
         """
@@ -116,7 +116,11 @@ class Jobs(Readable):
         return self._answer(job, status.HTTP_202_ACCEPTED)
 
     def _changeable(self) -> Job:
-        """Return the job that is named, which this person may change."""
+        """Return the job of the address.
+
+        Raises:
+            PermissionDenied: this user may not change it.
+        """
         job: Job = self.get_object()
         if kind_of(job).asks_others and Role.ADMIN not in roles_of(_who(self.request)):
             raise PermissionDenied("Pulls and constructions are for admins to change.")
@@ -128,4 +132,4 @@ class Jobs(Readable):
 
 
 def _who(request: Request) -> User:
-    return cast(User, request.user)  # `IsResearcher` has made sure
+    return cast(User, request.user)  # `IsResearcher` has checked that it is a `User`

@@ -1,4 +1,4 @@
-"""Jobs done by a command, here and now: it needs no worker, and one may help."""
+"""Jobs that a command does itself. It needs no worker, but a worker may take the job instead."""
 
 import time
 from typing import Any
@@ -10,14 +10,14 @@ from evaluation.jobs.services import ENDED, cancel_job, claim_job
 from evaluation.models import Job
 from generation.progress import progress_bar
 
-WAITS_SECONDS = 0.5  # for a worker that has it, or for a model that may not be called yet
+WAITS_SECONDS = 0.5  # pause while a worker has the job or a model may not be called yet
 
 
 def do_here(job: Job, title: str, unit: str, stderr: Any) -> Job:
-    """Do a job to its end, and return it as it is then. Ctrl-C cancels it.
+    """Do a job to its end, and return it in its final state. Ctrl-C cancels it.
 
     Raises:
-        CommandError: it failed, or was cancelled.
+        CommandError: the job failed, or was cancelled or deleted.
     """
     try:
         with progress_bar(title, stderr, unit) as on_progress:

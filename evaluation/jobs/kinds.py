@@ -1,4 +1,4 @@
-"""Kinds of jobs: each registers here, from the `job_kinds` of the room of its subject."""
+"""Kinds of jobs. Each is registered here by the module `job_kinds` of the app of its subject."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,17 +14,20 @@ from evaluation.models import Job
 
 @dataclass(frozen=True)
 class JobKind:
-    """What one kind of job does, and what its page shows beside its progress."""
+    """One kind of job: its work, and the data that its page shows beside its progress."""
 
     key: Job.Kind
     work: Callable[[JobHold], Mapping[str, Any]]
-    template: str = ""  # of what it has found
-    found: Callable[[Job, str | None], Mapping[str, Any]] | None = None  # by job and page number
-    page: Callable[[Job], str] | None = None  # address of a page of its own, instead of the above
-    # Choices of a metric run with what it has found, as the form of a new run names them.
+    template: str = ""  # the template that shows what a job has found
+    # The context of `template`, from a job and a page number.
+    found: Callable[[Job, str | None], Mapping[str, Any]] | None = None
+    # The address of a page for this kind, which is used instead of `template` and `found`.
+    page: Callable[[Job], str] | None = None
+    # Choices for a metric run that uses what a job has found, by their names in the form.
     run_choices: Callable[[Job], Mapping[str, str]] | None = None
-    asks_others: str = ""  # 'Pulls': the kind's plural if it asks other machines; for admins alone
-    left: str = "Runs that used it stay as they are"  # when it is deleted
+    # The kind's plural ('Pulls') if it asks other machines; only admins may change such jobs.
+    asks_others: str = ""
+    left: str = "Runs that used it stay as they are"  # shown after a job was deleted
     resume: Callable[[Job, User | None], bool] = resume_job
     delete: Callable[[Job, User | None], None] = delete_job
 
@@ -33,13 +36,13 @@ _registered: dict[str, JobKind] = {}
 
 
 def register(*kinds: JobKind) -> None:
-    """Let jobs of these kinds be done and shown."""
+    """Register kinds, so that their jobs can be done and shown."""
     _registered.update({kind.key: kind for kind in kinds})
 
 
 @cache
 def _kinds() -> Mapping[str, JobKind]:
-    """Return all kinds by key; what they need is imported when one is first asked for."""
+    """Return all kinds by key. Their modules are imported at the first call."""
     autodiscover_modules("job_kinds")
     return _registered
 
@@ -50,12 +53,12 @@ def kind_of(job: Job) -> JobKind:
 
 
 def do_job(claim: Job) -> None:
-    """Do a claimed job, as far as this worker gets with it."""
+    """Do a claimed job until its end, or until this worker has to stop."""
     carry_out(claim, kind_of(claim).work)
 
 
 def resume(job: Job, user: User | None) -> bool:
-    """Go on with a job behind what it has found; return whether there is anything to go on with.
+    """Continue a job after what it has found; return whether there is anything left to do.
 
     In a construction that is done, entries that failed get one more attempt each.
     """
@@ -63,11 +66,11 @@ def resume(job: Job, user: User | None) -> bool:
 
 
 def delete(job: Job, user: User | None) -> None:
-    """Delete a job that has ended, with its steps and what it left on the disk.
+    """Delete a job that has ended, with its steps and its files on the disk.
 
-    That of a construction goes with its entries and calls.
+    With the job of a construction, its entries and calls are deleted too.
 
     Raises:
-        JobError: it waits or goes on, or a dataset is made of its construction.
+        JobError: the job is waiting or running, or a dataset was made from its construction.
     """
     kind_of(job).delete(job, user)

@@ -1,7 +1,8 @@
-"""Jobs: long work that is no metric run, claimed by one worker at a time and taken up by another.
+"""Jobs: long work that is no metric run. One worker at a time claims a job; another may continue.
 
-The rows are the truth, as for chunks of runs: a worker writes only while the job carries its
-token, and what was found so far are the job's steps. Nothing here sends work to a queue.
+As for chunks of runs, only the rows in the database count: a worker writes only while the job has
+the worker's token, and the steps of the job are what was found so far. Nothing here sends work to a
+queue.
 """
 
 import json
@@ -45,7 +46,10 @@ ENDED = (Job.State.CANCELLED, Job.State.FAILED, Job.State.DONE)
 
 
 class JobError(Exception):
-    """A job that is refused, or a change to one; the message says why, `field` which choice."""
+    """A refused job, or a refused change to one.
+
+    The message gives the reason, and `field` is the choice that is wrong, if it is one.
+    """
 
     def __init__(self, message: str, field: str | None = None) -> None:
         super().__init__(message)
@@ -68,18 +72,21 @@ def request_job(
     construction: Construction | None = None,
     user: User | None = None,
 ) -> Job:
-    """Return the job of that name; asking for the same again is taking it up again.
+    """Return the job of that name. If it exists with the same choices, it is resumed.
 
     Args:
+        kind: the kind of the job.
+        name: the name of the job.
         parameters: every choice that changes the result.
-        n_total: the steps that it may have at most.
-        data: what it is done with, as read now: kept, so that later votes change nothing.
-        study: whose votes it looks at.
-        dataset: whose graph it adds to.
-        construction: that it carries out.
+        n_total: the highest number of steps that it may have.
+        data: the input data, as read now. They are stored, so that later votes change nothing.
+        study: the study whose votes it uses.
+        dataset: the dataset whose graph it adds to.
+        construction: the construction that it carries out.
+        user: the user who asks for it.
 
     Raises:
-        JobError: the name is that of a job with other choices, or that ended with other data.
+        JobError: a job of that name has other choices, or is done and used other data.
     """
     try:
         with transaction.atomic():
@@ -126,14 +133,21 @@ def _same_again(
 
 
 def note_sent(job: Job) -> int | None:
-    """Note that a message about a waiting job is sent; return its id, None if none is needed."""
+    """Record that a message about a waiting job is sent.
+
+    Returns:
+        The id of the job; None if it does not wait, so that no message is needed.
+    """
     waiting = Job.objects.filter(pk=job.pk, state=Job.State.QUEUED)
     return job.pk if waiting.update(sent_at=timezone.now()) else None
 
 
 @transaction.atomic
 def cancel_job(job: Job, user: User | None) -> bool:
-    """Stop a job that waits or goes on; its worker stops when it next looks. Steps stay."""
+    """Stop a job that is waiting or running; return whether it was.
+
+    Its worker stops when it next checks. Its steps are kept.
+    """
     going_on = Job.objects.filter(pk=job.pk).exclude(state__in=ENDED)
     if not going_on.update(
         state=Job.State.CANCELLED, token="", lease_until=None, finished_at=timezone.now()
@@ -145,7 +159,7 @@ def cancel_job(job: Job, user: User | None) -> bool:
 
 @transaction.atomic
 def resume_job(job: Job, user: User | None) -> bool:
-    """Go on with a job that was cancelled or failed, behind its last step."""
+    """Continue a job that was cancelled or failed after its last step; return whether it was."""
     stopped = Job.objects.filter(pk=job.pk, state__in=(Job.State.CANCELLED, Job.State.FAILED))
     if not stopped.update(
         state=Job.State.QUEUED, error="", attempts=0, sent_at=None, finished_at=None
@@ -157,7 +171,7 @@ def resume_job(job: Job, user: User | None) -> bool:
 
 @transaction.atomic
 def repeat_job(job: Job, n_total: int, user: User | None) -> bool:
-    """Go on with a job that was done, as there is more to do now."""
+    """Continue a job that was done, because there is more to do now; return whether it was done."""
     done = Job.objects.filter(pk=job.pk, state=Job.State.DONE)
     if not done.update(
         state=Job.State.QUEUED, attempts=0, n_total=n_total, sent_at=None, finished_at=None
@@ -172,7 +186,7 @@ def delete_job(job: Job, user: User | None) -> None:
     """Delete a job that has ended, with its steps.
 
     Raises:
-        JobError: it waits or goes on.
+        JobError: the job is waiting or running.
     """
     found = Job.objects.select_for_update().get(pk=job.pk)
     if found.state not in ENDED:
@@ -185,9 +199,9 @@ def delete_job(job: Job, user: User | None) -> None:
 
 
 def claim_job(job_id: int) -> Job | None:
-    """Take a job that waits or whose worker went silent; None when there is nothing to take.
+    """Claim a job that is waiting, or whose lease has run out; return None if that is not possible.
 
-    One statement decides who gets it.
+    One database statement decides which worker gets it.
     """
     now = timezone.now()
     there = free(Job.objects.filter(pk=job_id), now)
@@ -197,10 +211,10 @@ def claim_job(job_id: int) -> Job | None:
 
 
 def lost_jobs() -> list[int]:
-    """Return the jobs to send (again), and note that they were sent.
+    """Return the ids of the jobs to send (again), and record that they were sent.
 
-    Those whose worker went silent, those that were given back, and those that wait since long:
-    their messages were lost.
+    They are the jobs whose lease has run out, those that were given back, and those that have
+    waited so long that their messages must have been lost.
     """
     now = timezone.now()
     lost = [
@@ -217,7 +231,10 @@ def lost_jobs() -> list[int]:
 
 
 def message_lost_before(now: datetime) -> datetime:
-    """Return since when a message must have waited to count as lost: all of these share a queue."""
+    """Return the time before which a message must have been sent to count as lost.
+
+    Chunks of runs, jobs and chunks of grids share a queue.
+    """
     return lost_if_sent_before(now, (RunChunk, Job, GridChunk))
 
 
@@ -227,7 +244,7 @@ def asks_server(job: Job) -> bool:
 
 
 class JobHold(claims.Hold):
-    """A claimed job in the hands of one worker."""
+    """A claimed job that is held by one worker."""
 
     def __init__(self, claim: Job) -> None:
         super().__init__(claim)
@@ -235,10 +252,10 @@ class JobHold(claims.Hold):
         self._turn_ends = time.monotonic() + TURN_SECONDS
 
     def next_step(self) -> None:
-        """Say that a step is about to begin: a worker that has taken long gives others a turn.
+        """Renew the lease before a step. After a long turn the worker stops, so others get a turn.
 
         Raises:
-            Stopped: as for `keep`, or the turn is over.
+            WorkStopped: for the reasons of `keep`, or because the turn is over.
         """
         if time.monotonic() > self._turn_ends:
             raise WorkStopped
@@ -246,10 +263,10 @@ class JobHold(claims.Hold):
 
     @transaction.atomic
     def store(self, number: int, content: Mapping[str, Any]) -> None:
-        """Store a step; one of that number that is there already stays as it is.
+        """Store a step. A step that already has this number is not changed.
 
         Raises:
-            Stopped: as for `keep`; nothing is stored.
+            WorkStopped: for the reasons of `keep`; nothing is stored.
         """
         self.renew(n_done=number, attempts=1)
         JobStep.objects.get_or_create(
@@ -257,16 +274,16 @@ class JobHold(claims.Hold):
         )
 
     def note(self, **result: Any) -> None:
-        """Keep a part of the result that is known before the end.
+        """Store a part of the result that is known before the end.
 
         Raises:
-            Stopped: as for `keep`; nothing is kept.
+            WorkStopped: for the reasons of `keep`; nothing is stored.
         """
         self.job.result = {**self.job.result, **result}
         self.renew(result=self.job.result)
 
     def finish(self, result: Mapping[str, Any]) -> None:
-        """Call the job done, with its result."""
+        """Mark the job as done, and store its result."""
         self.end(
             Job.State.DONE,
             finished_at=timezone.now(),
@@ -277,7 +294,10 @@ class JobHold(claims.Hold):
         )
 
     def fail(self, error: str) -> None:
-        """Say why a job stopped; where its model lies is nobody's business but the admins'."""
+        """Store why a job failed.
+
+        Locations of models are replaced by the models' names, because only admins may see them.
+        """
         parameters = self.job.parameters
         for location, name in (("location", "model"), ("base_location", "base")):
             if parameters.get(location):
@@ -289,10 +309,11 @@ class JobHold(claims.Hold):
 
 
 def carry_out(claim: Job, work: Callable[[JobHold], Mapping[str, Any]]) -> None:
-    """Do a claimed job, from behind its last step to its end.
+    """Do a claimed job from its last step to its end.
 
-    Stops when it was cancelled or is another's, and between two steps when it has taken long.
-    What cannot be used fails the job, with the reason. A worker that is told to end gives it back.
+    The work stops when the job was cancelled or another worker has it, and between two steps after
+    a long turn. A model or choice that cannot be used makes the job fail, with the reason. A worker
+    that is told to end gives the job back.
     """
     with JobHold(claim) as hold:
         try:

@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 DAY_SECONDS = 24 * 3600
 
 
-# One step of a job (a prompt over all examples, an epoch) may take longer than other tasks may.
+# One step of a job (a prompt over all examples, an epoch) may take longer than any other task.
 @shared_task(
     name="evaluation.tasks.execute_job",
     acks_late=True,
@@ -22,7 +22,7 @@ DAY_SECONDS = 24 * 3600
     time_limit=DAY_SECONDS,
 )
 def execute_job(job_id: int) -> None:
-    """Do a job from behind its last step; who loses the claim does nothing."""
+    """Do a job from its last step on. A worker that does not get the claim does nothing."""
     claim = claim_job(job_id)
     if claim is None:
         logger.info("job %s has ended, or is somebody else's", job_id)
@@ -31,7 +31,7 @@ def execute_job(job_id: int) -> None:
 
 
 def send_job(job: Job) -> None:
-    """Send a message about a job that waits, once what was asked for is committed."""
+    """Send a message about a job that waits, after the transaction is committed."""
     if note_sent(job) is not None:
         _send_job(job)
 
@@ -42,6 +42,6 @@ def _send_job(job: Job) -> None:
 
 @shared_task(name="evaluation.tasks.resend_lost_jobs")
 def resend_lost_jobs() -> None:
-    """Send jobs again whose worker died or whose message was lost."""
+    """Send messages again for jobs whose worker died or whose message was lost."""
     for job in Job.objects.filter(pk__in=lost_jobs()).order_by("pk"):
         _send_job(job)

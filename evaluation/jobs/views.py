@@ -1,4 +1,4 @@
-"""Jobs of all kinds: the list, one with what it has found, and what can be done about it."""
+"""The pages of jobs: the list, one job with what it has found, and the actions on a job."""
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -24,7 +24,7 @@ JOBS_PER_PAGE = 20
 @require_safe
 @allowed(Role.RESEARCHER)
 def jobs(request: SignedInRequest) -> HttpResponse:
-    """List the jobs, newest first, each with how far it is."""
+    """List the jobs, newest first, each with its progress."""
     found = Job.objects.select_related("study").order_by("-pk")
     page = Paginator(found, JOBS_PER_PAGE).get_page(request.GET.get("page"))
     n_going_on = Job.objects.aggregate(n=Count("pk", filter=Q(state__in=GOING_ON)))["n"]
@@ -35,7 +35,7 @@ def jobs(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def job(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Show one job: how far it is, its choices, its steps, and what it has found."""
+    """Show one job: its progress, its choices, its steps, and what it has found."""
     found = get_object_or_404(Job.objects.select_related("study__dataset", "dataset"), pk=pk)
     kind = kind_of(found)
     if kind.page:
@@ -51,7 +51,7 @@ def job(request: SignedInRequest, pk: int) -> HttpResponse:
 
 
 def _start_url(job: Job) -> str:
-    """Return where a run with what was found is begun; "" before it is found."""
+    """Return the address for starting a run with the result; "" if the job has none."""
     run_choices = kind_of(job).run_choices
     if job.state != Job.State.DONE or run_choices is None:
         return ""
@@ -64,7 +64,7 @@ def _start_url(job: Job) -> str:
 @require_safe
 @allowed(Role.RESEARCHER)
 def job_progress(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Show how far one job is, for the page that asks again and again until it has ended."""
+    """Show the progress of one job. The page asks for it repeatedly until the job has ended."""
     found = get_object_or_404(Job.objects.select_related("study"), pk=pk)
     answer = render(request, "evaluation/jobs/_job.html", {"job": found})
     if found.state not in GOING_ON or str(found.n_done) != request.GET.get("seen", ""):
@@ -76,7 +76,11 @@ def job_progress(request: SignedInRequest, pk: int) -> HttpResponse:
 
 
 def _changeable(request: SignedInRequest, pk: int) -> Job:
-    """Return a job that this person may change: what asks other machines is for admins."""
+    """Return a job that this user may change.
+
+    Raises:
+        PermissionDenied: the job asks other machines, and the user is no admin.
+    """
     found = get_object_or_404(Job, pk=pk)
     kinds = kind_of(found).asks_others
     if kinds and Role.ADMIN not in roles_of(request.user):
@@ -87,7 +91,7 @@ def _changeable(request: SignedInRequest, pk: int) -> Job:
 @require_POST
 @allowed(Role.RESEARCHER)
 def cancel_job(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Stop a job; what it has found stays."""
+    """Stop a job; what it has found is kept."""
     found = _changeable(request, pk)
     if services.cancel_job(found, request.user):
         messages.success(request, f"{found.name} is cancelled. What it has found stays.")
@@ -99,7 +103,7 @@ def cancel_job(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def resume_job(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Go on with a job that was cancelled or failed, behind its last step."""
+    """Continue a job that was cancelled or failed, after its last step."""
     found = _changeable(request, pk)
     if resume(found, request.user):
         send_job(found)
