@@ -1,1 +1,1 @@
-"""What a retriever finds: recall and precision of a ranking, its page and its report."""
+"""Retrieval: recall and precision of a ranking, with its page and its report."""

@@ -1,4 +1,4 @@
-"""The chart of retrieval: recall and precision by how many passages are looked at."""
+"""The chart of retrieval: recall and precision by the number of passages that are used."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 380, 250  # px, of the plot itself
 MEASURES = ("Recall", "Precision")
-BESIDE = 0.07  # of a step, so that whiskers do not cover each other
+BESIDE = 0.07  # distance from k, as a part of a step, so that whiskers do not cover each other
 
 
 def recall_chart(rows: Sequence[RecallRow], k1: int | None = None) -> Spec | None:
-    """Draw both measures of the report on retrieval by k; None where nothing is defined.
+    """Draw both measures of the report on retrieval by k; return None if neither is defined.
 
     Args:
-        k1: how many passages a recipe looks at, marked where it is among the k.
+        rows: the rows of the report.
+        k1: the number of passages that a recipe uses; it is marked if it is among the k.
     """
     import altair as alt
 
@@ -61,7 +62,7 @@ def recall_chart(rows: Sequence[RecallRow], k1: int | None = None) -> Spec | Non
 
 
 def _marked(k: int | None, x: "alt.X") -> list[Any]:
-    """Return the layers of a line at one k, with its name at the foot."""
+    """Return the layers of a line at one k, with a label at its lower end."""
     import altair as alt
 
     at = alt.Chart(inline([{"place": k, "said": f"K1 = {k}"}])).encode(x=x)

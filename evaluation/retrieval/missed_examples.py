@@ -13,7 +13,7 @@ from generation.retrieval.recall import n_found, recall_at
 
 
 class MissedChoices(NamedTuple):
-    """How passages are ranked, and how many of them are looked at."""
+    """The choices of the page: the ranking of passages, and the number of passages used."""
 
     retrieval: RetrievalChoices = RetrievalChoices()
     k: Annotated[int, Choice("Among the first", low=1, high=MOST_K)] = 1
@@ -23,35 +23,35 @@ class GoldenPassage(NamedTuple):
     """A golden passage, with its place in the ranking."""
 
     passage: Passage
-    place: int | None  # from 1; None: not among those that were looked at
+    place: int | None  # counted from 1; None: it is not among the ranked passages
 
 
 class MissedExample(NamedTuple):
-    """An example, what was searched for it, and where its golden passages are."""
+    """An example, its search query, and the places of its golden passages."""
 
     example: Example
     query: str
-    n_found: int  # among the first k
+    n_found: int  # number of golden passages among the first k
     golden: Sequence[GoldenPassage]  # the best place first
 
 
 def missed_address(dataset: Dataset, choices: RetrievalChoices, k: int) -> str:
-    """Return the address of the list of examples with a golden passage behind the first `k`."""
+    """Return the address of the list of examples with a golden passage not in the first `k`."""
     said = {"k": k} | unusual(choices)
     return reverse("evaluation:missed-examples", args=[dataset.slug]) + query_string(said)
 
 
 def missed(ranked: Sequence[RankedExample], k: int) -> list[RankedExample]:
-    """Return those with a golden passage that is not among the first `k`, the lowest recall first.
+    """Return examples with a golden passage that is not among the first `k`, lowest recall first.
 
-    Examples of one recall stay in their order.
+    Examples with equal recall stay in their order.
     """
     recalls = [(recall_at(each.ranking, each.golden, k), each) for each in ranked]
     return [each for recall, each in sorted(recalls, key=lambda pair: pair[0]) if recall < 1]
 
 
 def with_passages(ranked: Sequence[RankedExample], k: int) -> list[MissedExample]:
-    """Return examples with their golden passages; two queries."""
+    """Return examples with their golden passages, in two queries."""
     examples = Example.objects.in_bulk([each.example for each in ranked])
     passages = Passage.objects.in_bulk({pk for each in ranked for pk in each.golden})
     found = []

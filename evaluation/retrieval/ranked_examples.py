@@ -1,4 +1,4 @@
-"""Examples with golden evidence, each with its ranking of passages: BM25's, or an imported one."""
+"""Examples with golden evidence, each with a ranking of passages: by BM25, or an imported one."""
 
 import hashlib
 from collections import defaultdict
@@ -17,13 +17,13 @@ from generation.services.record_keys import digest
 
 MOST_K = 10
 NO_PASSAGE = 0
-SEED = 0  # of the sample
+SEED = 0  # seed of the sample
 MOST_EXAMPLES = 500
-FEW_EXAMPLES = 100  # of many passages: each query takes milliseconds more there
+FEW_EXAMPLES = 100  # used with many passages, where each query takes milliseconds longer
 
 
 class RetrievalChoices(NamedTuple):
-    """What a reader may choose about the ranking; an imported one is as it is, whatever else."""
+    """The reader's choices for the ranking. An imported ranking ignores the other choices."""
 
     bm25: Bm25 = USUAL
     query: Annotated[Query, Choice("Searched by", QUERIES)] = "question"
@@ -38,19 +38,19 @@ class RetrievalChoices(NamedTuple):
 
 
 class RankedExample(NamedTuple):
-    """One example of the sample, with what is found for it."""
+    """One example of the sample, with the passages found for it."""
 
     example: int  # id
     dialog: str
     query: str
     golden: frozenset[int]  # passage ids
-    is_guessed: bool  # nobody has said which passage is golden; a rule has
+    is_guessed: bool  # whether a rule, and no person, chose the golden passage
     # Passage ids, the best first; NO_PASSAGE at a rank that an imported ranking leaves empty.
     ranking: Sequence[int]
 
 
 class RankedSample(NamedTuple):
-    """The sample, and every choice that it was made by."""
+    """The sample, and every choice by which it was made."""
 
     examples: Sequence[RankedExample]
     left_out: LeftOut
@@ -65,11 +65,14 @@ def ranked_examples(
 ) -> RankedSample:
     """Return examples with golden evidence and the first `most_k` passages found for each.
 
-    At most 500 examples, drawn by a seed; 100 where the collection has more than 20,000 passages:
-    the same ones for every ranking.
+    At most 500 examples are drawn by a seed, or 100 if the collection has more than 20,000
+    passages. They are the same for every ranking.
 
     Args:
-        examples: the ids of those that count; None for all of the dataset.
+        dataset: the dataset.
+        choices: the choices for the ranking.
+        most_k: the number of passages for each example.
+        examples: the ids of the only examples that count; None for all of the dataset.
 
     Raises:
         Ranking.DoesNotExist: the dataset has no ranking of that name.
@@ -112,12 +115,12 @@ def ranked_examples(
 
 
 def can_rank(dataset: Dataset, choices: RetrievalChoices) -> bool:
-    """Return whether examples can be ranked while somebody waits."""
+    """Return whether examples can be ranked while the reader waits."""
     return bool(choices.ranking) or can_wait_for_index(dataset.pk)
 
 
 def known_rankings(dataset: Dataset) -> dict[str, dict[str, str]]:
-    """Return what `ranking` may be for a dataset, each in words."""
+    """Return the possible values of `ranking` for a dataset, each with its name in words."""
     names = dataset.rankings.values_list("name", flat=True)
     return {"ranking": {"": "BM25, made here", **{name: name for name in names}}}
 
@@ -125,7 +128,7 @@ def known_rankings(dataset: Dataset) -> dict[str, dict[str, str]]:
 def _imported(
     ranking: Ranking, examples: Sequence[Example], most_k: int
 ) -> tuple[list[list[int]], list[str]]:
-    """Return the passages of each example, none where the ranking has none, and what says which."""
+    """Return the ranked passages of each example (none if it has none), and the signature parts."""
     passages: dict[int, list[int]] = {}
     said = []
     rows = ranking.ranked.filter(example__in=examples, rank__lte=most_k)
@@ -158,7 +161,7 @@ def _golden_of(dataset: Dataset) -> Mapping[int, frozenset[int]]:
 def _drawn(
     dataset: Dataset, golden: Collection[int], query: Query, most: int
 ) -> tuple[list[Example], list[str]]:
-    """Draw examples; return them in the order of their keys, and what is searched for each."""
+    """Draw examples; return them in the order of their keys, and the search query of each."""
     keys = dataset.examples.of_benchmark().values_list("key", "pk").iterator()
     with_golden = ((key, pk) for key, pk in keys if pk in golden)
     drawn = sorted(nsmallest(most, with_golden, key=lambda row: (random_key(SEED, row[0]), row)))

@@ -26,22 +26,22 @@ from generation.retrieval.recall import precision_at, recall_at
 
 @dataclass(frozen=True, kw_only=True)
 class RecallRow(ReportRow):
-    """How much golden evidence is among the first k passages, means over examples."""
+    """The recall and precision of the first k passages, as means over examples."""
 
     k: Annotated[int, Column("k", Format.COUNT)]
     n: Annotated[int, Column("Examples", Format.COUNT)]
     n_dialogs: int
     n_guessed: int  # examples whose golden passage a rule has guessed
-    n_unranked: int  # examples for which an imported ranking has nothing: found nothing
+    n_unranked: int  # examples without passages in an imported ranking; they count as not found
     recall: Annotated[Estimate, Column("Recall", Format.PERCENT)]
     precision: Annotated[Estimate, Column("Precision", Format.PERCENT)]
 
 
 def report_if_indexed(dataset: Dataset, choices: RetrievalChoices) -> Report[RecallRow]:
-    """Return the report where no index is needed, or is there, or soon built of few passages.
+    """Return the report if no index is needed, or the index exists or can be built quickly.
 
     Raises:
-        NotYet: they are not.
+        NotYet: an index is needed that does not exist and would take long to build.
     """
     if not can_rank(dataset, choices):
         raise NotYet("The passages are not indexed yet: the page of retrieval has it done.")
@@ -54,11 +54,13 @@ def retrieval_report(
     most_k: int = MOST_K,
     examples: Collection[int] | None = None,
 ) -> Report[RecallRow]:
-    """Return recall@k and precision@k for k = 1..10, means over `ranked_examples`.
+    """Return recall@k and precision@k for k = 1 to `most_k`, as means over `ranked_examples`.
 
     Args:
-        most_k: the last k of the rows; each row is the same whatever it is.
-        examples: the ids of those that count; None for all of the dataset.
+        dataset: the dataset.
+        choices: the choices for the ranking.
+        most_k: the last k; it does not change the other rows.
+        examples: the ids of the only examples that count; None for all of the dataset.
 
     Raises:
         Ranking.DoesNotExist: the dataset has no ranking of that name.

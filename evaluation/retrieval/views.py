@@ -81,7 +81,7 @@ def missed_examples(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def index_passages(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Let a worker build the index, unless it is there or one is at it."""
+    """Ask a worker to build the index, unless it exists or was asked for a short time ago."""
     dataset = get_object_or_404(Dataset, slug=slug)
     if ask_for_index(dataset.pk):
         build_index.delay_on_commit(dataset.pk)
