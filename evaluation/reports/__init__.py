@@ -1,1 +1,1 @@
-"""The engine of reports: shape, choices, intervals, formats, files, cache."""
+"""The engine of reports: their form, choices, intervals, formats, files and cache."""

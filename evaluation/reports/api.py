@@ -1,4 +1,4 @@
-"""Reports by API: each declared one has an address of its own, with what may be chosen about it."""
+"""The API of reports: each declared report has its own address, with its choices as parameters."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -22,7 +22,7 @@ from generation.models import Dataset
 
 
 class Conflict(APIException):
-    """What was asked for does not go with the state that something is in."""
+    """A request that conflicts with the current state of an object."""
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
@@ -39,7 +39,7 @@ class ReportSerializer(serializers.Serializer[Any]):
 
 
 def report_addresses() -> Iterable[URLPattern]:
-    """Yield the address of every report, and those that say which there are."""
+    """Yield the address of every report, and addresses that list the reports for a wrong key."""
     subjects: dict[str, type[Dataset] | type[Study]] = {"studies": Study, "datasets": Dataset}
     for plural, about in subjects.items():
         kinds = reports_about(about)
@@ -56,7 +56,7 @@ def report_addresses() -> Iterable[URLPattern]:
 
 
 class _ReportView(APIView):
-    """One report: what `manage.py report … --format json` prints, with the same choices."""
+    """One report: the output of `manage.py report … --format json`, with the same choices."""
 
     kind: ReportKind[Any, Any]
 
@@ -78,7 +78,7 @@ class _ReportView(APIView):
 
 @extend_schema(exclude=True)
 class _NoSuchReport(APIView):
-    """The answer to whoever asks for a report that there is not."""
+    """The answer to a request for a report that does not exist."""
 
     keys: list[str] = []
 
@@ -87,7 +87,7 @@ class _NoSuchReport(APIView):
 
 
 def _columns_said(declared: ReportKind[Any, Any]) -> str:
-    """Return what the columns that tables show are called, by the names that rows have."""
+    """Return a text with the headings of the columns that tables show, by their names in rows."""
     columns = {name: each for row in declared.rows for name, each in columns_of(row).items()}
     said = ", ".join(f"`{name}` ({column.heading})" for name, column in columns.items())
     return f"Of rows, tables show {said}."

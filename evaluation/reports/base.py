@@ -1,4 +1,4 @@
-"""What the reports on a study share: the choices of their reader, the votes that they count."""
+"""The common parts of reports on a study: the reader's choices, and the votes that count."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ SetupName = Annotated[str, Choice("Setup", help="Name of the only setup that cou
 
 
 class Choices(NamedTuple):
-    """What a reader may choose about the reports of a study; all of it stands in the signature."""
+    """The reader's choices for the reports of a study. The signature includes all of them."""
 
     by_setup: Annotated[
         bool, Choice("A row for each setup", help="raters: a row for each setup as well.")
@@ -72,11 +72,11 @@ class Choices(NamedTuple):
         return said
 
 
-USUAL = Choices()  # what a page shows before its reader chooses
+USUAL = Choices()  # the choices of a page before its reader changes any
 
 
 def study_counts(study: Study, choices: Choices) -> list[ArmCounts]:
-    """Return the counted votes of each arm: what all reports on a study are made from."""
+    """Return the counted votes of each arm, from which all reports on a study are made."""
     scheme, assumed = load_scheme(study.scheme), assumed_responses(study)
     counts = [
         arm_counts(
@@ -105,7 +105,12 @@ def signature(
     """Return every choice that changes a report's numbers, with a hash of the data, in one line.
 
     Args:
-        has_labels: the report is made of yes and no, so that what counts as a yes is said.
+        study: the study.
+        report: the key of the report.
+        choices: the reader's choices.
+        counts: the counted votes of each arm.
+        has_labels: whether the report is made from yes and no. Then the signature also states the
+            conditions for a yes.
     """
     return signature_of(
         report,
@@ -117,7 +122,7 @@ def signature(
 
 
 def _of_study(study: Study, *, has_labels: bool) -> Iterator[str]:
-    """Yield what a study itself fixes: scheme, labels, N, evidence, and whether it stops early."""
+    """Yield the parts that the study fixes: scheme, labels, N, evidence, and early stopping."""
     scheme = load_scheme(study.scheme)
     content = json.dumps(study.scheme, ensure_ascii=False, sort_keys=True)
     yield f"scheme {scheme.key} {hashlib.sha256(content.encode()).hexdigest()[:8]}"
@@ -135,17 +140,17 @@ def _of_study(study: Study, *, has_labels: bool) -> Iterator[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class RowOfQuestion(ReportRow):
-    """A row about a question of a study, with its `scale`: means are written as that asks."""
+    """A row about a question of a study. Its `scale` decides how means are written."""
 
     def text(self, name: str, column: Column) -> str:
-        """Return what a table of text says in a column: a mean of yes and no as percent."""
+        """Return the text of a column in a table of text: a mean of yes and no as percent."""
         if column.format is Format.MEAN and self.value("scale") == "yes_no":
             column = column._replace(format=Format.PERCENT)
         return super().text(name, column)
 
 
 def item_values(question: Question, votes: Ints, raters: Ints) -> Floats | None:
-    """Return what the mean is over: majority labels, or medians; None for nominal questions."""
+    """Return the values of a mean: majority labels, or medians; None for nominal questions."""
     if question.scale.kind == "yes_no":
         return rater_answers.majority_label(votes, raters)
     if question.scale.kind == "ordinal":
@@ -154,19 +159,20 @@ def item_values(question: Question, votes: Ints, raters: Ints) -> Floats | None:
 
 
 def with_assumed(values: Floats | None, n_assumed: int) -> Floats | None:
-    """Return the values that a mean is over: those of items, then a no for each assumed answer."""
+    """Return the values of a mean: those of items, then a no (0) for each assumed answer."""
     return None if values is None else np.concatenate([values, np.zeros(n_assumed)])
 
 
 def mean_measure(question: Question) -> Measure:
-    """Return how a question's mean is made of `rater_answers.mean_statistics` of its values."""
+    """Return the measure that makes a question's mean from `rater_answers.mean_statistics`."""
     return share_from if question.scale.kind == "yes_no" else rater_answers.mean_from
 
 
 def votes_left_out(study: Study, counts: Sequence[ArmCounts], choices: Choices) -> LeftOut:
-    """Return how many votes, items and raters every report of a study is without, by reason.
+    """Return how many votes, items and raters every report of a study leaves out, by reason.
 
-    Those of the chosen setup alone, where one is chosen; raters have none.
+    If a setup is chosen, only its votes and items count. Raters belong to no setup, so all of them
+    count.
     """
     excluded = list(
         Rater.objects.filter(study=study, is_excluded=True).values_list("pk", flat=True)
@@ -193,7 +199,7 @@ def votes_left_out(study: Study, counts: Sequence[ArmCounts], choices: Choices) 
 
 
 def _n_gold_items(study: Study, setup: str) -> int:
-    """Return how many gold items there are; of one setup those that are known here."""
+    """Return the number of gold items; for one setup, the number of those stored here."""
     if not setup:
         return n_gold_items(study)
     return gold_targets(study).filter(target__response__setup__name=setup).count()

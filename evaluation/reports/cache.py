@@ -1,7 +1,7 @@
-"""What reports are made into, cached until something changes it. Reads only.
+"""The cache of finished reports and figures, used until their data change. It only reads data.
 
-It lies in the cache under the dataset or study that it is about and what it is, beside the version
-of the data that it was made from.
+The key of an entry names the dataset or study and the content. The entry also holds the version of
+the data from which it was made.
 """
 
 import hashlib
@@ -17,7 +17,8 @@ from evaluation.reports.code_version import CODE_VERSION
 from generation.models import Dataset
 
 CACHED_SECONDS = 24 * 3600
-# What an import and a deletion of chosen material leave in the audit trail, by the dataset's name.
+# The actions that an import and a deletion of chosen material record in the audit trail. Their
+# subject is the dataset's name.
 IMPORTED, DELETED = "dataset.imported", "material.deleted"
 OF_STUDY = (
     "name",
@@ -58,12 +59,14 @@ def cached(
     version: str,
     is_small: Callable[[T], bool] = lambda made: True,
 ) -> T:
-    """Return what is made of a dataset or a study, from the cache while its version is the same.
+    """Return the result of `make`, from the cache as long as its version is the same.
 
     Args:
-        what: it is, with every choice in it.
-        version: that changes whenever what is made can.
-        is_small: whether the cache has room for it; what is too large is made each time.
+        about: the dataset or study that it is about.
+        what: the name of the content, with every choice.
+        make: the function that makes it.
+        version: a text that changes whenever the content may change.
+        is_small: whether the content is small enough for the cache; if not, it is made each time.
     """
     digest = hashlib.sha256(what.encode()).hexdigest()[:32]
     key = f"{CODE_VERSION}:{about._meta.model_name}:{about.pk}:{digest}"
@@ -77,7 +80,7 @@ def cached(
 
 
 def votes_version(study: Study) -> list[Any]:
-    """Return what changes whenever a study's votes, or what counts among them, can."""
+    """Return values that change whenever a study's votes, or which of them count, may change."""
     arms = list(study.arms.order_by("pk").values_list("pk", "kind", "n_units"))
     ids = [arm[0] for arm in arms]
     return [

@@ -1,11 +1,11 @@
-"""Which code reports are made by: what other code has cached is never read."""
+"""The version of the code that makes reports. Cache entries of other versions are never read."""
 
 import hashlib
 from pathlib import Path
 
 from django.conf import settings
 
-PACKAGES = ("annotation", "evaluation", "generation")  # whose code figures are made by
+PACKAGES = ("annotation", "evaluation", "generation")  # packages whose code makes figures
 
 
 def _code_version() -> str:
@@ -16,4 +16,4 @@ def _code_version() -> str:
     return digest.hexdigest()[:16]
 
 
-CODE_VERSION = _code_version()  # read when the process begins: its code is that of then
+CODE_VERSION = _code_version()  # read at the start of the process, which loads its code then

@@ -1,6 +1,6 @@
-"""How the fields of a report's rows are shown: in tables of pages, on a terminal and in LaTeX.
+"""The columns of reports, which show fields in tables of pages, on a terminal and in LaTeX.
 
-A field that is shown says so where it is declared:
+The declaration of a field that is shown includes its column:
 
     accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)]
 
@@ -16,7 +16,7 @@ from generation.amounts import UNDEFINED
 
 
 class Estimate(NamedTuple):
-    """A figure with the ends of its 95 % interval; None is undefined."""
+    """A figure with the ends of its 95 % interval. None means undefined."""
 
     value: float | None = None
     low: float | None = None
@@ -27,7 +27,7 @@ UNKNOWN = Estimate()
 
 
 class Format(Enum):
-    """How the values of a column are written."""
+    """The format in which the values of a column are written."""
 
     TEXT = "as it is"
     COUNT = "a whole number"
@@ -46,7 +46,7 @@ class Format(Enum):
 
     @property
     def unit(self) -> str:
-        """What stands behind the title of a column of a terminal or a paper: ', %'."""
+        """The unit after the title of a column on a terminal or in a paper: ', %'."""
         if self in (Format.POINTS, Format.POINTS_OF_100):
             return ", points"
         if self is Format.MEAN:
@@ -54,7 +54,7 @@ class Format(Enum):
         return ", %" if self is Format.PERCENT else ""
 
     def write(self, value: Any) -> str:
-        """Return a value of such a column; None and "" are a dash."""
+        """Return the text of a value in this format; None and "" become a dash."""
         if value is None or value == "":
             return UNDEFINED
         if isinstance(value, bool):
@@ -62,7 +62,7 @@ class Format(Enum):
         return _WRITERS[self](value)
 
     def interval(self, estimate: Estimate) -> str:
-        """Return the interval of an estimate: '81.0–91.2', '−1.2 to +3.4'; "" where it has none."""
+        """Return the interval of an estimate: '81.0–91.2', '−1.2 to +3.4'; "" if it has none."""
         if estimate.low is None or estimate.high is None:
             return ""
         between = "–" if self in _NEVER_NEGATIVE else " to "
@@ -89,25 +89,25 @@ _WRITERS: dict[Format, Callable[[Any], str]] = {
 
 
 class Column(NamedTuple):
-    """How a field is shown."""
+    """The title, format and group with which a field is shown."""
 
     title: str
     format: Format = Format.TEXT
-    group: str = ""  # columns of one group stand below its title
+    group: str = ""  # columns of one group are below the group's title
 
     @property
     def heading(self) -> str:
-        """What stands above the column of a terminal or a paper: 'Micro: precision, %'."""
+        """The heading of the column on a terminal or in a paper: 'Micro: precision, %'."""
         title = f"{self.group}: {self.title.lower()}" if self.group else self.title
         return f"{title}{self.format.unit}"
 
     @property
     def heading_in_group(self) -> str:
-        """What stands above the column where the title of its group stands above that."""
+        """The heading of the column if the title of its group is shown above it."""
         return f"{self.title}{self.format.unit}"
 
     def write(self, value: Any) -> str:
-        """Return what a table of text says of a value: '97.2 [95.0, 98.1]'."""
+        """Return a value as text in a table: '97.2 [95.0, 98.1]'."""
         if not isinstance(value, Estimate):
             return self.format.write(value)
         text = self.format.write(value.value)

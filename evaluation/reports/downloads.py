@@ -18,14 +18,16 @@ def report_file(
     name: str,
     chart: Callable[[Sequence[R]], Spec | None] | None = None,
 ) -> HttpResponse:
-    """Return a report in a format, or its figure; it is made only if there is such a format.
+    """Return a report in a format, or its figure. The report is made only if the format exists.
 
     Args:
-        name: of the file, without its suffix.
-        chart: what draws the rows; None: the report has no figure.
+        make: the function that makes the report.
+        format_key: the key of the format.
+        name: the name of the file, without its suffix.
+        chart: the function that draws the rows; None if the report has no figure.
 
     Raises:
-        Http404: no such format, nothing to report on, or nothing to draw.
+        Http404: the format does not exist, or there is nothing to report on or nothing to draw.
     """
     known = [*FORMATS, *(CONTENT_TYPES if chart else ())]
     if format_key not in known:
@@ -44,7 +46,7 @@ def figure_file(spec: Spec | None, format_key: str, name: str) -> HttpResponse:
     """Return a chart as SVG, PDF or PNG.
 
     Raises:
-        Http404: no such format, or nothing to draw.
+        Http404: the format does not exist, or there is nothing to draw.
     """
     if format_key not in CONTENT_TYPES:
         raise Http404(f"Formats: {', '.join(CONTENT_TYPES)}.")
@@ -56,7 +58,7 @@ def figure_file(spec: Spec | None, format_key: str, name: str) -> HttpResponse:
 
 
 def attachment(content: str | bytes, content_type: str, name: str) -> HttpResponse:
-    """Return the answer that a browser stores as a file of this name."""
+    """Return a response that a browser stores as a file of this name."""
     answer = HttpResponse(content, content_type=content_type)
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer

@@ -1,4 +1,4 @@
-"""Intervals and signatures of all reports: dialogs are resampled and named in one way."""
+"""Intervals and signatures of all reports, which resample dialogs and name them in the same way."""
 
 import hashlib
 import json
@@ -12,16 +12,17 @@ from evaluation.reports.report import ReportRow, number
 from evaluation.statistics.intervals import METHOD, Interval, Statistic, bootstrap_intervals
 
 N_RESAMPLES = 1000
-USUAL_SEED = 0  # of resamples; a study has one of its own
-BATCH_BYTES = 64 * 2**20  # of figures that wait for their intervals
+USUAL_SEED = 0  # seed of resamples; a study has its own seed
+BATCH_BYTES = 64 * 2**20  # size of the figures that may wait for their intervals
 
 R = TypeVar("R", bound=ReportRow)
 
 
 class Planned(NamedTuple, Generic[R]):
-    """A row without its estimates yet: their statistics by field, and what makes the row of them.
+    """A row that has no estimates yet: their statistics by field, and the maker of the row.
 
-    `make` takes them by name: a `functools.partial` of the row's type with all other fields.
+    `make` takes the estimates by name: a `functools.partial` of the row's type with all other
+    fields.
     """
 
     make: Callable[..., R]
@@ -37,11 +38,14 @@ def with_estimates(
 ) -> Iterator[R]:
     """Yield the rows with their estimates.
 
-    Rows share the resampled dialogs, many at a time: drawing them is most of the work.
+    Many rows at a time share the resampled dialogs, because drawing them is most of the work.
 
     Args:
-        n_dialogs: that the figures' `dialogs` number.
-        is_cautious: figures over fewer than five dialogs have no bootstrap interval.
+        planned: the rows.
+        n_dialogs: how many dialogs the figures' `dialogs` number.
+        seed: seed of the resamples.
+        is_cautious: whether a bootstrap interval is left undefined if it is over fewer than five
+            dialogs or has no width.
     """
     batch: list[Planned[R]] = []
     n_bytes = 0
@@ -62,7 +66,7 @@ def with_estimates(
 
 
 def _n_bytes(figure: Statistic) -> int:
-    """Return what a figure takes: its statistics, or their resamples where these are more."""
+    """Return the bytes that a figure needs for its statistics, or for its resamples if larger."""
     n_items, n_statistics = figure.statistics.shape
     n_bytes: int = 8 * n_statistics * max(n_items, N_RESAMPLES)
     return n_bytes
@@ -75,7 +79,7 @@ def estimates_of(
     seed: int = USUAL_SEED,
     is_cautious: bool = False,
 ) -> list[Estimate]:
-    """Return each figure with its interval; all resample the same dialogs."""
+    """Return each figure with its interval. All figures share the same resamples."""
     if not figures:
         return []
     intervals = bootstrap_intervals(
@@ -88,12 +92,12 @@ def estimates_of(
 
 
 def estimate(value: Any, interval: Interval) -> Estimate:
-    """Return a figure and its interval as rows have them."""
+    """Return a figure and its interval in the form used in rows."""
     return Estimate(number(value), number(interval.low), number(interval.high))
 
 
 def estimates_in(figures: Mapping[str, float]) -> dict[str, Estimate]:
-    """Return figures by name, of a mapping where each x has its x_low and x_high."""
+    """Return estimates by name, from a mapping in which each x has its x_low and x_high."""
     return {
         name: Estimate(number(value), number(figures[low]), number(figures[f"{name}_high"]))
         for name, value in figures.items()

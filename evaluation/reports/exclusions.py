@@ -1,6 +1,6 @@
-"""What reports leave out, and why, in words."""
+"""The words for things that reports leave out, and for the reasons."""
 
-# By the names that reports count it under; the rest says its name.
+# The keys are those of `Report.left_out`. A key that is missing here is shown as words.
 REASONS = {
     "flagged_responses": ("flagged responses", "most of their raters flagged them as malformed"),
     "gold_items": ("gold items", "their answers were known before"),
@@ -46,5 +46,5 @@ REASONS = {
 
 
 def reason_text(reason: str) -> str:
-    """Return what a report leaves out in words: 'undecided' → 'undecided labels'."""
+    """Return the words for something that a report leaves out: 'undecided' → 'undecided labels'."""
     return REASONS.get(reason, (reason.replace("_", " "), ""))[0]

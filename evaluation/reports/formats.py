@@ -17,8 +17,8 @@ from evaluation.reports.report import Report, columns_of
 from generation.amounts import UNDEFINED
 from generation.importers.spreadsheet import safe_cell
 
-NAME_WIDTH = 12  # signs of a terminal that a name has at least
-WIDTH = 200  # signs of a terminal that a table has; beyond that its cells are as wide as a word
+NAME_WIDTH = 12  # lowest width of a column of text on a terminal, in characters
+WIDTH = 200  # highest width of a table, in characters; cells of a wider one break at each word
 # Format → content type and file suffix.
 FORMATS = {
     "csv": ("text/csv; charset=utf-8", "csv"),
@@ -32,7 +32,7 @@ def write_report(report: Report[Any], format_key: str) -> str:
     """Return a report as text.
 
     Raises:
-        KeyError: not one of `FORMATS` or 'table'.
+        KeyError: the format is not one of `FORMATS` or 'table'.
     """
     writers = {
         "json": _json,
@@ -49,7 +49,7 @@ def _json(report: Report[Any]) -> str:
 
 
 def _csv(report: Report[Any]) -> str:
-    """One row per report row; what was left out and the signature are the last columns."""
+    """Return one line per row. What was left out and the signature are the last columns."""
     left_out = "; ".join(f"{name}: {n}" for name, n in report.left_out.items())
     tail = {"left_out": left_out, "signature": report.signature}
     records = report.records
@@ -64,11 +64,11 @@ def _csv(report: Report[Any]) -> str:
 
 
 def _latex(report: Report[Any]) -> str:
-    """A booktabs table of the short columns, each figure with its interval or deviation.
+    """Return a booktabs table of the columns, each figure with its interval or deviation.
 
-    Columns of one group stand below its title, as 'Micro' and 'Macro' do in KaLMA's table 3. A
-    report that is a paper's table has the columns and figures that it prints; CSV and JSON have
-    all.
+    Columns of one group are below the group's title, like 'Micro' and 'Macro' in KaLMA's table 3. A
+    report that is a paper's table has only the columns and figures that the paper prints; CSV and
+    JSON have all.
     """
     used, rows = paper_texts_of(report) or texts_of(report)
     columns = list(used.values())
@@ -89,7 +89,7 @@ def _latex(report: Report[Any]) -> str:
 
 
 def _titles_of_groups(columns: Sequence[Column]) -> list[str]:
-    """Return the line above the titles of columns, and rules below it; none without groups."""
+    """Return the line above the titles of columns and the rules below it; [] without groups."""
     if not any(column.group for column in columns):
         return []
     cells, rules, place = [], [], 1
@@ -103,7 +103,7 @@ def _titles_of_groups(columns: Sequence[Column]) -> list[str]:
 
 
 def _markdown(report: Report[Any]) -> str:
-    """A table as GitHub and other readers of Markdown know it, and the signature below."""
+    """Return a table for GitHub and other readers of Markdown, with the signature below it."""
     used, rows = texts_of(report)
     columns = list(used.values())
     alike = [":--" if column.format is Format.TEXT else "--:" for column in columns]
@@ -122,14 +122,14 @@ def _markdown(report: Report[Any]) -> str:
 
 
 def _in_a_cell(text: str) -> str:
-    """Return text that Markdown prints as it is, in one cell."""
+    """Return text that Markdown prints unchanged in one cell."""
     for character in "\\|*_`<[":
         text = text.replace(character, f"\\{character}")
     return _in_one_line(text)
 
 
 def _table(report: Report[Any]) -> str:
-    # Without markup: a name such as 'pilot [/x]' is no instruction.
+    # Markup is off, so that a name such as 'pilot [/x]' is not taken as an instruction.
     console = Console(file=io.StringIO(), width=10 * WIDTH, markup=False, emoji=False)
     used, rows = texts_of(report)
     columns = list(used.values())
@@ -155,9 +155,9 @@ def _table(report: Report[Any]) -> str:
 
 
 def texts_of(report: Report[Any]) -> tuple[dict[str, Column], list[list[str]]]:
-    """Return the columns that say anything, by name, and what each row says in them.
+    """Return the columns that are not empty, by name, and the texts of each row.
 
-    Those of one group stand together, where the first of them stands.
+    Columns of one group are next to each other, at the place of the first of them.
     """
     row_types = dict.fromkeys(map(type, report.rows))
     columns = {name: column for each in row_types for name, column in columns_of(each).items()}
@@ -176,9 +176,9 @@ def texts_of(report: Report[Any]) -> tuple[dict[str, Column], list[list[str]]]:
 
 
 def paper_texts_of(report: Report[Any]) -> tuple[dict[str, Column], list[list[str]]] | None:
-    """Return the columns of the paper's table that a report is, and what each row says in them.
+    """Return the columns of a report that is a paper's table, and the texts of each row.
 
-    None where it is none.
+    The result is None if the report is no paper's table.
     """
     row_types = {type(row) for row in report.rows if row.paper_columns}
     if len(row_types) != 1 or len({type(row) for row in report.rows}) > 1:
@@ -189,7 +189,7 @@ def paper_texts_of(report: Report[Any]) -> tuple[dict[str, Column], list[list[st
 
 
 def _escaped(text: str) -> str:
-    """Return text that LaTeX prints as it is, in one line, whatever the encoding of its font."""
+    """Return text that LaTeX prints unchanged, in one line, with any encoding of its font."""
     special = {
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",

@@ -1,4 +1,4 @@
-"""How numbers are written: percent, points, coefficients, durations; undefined is a dash."""
+"""The text forms of numbers: percent, points, coefficients, durations. Undefined is a dash."""
 
 from generation.amounts import UNDEFINED
 from generation.text.temperatures import temperature_text
@@ -21,12 +21,12 @@ def coefficient(figure: float | None) -> str:
 
 
 def decimal(figure: float | None, digits: int = 2) -> str:
-    """Return a figure with so many digits."""
+    """Return a figure with `digits` digits after the point."""
     return UNDEFINED if figure is None else f"{figure:.{digits}f}"
 
 
 def temperature(figure: float | None) -> str:
-    """Return a temperature with the digits it has: 0.0 → '0.0', 0.25 → '0.25'."""
+    """Return a temperature with all its digits: 0.0 → '0.0', 0.25 → '0.25'."""
     return UNDEFINED if figure is None else temperature_text(figure)
 
 
@@ -65,7 +65,7 @@ def mse(figure: float | None) -> str:
 
 
 def seconds(duration: float | None) -> str:
-    """Return a duration in seconds, with a digit when it is short; in minutes when it is long."""
+    """Return a duration: below 10 s with a digit after the point, from 600 s on in minutes."""
     if duration is None:
         return UNDEFINED
     if duration >= 600:

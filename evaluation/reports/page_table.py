@@ -1,4 +1,4 @@
-"""A report as the table of a page: heads in groups, and cells as their columns write them."""
+"""A report as the table of a page: heads in groups, and cells written by their columns."""
 
 from collections.abc import Callable, Mapping
 from itertools import groupby
@@ -11,7 +11,7 @@ from generation.amounts import UNDEFINED
 
 
 class Head(NamedTuple):
-    """What stands above one column, or above a group of them."""
+    """The head of one column, or of a group of columns."""
 
     title: str
     n_columns: int
@@ -19,18 +19,18 @@ class Head(NamedTuple):
 
 
 class PageCell(NamedTuple):
-    """What stands in a cell: a figure, and its interval or deviation beside it."""
+    """The content of a cell: a figure, and its interval or deviation beside it."""
 
     text: str
     beside: str
     is_number: bool
-    address: str  # of what is behind it; "" for nothing
+    address: str  # address of the data behind the figure; "" for none
 
 
 class PageTable(NamedTuple):
-    """The columns of a report that say anything, and its rows."""
+    """The columns of a report that are not empty, and its rows."""
 
-    groups: list[Head]  # empty: no column stands in a group
+    groups: list[Head]  # empty if no column is in a group
     heads: list[Head]
     lines: list[list[PageCell]]
 
@@ -38,10 +38,11 @@ class PageTable(NamedTuple):
 def page_tables(
     report: Report[Any], leads: Mapping[str, Callable[[Any], str]] | None = None
 ) -> list[PageTable]:
-    """Return a report as a page shows it: a table for each type of rows, the first row's first.
+    """Return a report as tables of a page: one for each type of rows, in the order of the rows.
 
     Args:
-        leads: column → the address of what is behind it, of a row; "" for none.
+        report: the report.
+        leads: column → function from a row to the address of the data behind it, or "" for none.
     """
     by_type: dict[type[ReportRow], list[ReportRow]] = {}
     for row in report.rows:

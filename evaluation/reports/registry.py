@@ -1,6 +1,6 @@
-"""Reports, each declared in its room: its command, its API and its files are made of that.
+"""Declared reports. The command, the API and the files of a report are made from its declaration.
 
-A room that is an app registers its reports in its module `report_kinds`.
+An app registers its reports in its module `report_kinds`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,37 +19,38 @@ S = TypeVar("S", Dataset, Study)
 
 
 class CannotReport(LookupError):
-    """There is nothing to report on; the message is for whoever asked for the report."""
+    """There is nothing to report on. The message is for the reader who asked for the report."""
 
 
 class NoChoices(NamedTuple):
-    """What a reader may choose about a report without choices."""
+    """The choices of a report that has none."""
 
 
 class NotYet(Exception):
-    """A report cannot be made before something else is done; the message says what."""
+    """A report cannot be made before something else is done, which the message names."""
 
 
 @dataclass(frozen=True)
 class ReportKind(Generic[S, C]):
-    """One report: what it is about, what its reader may choose, and how it is made."""
+    """One report: its subject, its choices, and the function that makes it."""
 
-    key: str  # in commands, addresses and the API
+    key: str  # used in commands, addresses and the API
     title: str
-    lede: str  # what it says, in a sentence
+    lede: str  # the content of the report, in a sentence
     about: type[S]
     choices: type[C]  # a named tuple, see `generation.choices`
     make: Callable[[S, C], Report[Any]]
-    rows: tuple[type[ReportRow], ...]  # their types: what may be a row
-    usual: Callable[[S], C] | None = None  # choices about a subject; None: their defaults
-    # Values that choices may have about a subject, by name, each in words.
+    rows: tuple[type[ReportRow], ...]  # the types that rows may have
+    usual: Callable[[S], C] | None = None  # the usual choices for a subject; None: the defaults
+    # The values that choices may have for a subject, by the name of the choice, each in words.
     known: Callable[[S], Mapping[str, Mapping[str, str]]] | None = None
-    # Makes sure that choices are about something the subject has; raises ChoiceError.
+    # Checks that the subject has what was chosen, and raises ChoiceError if it has not.
     check: Callable[[S, C], None] | None = None
-    # Does what `make` needs and pages do not wait for; without it `make` may say NotYet.
+    # Prepares what `make` needs but pages do not wait for. Without it `make` may raise NotYet.
     prepare: Callable[[S, C], None] | None = None
-    figure: Callable[[Sequence[Any]], dict[str, Any] | None] | None = None  # Vega-Lite, of rows
-    # Column → the address of what is behind it, of a subject, the choices and a row; "" for none.
+    figure: Callable[[Sequence[Any]], dict[str, Any] | None] | None = None  # rows → Vega-Lite
+    # Column → function from subject, choices and row to the address of the data behind a figure.
+    # The address is "" if there is none.
     leads: Mapping[str, Callable[[S, C, Any], str]] = field(default_factory=dict)
     former_key: str = ""  # The key before the report was renamed; it goes on working.
 
@@ -59,10 +60,10 @@ class ReportKind(Generic[S, C]):
         return {self.key, self.former_key} - {""}
 
     def chosen(self, subject: S, given: Mapping[str, Any]) -> C:
-        """Return the choices that were given about a subject, the others as usual.
+        """Return the given choices for a subject; all other choices have their usual values.
 
         Raises:
-            ChoiceError: it does not have what was chosen.
+            ChoiceError: the subject does not have what was chosen.
         """
         usual = values_of(self.usual(subject)) if self.usual else {}
         choices = made(self.choices, {**usual, **given})
@@ -75,11 +76,11 @@ _registered: dict[str, ReportKind[Any, Any]] = {}
 
 
 def register(*kinds: ReportKind[Any, Any]) -> None:
-    """Let these reports be asked for.
+    """Register reports, so that readers can ask for them.
 
     Raises:
-        ValueError: a row shows nothing, two of its columns are called the same, or what is no
-            column leads somewhere or is printed.
+        ValueError: a type of rows has no columns or two with the same heading, or `leads` or
+            `paper_columns` names a column that does not exist.
     """
     for kind in kinds:
         shown = {name for row_type in kind.rows for name in columns_of(row_type)}
@@ -95,11 +96,11 @@ def register(*kinds: ReportKind[Any, Any]) -> None:
 
 @cache
 def all_reports() -> Mapping[str, ReportKind[Any, Any]]:
-    """Return all reports by key; what they need is imported when one is first asked for."""
+    """Return all reports by key. Their modules are imported at the first call."""
     autodiscover_modules("report_kinds")
     return _registered
 
 
 def reports_about(subject: type[Dataset] | type[Study]) -> list[ReportKind[Any, Any]]:
-    """Return the reports on studies, or those on datasets."""
+    """Return the reports on studies, or the reports on datasets."""
     return [kind for kind in all_reports().values() if kind.about is subject]

@@ -1,4 +1,4 @@
-"""What a report is made of: rows whose fields are its columns, what was left out, a signature."""
+"""The parts of a report: rows whose fields are its columns, what was left out, a signature."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_args, get_ty
 
 from evaluation.reports.columns import Column, Estimate
 
-LeftOut = dict[str, int]  # by reason
-Record = dict[str, Any]  # a row as JSON and CSV have it
+LeftOut = dict[str, int]  # reason → number of things left out
+Record = dict[str, Any]  # a row in the form used in JSON and CSV
 R = TypeVar("R", bound="ReportRow", covariant=True)
 
 
@@ -17,28 +17,28 @@ R = TypeVar("R", bound="ReportRow", covariant=True)
 class ReportRow:
     """A row of a report: its fields are the columns, in their order.
 
-    An estimate `x` makes three of them: `x`, `x_low` and `x_high`. A mapping makes one for each of
-    its keys, called as the key is, and a row in a row makes its own, in its place: what several
-    reports say alike is declared once, such as what a setup is. A mapping to rows makes theirs,
-    with the key before their names.
+    An estimate `x` makes three columns: `x`, `x_low` and `x_high`. A mapping makes one column for
+    each of its keys, with the key as its name. A row as a field makes its own columns in that
+    place, so that columns of several reports are declared only once, such as those about a setup. A
+    mapping to rows makes the columns of those rows, with the key before their names.
     """
 
-    # Where the report is a paper's table: the columns that it prints, in its order, for LaTeX.
+    # If the report is a paper's table: the columns that the paper prints, in its order, for LaTeX.
     paper_columns: ClassVar[tuple[str, ...]] = ()
 
     def text(self, name: str, column: Column) -> str:
-        """Return what a table of text says in a column; a dash where the row has no such field."""
+        """Return the text of a column in a table of text; a dash if the row has no such field."""
         return column.write(self.value(name))
 
     def paper_text(self, name: str, column: Column) -> str:
-        """Return what the paper's table says in a column: a figure without its interval."""
+        """Return the text of a column in the paper's table: a figure without its interval."""
         value = self.value(name)
         return column.format.write(value.value if isinstance(value, Estimate) else value)
 
     def value(self, name: str) -> Any:
-        """Return what stands in a column, also of a row in this one; None: it has no such column.
+        """Return the value of a column, also of a row inside this one; None without such a column.
 
-        An estimate comes whole.
+        An estimate is returned whole.
         """
         return dict(_values_of(self)).get(name)
 
@@ -46,24 +46,24 @@ class ReportRow:
 class Report(NamedTuple, Generic[R]):
     """One report: its rows, what was left out, and every choice that changes the numbers."""
 
-    study: str  # or the dataset: the name of what it is about
-    report: str  # its key
+    study: str  # the name of the study or dataset that the report is about
+    report: str  # the report's key
     rows: Sequence[R]
     left_out: LeftOut
     signature: str
 
     @property
     def records(self) -> list[Record]:
-        """The rows as JSON and CSV have them."""
+        """The rows in the form used in JSON and CSV."""
         return [record(row) for row in self.rows]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report as JSON knows it."""
+        """Return the report as JSON values."""
         return self._asdict() | {"rows": self.records}
 
 
 def record(row: ReportRow) -> Record:
-    """Return a row as JSON and CSV have it: a name and a plain value for each column."""
+    """Return a row in the form used in JSON and CSV: a name and a plain value for each column."""
     found: Record = {}
     for name, value in _values_of(row):
         if isinstance(value, Estimate):
@@ -74,7 +74,10 @@ def record(row: ReportRow) -> Record:
 
 
 def _values_of(row: ReportRow) -> Iterator[tuple[str, Any]]:
-    """Yield the columns of a row, with those of what stands in it; estimates are whole."""
+    """Yield the columns of a row and of the rows inside it, with their values.
+
+    Estimates are whole.
+    """
     for field in fields(row):
         value = getattr(row, field.name)
         if isinstance(value, ReportRow):
@@ -90,12 +93,12 @@ def _values_of(row: ReportRow) -> Iterator[tuple[str, Any]]:
 
 
 def number(figure: Any) -> float | None:
-    """Return a figure as JSON knows it: None, never NaN, when it is undefined."""
+    """Return a figure as a JSON value: None, never NaN, when it is undefined."""
     return None if math.isnan(figure) else float(figure)
 
 
 def columns_of(row_type: type[ReportRow]) -> dict[str, Column]:
-    """Return the fields of a row that are shown, in their order, and how."""
+    """Return the columns of the fields of a row that are shown, in their order."""
     found: dict[str, Column] = {}
     for name, hint in get_type_hints(row_type, include_extras=True).items():
         for part in get_args(hint) if isinstance(hint, UnionType) else (hint,):

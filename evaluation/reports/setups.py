@@ -1,4 +1,4 @@
-"""How reports and pages name setups: what each is, and what tells it apart from those beside it."""
+"""Names of setups in reports and on pages: the facts of each, and its difference from others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from generation.models import Setup
 from generation.text.prompt_types import prompt_type
 from generation.text.temperatures import temperature_text
 
-BETWEEN_PARTS = " · "  # of a setup's name
+BETWEEN_PARTS = " · "  # separates the parts of a setup's name
 
 
 class SetupFacts(Protocol):
-    """What is about a setup, and says what that is."""
+    """Any object about a setup that has the setup's name, model and temperature."""
 
     @property
-    def setup(self) -> str: ...  # its name
+    def setup(self) -> str: ...  # the setup's name
     @property
     def model(self) -> str: ...
     @property
@@ -28,9 +28,10 @@ class SetupFacts(Protocol):
 
 
 def short_names(rows: Sequence[SetupFacts]) -> dict[str, str]:
-    """Return how tables call each setup: by what its name does not share with all others.
+    """Return a short name of each setup for tables: the parts in which the names differ.
 
-    Names of the parts 'model · T 0.0 · golden' that differ in the temperature are called 'T 0.0'.
+    For example, setups named 'model · T 0.0 · golden' that differ only in the temperature get the
+    name 'T 0.0'.
     """
     by_setup = {row.setup: row for row in rows}
     temperatures = {
@@ -49,9 +50,9 @@ def short_names(rows: Sequence[SetupFacts]) -> dict[str, str]:
 
 
 def seed_of(setup: Setup) -> Any:
-    """Return the seed that responses were drawn by; None: it is not known, or nothing was drawn.
+    """Return the seed of responses; None if it is not known or nothing was drawn.
 
-    A setup whose responses were made here leaves out what is usual.
+    A setup whose responses were made here does not store settings that have their usual value.
     """
     said = setup.settings.get("seed")
     if said is None and setup.made_with and (setup.temperature or _is_drawn(setup)):
@@ -60,7 +61,7 @@ def seed_of(setup: Setup) -> Any:
 
 
 def _is_drawn(setup: Setup) -> bool:
-    """Return whether what a prompt shows depends on the seed."""
+    """Return whether the content of a setup's prompts depends on the seed."""
     try:
         return draws(choices_of(setup))
     except PromptError:
@@ -69,21 +70,21 @@ def _is_drawn(setup: Setup) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class SetupColumns(ReportRow):
-    """What a setup is: the columns of every row about one."""
+    """The facts of a setup: the columns of every row about one."""
 
-    setup: Annotated[str, Column("Setup")]  # its name
+    setup: Annotated[str, Column("Setup")]  # the setup's name
     setup_id: int
     model: str
     temperature: float | None
     prompt: str
     prompt_title: str
-    graph: str  # that it was shown; "" for none
-    seed: Any  # a number, or what a file calls it
+    graph: str  # the graph that was shown; "" for none
+    seed: Any  # a number, or the text that a file gives
     run: str
 
 
 def setup_columns(setup: Setup) -> SetupColumns:
-    """Return what a setup is: model, temperature, which graph it was shown, seed, run."""
+    """Return the facts of a setup: model, temperature, prompt, graph shown, seed, run."""
     try:
         kind = prompt_type(setup.prompt)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The page of every declared report: what may be chosen, the figure, the table and the files."""
+"""The page of every declared report: its choices, figure, table and files."""
 
 from functools import partial
 from typing import Any
@@ -88,7 +88,7 @@ def _kind(about: About, key: str) -> Kind:
     """Return the report of a key.
 
     Raises:
-        Http404: there is none about such a thing.
+        Http404: there is no such report on this kind of subject.
     """
     kinds = reports_about(about)
     for kind in kinds:
@@ -99,7 +99,7 @@ def _kind(about: About, key: str) -> Kind:
 
 
 def _of_subject(subject: Dataset | Study) -> dict[str, Any]:
-    """Return what pages say of what they are about, with the reports on it."""
+    """Return the part of a page's context about its subject, with the reports on it."""
     return {
         "subject": subject,
         "of": subject._meta.model_name,
@@ -112,7 +112,7 @@ def _usual(subject: Dataset | Study, kind: Kind) -> dict[str, Any]:
 
 
 def _form(request: SignedInRequest, subject: Dataset | Study, kind: Kind) -> ChoicesForm[Any]:
-    """Return the choices of the address; where it says nothing, those that are usual here."""
+    """Return the form with the choices of the address, or the usual ones where it has none."""
     usual = {
         name: value
         for name, value in _usual(subject, kind).items()

@@ -1,1 +1,1 @@
-"""What the figures of all reports are made with: builders, colours, free places."""
+"""The tools for the figures of all reports: builders, colours, free places."""

@@ -1,8 +1,8 @@
-"""What charts are built with: records → Altair specifications, for pages and papers alike.
+"""The builders of charts: from records to Altair specifications, for pages and papers.
 
-A specification holds marks and data and names its colours by style; the theme that makes them
-colours comes beside it, so that one specification is drawn in a light page, in a dark page (by
-vega-embed) and in a file (by vl-convert).
+A specification holds marks and data, and names its colours by style. The theme that gives styles
+their colours is separate, so that the same specification can be drawn on a light page, on a dark
+page (by vega-embed) and in a file (by vl-convert).
 
     across = FigureAxis("x", "Accuracy, %", domain=(0, 100))
     chart = alt.Chart(inline([measured(row.accuracy, name=row.name) for row in rows]))
@@ -19,14 +19,15 @@ from generation.amounts import UNDEFINED
 if TYPE_CHECKING:
     import altair as alt
 
-VEGA_LITE = "6.4"  # what vl-convert is told to use: the page's version
+VEGA_LITE = "6.4"  # the version for vl-convert, which must be the version on pages
 CONTENT_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 
 
 def as_vega_lite(chart: Any) -> Spec:
-    """Return a chart as Vega-Lite, in Vega-Lite's own colours.
+    """Return a chart as Vega-Lite, without a theme.
 
-    Its tests check it against Vega-Lite's schema, which takes longer than to make it.
+    It is not validated here, because that takes longer than making it. Tests check charts against
+    Vega-Lite's schema.
     """
     spec: Spec = chart.to_dict(validate=False)
     spec.pop("config", None)
@@ -38,7 +39,7 @@ def as_percent(share: float | None, factor: float = 100) -> float | None:
 
 
 def whisker(estimate: Estimate, factor: float = 100) -> dict[str, float | None]:
-    """Return an estimate for an axis: 'value', 'low' and 'high', multiplied."""
+    """Return an estimate for an axis: 'value', 'low' and 'high', each multiplied by `factor`."""
     return {name: as_percent(end, factor) for name, end in estimate._asdict().items()}
 
 
@@ -55,7 +56,7 @@ def estimate_text(estimate: Estimate, factor: float = 100, n_digits: int = 1) ->
 def measured(
     estimate: Estimate, factor: float = 100, *, n_digits: int = 1, **about: Any
 ) -> dict[str, Any]:
-    """Return an estimate for an axis, with its words (`said`) and what it is about."""
+    """Return an estimate for an axis, with its text (`said`) and the fields of `about`."""
     return {**whisker(estimate, factor), "said": estimate_text(estimate, factor, n_digits), **about}
 
 
@@ -69,11 +70,11 @@ def inline(values: Sequence[Mapping[str, Any]]) -> "alt.InlineData":
 
 
 class FigureAxis(NamedTuple):
-    """The axis on which the figures of a chart are read, of rows as `measured` makes them."""
+    """The axis for the figures of a chart. The rows of the chart are made by `measured`."""
 
     side: Literal["x", "y"]
     title: str | None
-    domain: tuple[float, float] | None = None  # None: as far as the figures go
+    domain: tuple[float, float] | None = None  # None: the range of the figures
     n_ticks: int = 6
     number_format: str = ""
 
@@ -100,10 +101,11 @@ def points(
     """Return the layers of points with their whiskers.
 
     Args:
-        chart: of rows as `measured` makes them, with the other axis encoded.
-        style: of the theme, behind 'dot' and 'whisker': '', '-on' or '-ceiling'.
+        chart: a chart of rows that `measured` made, with the other axis encoded.
+        axis: the axis of the figures.
+        style: the ending of the theme's styles 'dot' and 'whisker': '', '-on' or '-ceiling'.
         caps: whether whiskers end in a short stroke.
-        encoded: of the points alone, such as their shape.
+        encoded: encodings of the points only, such as their shape.
     """
     known = chart.transform_filter("datum.low !== null")
     line = f"whisker{style}"
@@ -118,18 +120,20 @@ def points(
 
 
 def lines(chart: Any, axis: FigureAxis, *, shape: Any, **encoded: Any) -> list[Any]:
-    """Return the layers of lines from point to point, with whiskers; a gap where one is missing.
+    """Return the layers of lines from point to point, with whiskers and gaps at missing points.
 
     Args:
-        chart: of rows as `measured` makes them, with the other axis and the colours encoded.
-        encoded: of the lines alone, such as their dashes.
+        chart: a chart of rows that `measured` made, with the other axis and the colours encoded.
+        axis: the axis of the figures.
+        shape: the encoding of the points' shapes.
+        encoded: encodings of the lines only, such as their dashes.
     """
     line = chart.mark_line(style="line").encode(**axis.at(), **encoded)
     return [line, *points(chart, axis, shape=shape)]
 
 
 def line_in_band(chart: Any, axis: FigureAxis) -> list[Any]:
-    """Return the layers of the one curve of a chart, its interval a band around it."""
+    """Return the layers of the only curve of a chart, with its interval as a band around it."""
     return [
         chart.mark_area(style="band", line=False).encode(**axis.ends()),
         chart.mark_line(style="curve", interpolate="linear").encode(**axis.at()),
@@ -140,11 +144,13 @@ def line_in_band(chart: Any, axis: FigureAxis) -> list[Any]:
 def series(
     field: str, names: Sequence[str], title: str | None = None, **legend_room: Any
 ) -> dict[str, Any]:
-    """Return colours and shapes that tell series apart, with one legend for both above the plot.
+    """Return different colours and shapes for series, with one legend for both above the plot.
 
     Args:
-        names: of all series, in their order.
-        legend_room: of the legend: its `columns`, `labelLimit`.
+        field: the field with the name of the series.
+        names: the names of all series, in their order.
+        title: the title of the legend.
+        legend_room: options of the legend: `columns`, `labelLimit`.
     """
     import altair as alt
 
@@ -157,14 +163,14 @@ def series(
 
 
 def zero_line(chart: Any, axis: FigureAxis) -> Any:
-    """Return the layer of a line where figures change their sign."""
+    """Return the layer of a line at 0, where figures change their sign."""
     import altair as alt
 
     return chart.mark_rule(style="zero").encode(**{axis.side: alt.datum(0, type="quantitative")})
 
 
 def sized(chart: Any, width: int, *, on_page: bool) -> Any:
-    """Return a chart as wide as the room that a page has for it, or in a file's width, in px."""
+    """Return a chart that fills the width it has on a page, or has `width` px in a file."""
     import altair as alt
 
     if not on_page:

@@ -1,10 +1,11 @@
-"""Places for text in a figure where nothing else stands. Units are those of the figure."""
+"""Free places for text in a figure. Units are those of the figure."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 Anchor = Literal["start", "middle", "end"]
-MEAN_WIDTH = 0.56  # of a character, in font sizes: a little more than Liberation Sans has
+# The mean width of a character, in font sizes. It is a little more than that of Liberation Sans.
+MEAN_WIDTH = 0.56
 
 
 class Rectangle(NamedTuple):
@@ -41,7 +42,7 @@ class Text(NamedTuple):
 
     @property
     def box(self) -> Rectangle:
-        """About what it covers."""
+        """The rectangle that the text covers, approximately."""
         width = MEAN_WIDTH * self.size * len(self.text)
         left = self.x - {"start": 0.0, "middle": width / 2, "end": width}[self.anchor]
         return Rectangle(left, self.y - 0.8 * self.size, left + width, self.y + 0.25 * self.size)
@@ -55,7 +56,7 @@ def around(x: float, y: float, half: float) -> Rectangle:
 def first_free(
     candidates: Iterable[Text], taken: Sequence[Rectangle], area: Rectangle
 ) -> Text | None:
-    """Return the first text that lies in an area and covers nothing taken; None if none does."""
+    """Return the first text that is inside an area and covers nothing taken; None without one."""
     for text in candidates:
         if text.box.is_inside(area) and not any(text.box.overlap(box) for box in taken):
             return text
@@ -65,6 +66,6 @@ def first_free(
 def least_covering(
     candidates: Iterable[Text], taken: Sequence[Rectangle], area: Rectangle
 ) -> Text | None:
-    """Return the text in an area that covers least, the first of these; None outside it."""
+    """Return the first text in an area that covers the least; None if no text is inside it."""
     inside = [text for text in candidates if text.box.is_inside(area)]
     return min(inside, key=lambda text: sum(text.box.overlap(box) for box in taken), default=None)
