@@ -1,4 +1,4 @@
-"""How figures are written on pages: undefined is a dash, an interval is a small band."""
+"""Filters and tags that write figures on pages. Undefined is a dash, an interval a small band."""
 
 import hashlib
 from collections.abc import Sequence
@@ -38,61 +38,61 @@ for write in (
 ):
     register.filter(write)
 
-WIDTH, INSET = 74, 1  # of an interval band, in px
+WIDTH, INSET = 74, 1  # width and margin of an interval band, in px
 
 
 @register.filter
 def with_some(lines: Sequence[Any]) -> list[Any]:
-    """Return the lines that leave something out."""
+    """Return the lines whose number of left-out things is not 0."""
     return [line for line in lines if line.n]
 
 
 @register.filter
 def with_none(lines: Sequence[Any]) -> list[str]:
-    """Return what is nowhere left out."""
+    """Return the things that no line leaves out."""
     some = {line.what for line in with_some(lines)}
     return list(dict.fromkeys(line.what for line in lines if line.what not in some))
 
 
 @register.filter
 def interval(estimate: Estimate, format: str) -> str:
-    """Return the interval of an estimate as its format writes it: '81.0–91.2'; "" without one."""
+    """Return the interval of an estimate in a format: '81.0–91.2'; "" without one."""
     return Format[format.upper()].interval(estimate)
 
 
 @register.filter
 def nth(place: int, values: Sequence[Any]) -> Any:
-    """Return an item by a place that only the template knows, from 0."""
+    """Return an item by its place, counted from 0, which is known only in the template."""
     return values[place]
 
 
 @register.filter
 def tenth(share: float | None) -> int:
-    """Return a share as a whole number of tenths: what a shade of ten steps is chosen by."""
+    """Return a share as a whole number of tenths, which chooses one of ten shades."""
     return 0 if share is None else round(10 * share)
 
 
 @register.filter
 def short_hash(text: str) -> str:
-    """Return six digits that stand for a signature where the whole of it has no room."""
+    """Return six digits that identify a signature where there is no room for all of it."""
     return hashlib.sha256(text.encode()).hexdigest()[:6]
 
 
 @register.filter
 def item(mapping: dict[str, Any], key: str) -> Any:
-    """Return an item of a mapping by a name that only the template knows."""
+    """Return an item of a mapping by a name that is known only in the template."""
     return mapping.get(key)
 
 
 @register.filter
 def pairs(mapping: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Return names and values of imported meta data, where one name may be 'items'."""
+    """Return names and values of imported metadata, in which one name may be 'items'."""
     return list(mapping.items())
 
 
 @register.filter
 def plain(value: Any) -> str:
-    """Return a value of imported meta data as text: lists joined, nothing as a dash."""
+    """Return a value of imported metadata as text. Lists are joined, and no value is a dash."""
     if isinstance(value, list):
         return ", ".join(map(plain, value)) or UNDEFINED
     if isinstance(value, dict):
@@ -110,7 +110,7 @@ def spaced(key: str) -> str:
 
 @register.filter
 def rows_in_words(kind: str) -> str:
-    """Return a kind of rows of the interchange format as words: 'Questions about the graph'."""
+    """Return a kind of rows in the interchange format as words: 'Questions about the graph'."""
     return "Questions about the graph" if kind == "kg_questions" else spaced(kind)
 
 
@@ -120,7 +120,7 @@ def interval_bar(
 ) -> dict[str, Any]:
     """Draw a figure as a tick and its interval as a band, on a rail from `start` to `end`.
 
-    `is_on` draws it in the accent: a test says that it is not by chance.
+    With `is_on` it has the accent colour, which means that a test found it significant.
     """
     figure, low, high = estimate
 
@@ -146,7 +146,7 @@ def answer_label(scale: Scale, answer: int) -> str:
 
 @register.filter
 def question(scheme: Scheme, key: str) -> Question | None:
-    """Return the question of that key."""
+    """Return the question with this key."""
     return scheme.question(key)
 
 
@@ -170,5 +170,5 @@ def has_gates(scheme: Scheme) -> bool:
 
 @register.filter
 def parameters(query: QueryDict) -> list[tuple[str, str | list[object]]]:
-    """Return the parameters of an address: `.items` would be the one of that name, if there is."""
+    """Return the parameters of an address. In a template, `.items` may be a parameter's name."""
     return list(query.items())

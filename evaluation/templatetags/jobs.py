@@ -1,4 +1,4 @@
-"""How jobs are written on pages."""
+"""Filters that write jobs on pages."""
 
 from django import template
 
@@ -13,5 +13,5 @@ register.filter("error_for", error_for)
 
 @register.filter
 def goes_on(job: Job) -> bool:
-    """Return whether a job waits for a worker or has one."""
+    """Return whether a job is waiting for a worker or running."""
     return job.state in GOING_ON

@@ -1,4 +1,4 @@
-"""Parts of the pages of reports: addresses, heads of columns, choices, files, what is left out."""
+"""Parts of report pages: addresses, heads of columns, choices, files, and what is left out."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -19,7 +19,7 @@ from evaluation.reports.report import columns_of
 from generation.models import Dataset
 
 register = template.Library()
-FORMAT_NAMES = {"latex": "LaTeX", "markdown": "Markdown"}  # others are written in capitals
+FORMAT_NAMES = {"latex": "LaTeX", "markdown": "Markdown"}  # other names are written in capitals
 
 
 @register.simple_tag
@@ -38,7 +38,7 @@ def report_page(of: str, subject: Dataset | Study, kind: ReportKind[Any, Any]) -
 def behind(
     report: str, column: str, subject: Dataset | Study, row: Any, choices: Any = None
 ) -> str:
-    """Return the address of what is behind a column of a row, as its report declares it."""
+    """Return the address of the data behind a row's column, which the report declares."""
     kind = all_reports()[report]
     address: str = kind.leads[column](subject, choices or kind.choices(), row)
     return address
@@ -46,26 +46,26 @@ def behind(
 
 @register.inclusion_tag("evaluation/reports/_files.html")
 def table_files(view: str, *args: Any, query: str = "") -> dict[str, Any]:
-    """Return the ways to a report as a table in every format.
+    """Return the links to a report as a table, in every format.
 
     Args:
-        view: the name of the address of its files, whose last argument is the format.
-        args: its other arguments.
-        query: what is chosen, with a ? before, or "".
+        view: the name of the address of the files; its last argument is the format.
+        args: the other arguments of the address.
+        query: the choices, beginning with a ?, or "".
     """
     return {"title": "Table", "files": _files(FORMATS, view, args, query)}
 
 
 @register.inclusion_tag("evaluation/reports/_files.html")
 def figure_files(view: str, *args: Any, query: str = "") -> dict[str, Any]:
-    """Return the ways to a figure in every format; the arguments are those of `table_files`."""
+    """Return the links to a figure, in every format; the arguments are those of `table_files`."""
     return {"title": "Figure", "files": _files(CONTENT_TYPES, view, args, query)}
 
 
 def _files(
     formats: Iterable[str], view: str, args: Sequence[Any], query: str
 ) -> list[tuple[str, str]]:
-    """Return what each format is called, 'CSV' or 'LaTeX', and the address of its file."""
+    """Return the name of each format, such as 'CSV' or 'LaTeX', and the address of its file."""
     return [
         (FORMAT_NAMES.get(key, key.upper()), f"{reverse(view, args=[*args, key])}{query}")
         for key in formats
@@ -80,11 +80,11 @@ def signature(signature: str) -> dict[str, str]:
 
 @register.inclusion_tag("evaluation/reports/_left_out.html")
 def left_out(counts: Mapping[str, int] | None, of: str = "") -> dict[str, Any]:
-    """Return what a report leaves out, in words; nothing where that is nothing.
+    """Return what a report leaves out, in words; reasons with a count of 0 are not shown.
 
     Args:
-        counts: by reason; None: there is no report.
-        of: what these are, where that is not what the report is about.
+        counts: reason → number; None if there is no report.
+        of: the things that are counted, if they are not those that the report is about.
     """
     return {"counts": {reason: n for reason, n in (counts or {}).items() if n}, "of": of}
 
@@ -96,9 +96,10 @@ def choice(
     """Return the field of a choice with its label, for a bar of filters.
 
     Args:
-        chosen: what is shown in place of what the address says, which may be wrong.
-        label: in place of the field's own.
-        placeholder: what is taken where nothing is typed.
+        field: the field.
+        chosen: the value to show instead of the value in the address, which may be invalid.
+        label: the label to use instead of the field's own.
+        placeholder: the value that is used if nothing is typed.
     """
     widget, name = field.field.widget, f"choice-{field.name}"
     is_select, is_switch = isinstance(widget, Select), isinstance(widget, CheckboxInput)
@@ -126,7 +127,7 @@ def choice(
 
 @register.simple_tag
 def title_of(report: str, name: str) -> str:
-    """Return the title of a column, as the report that has it declares it.
+    """Return the title of a column, which its report declares.
 
     Raises:
         KeyError: there is no such report, or none of its rows has such a column.
@@ -136,7 +137,7 @@ def title_of(report: str, name: str) -> str:
 
 @register.simple_tag
 def heads(report: str, *names: str) -> SafeString:
-    """Return the heads of some columns of a report, texts to the left and numbers to the right.
+    """Return the heads of some columns of a report: texts aligned left, numbers aligned right.
 
     Raises:
         KeyError: there is no such report, or none of its rows has such a column.
@@ -147,7 +148,7 @@ def heads(report: str, *names: str) -> SafeString:
 
 @cache
 def _columns(report: str) -> Mapping[str, Column]:
-    """Return the columns of a report; of two of one name, that of its first type of rows."""
+    """Return the columns of a report; of two with one name, that of its first type of rows."""
     return {
         name: column
         for row_type in reversed(all_reports()[report].rows)
