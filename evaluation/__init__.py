@@ -1,1 +1,1 @@
-"""Numbers: auto-metrics, agreement, trade-offs; and whatever needs all three apps."""
+"""The app of numbers: auto-metrics, agreement, trade-offs, and code that needs all three apps."""

@@ -1,4 +1,4 @@
-"""Numbers: runs of auto-metrics, the scores they gave, and what people decided about them."""
+"""The tables of numbers: runs of auto-metrics, their scores, adjudications, and jobs."""
 
 import math
 
@@ -11,16 +11,16 @@ from generation.models import Construction, Dataset
 
 
 class MetricRun(models.Model):
-    """One execution of one auto-metric over a dataset, here or (imported) elsewhere.
+    """One execution of one auto-metric over a dataset, here or (if imported) elsewhere.
 
-    `signature` names every choice that changes the number; imported runs carry the file's. Asking
-    for the same again adds what has no score yet to the run that is there.
+    `signature` names every choice that changes the number; an imported run has that of its file. If
+    the same run is requested again, targets without a score are added to the existing run.
     """
 
     class State(models.TextChoices):
-        RUNNING = "running"  # somebody asked for it, and chunks are left
+        RUNNING = "running"  # it was requested, and some chunks are not done
         CANCELLED = "cancelled"
-        FAILED = "failed"  # its backend cannot be used; `error` says why
+        FAILED = "failed"  # its backend cannot be used; `error` gives the reason
         DONE = "done"
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="metric_runs")
@@ -28,24 +28,24 @@ class MetricRun(models.Model):
     signature = models.CharField(max_length=500, blank=True)
     is_imported = models.BooleanField(default=False)
     backend = models.CharField(max_length=20, blank=True)
-    model_name = models.CharField(max_length=100, blank=True)  # as its checkpoint is called
+    model_name = models.CharField(max_length=100, blank=True)  # the name of its checkpoint
     model_location = models.CharField(max_length=500, blank=True)
-    # Known once the backend was opened: its choices (precision, longest input), and the revision
-    # of its model. Scores made with others never mix with them.
+    # These are known after the backend was opened: its choices (precision, longest input), and the
+    # revision of its model. Scores made with other values are never mixed with these.
     backend_signature = models.CharField(max_length=100, blank=True)
     revision = models.CharField(max_length=64, blank=True)
     model_files = models.JSONField(default=dict, blank=True)  # name → SHA-256
-    device = models.CharField(max_length=100, blank=True)  # where it was computed
+    device = models.CharField(max_length=100, blank=True)  # the device that computed the scores
     parameters = models.JSONField(default=dict, blank=True)
     threshold = models.FloatField(default=0.5)
-    # A score of just the threshold is a yes as well; else only a higher one.
+    # Whether a score equal to the threshold is a yes as well. If not, only a higher score is.
     is_yes_at_threshold = models.BooleanField(default=False)
     state = models.CharField(max_length=9, choices=State, default=State.DONE)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True)
-    resumed_at = models.DateTimeField(null=True, blank=True)  # rates are counted from here
+    resumed_at = models.DateTimeField(null=True, blank=True)  # rates are measured from this time
     finished_at = models.DateTimeField(null=True, blank=True)
     error = models.TextField(blank=True)
 
@@ -75,16 +75,16 @@ class MetricRun(models.Model):
 
     @property
     def full_signature(self) -> str:
-        """The signature with what the backend said of itself when it was opened."""
+        """The signature, with that of the backend and the revision of its model."""
         revision = f"revision:{self.revision}" if self.revision else ""
         return "|".join(filter(None, [self.signature, self.backend_signature, revision]))
 
 
 class RunChunk(models.Model):
-    """Some targets of a run, scored by one worker at a time: what a task claims.
+    """Some targets of a run, which a task claims and one worker scores at a time.
 
-    Whoever holds the token may write, as long as it is still theirs; a lease that has run out
-    lets another take over.
+    A worker may write while the chunk has its token. When the lease has run out, another worker may
+    claim the chunk.
     """
 
     class State(models.TextChoices):
@@ -98,7 +98,7 @@ class RunChunk(models.Model):
     state = models.CharField(max_length=7, choices=State, default=State.QUEUED)
     token = models.CharField(max_length=32, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
-    sent_at = models.DateTimeField(null=True, blank=True)  # to the broker, the last time
+    sent_at = models.DateTimeField(null=True, blank=True)  # when it was last sent to the broker
     attempts = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -122,28 +122,28 @@ class RunChunk(models.Model):
 
 
 class AutoScore(models.Model):
-    """What one run said about one target: a score, or why there is none.
+    """The result of one run for one target: a score, or the reason why there is none.
 
-    `windows`: the evidence that gave the score, one entry per hypothesis (the response, or each
-    of its sentences): {"sentence": number or null, "window": its place among all windows,
+    `windows` holds the evidence that gave the score, with one entry per hypothesis (the response,
+    or each of its sentences): {"sentence": number or null, "window": its place among all windows,
     "passage": id or null, "first", "last": sentences of the passage from 0, "start", "end": its
-    characters, "probability"}. Empty when the whole evidence was one premise.
-    `details`: what else a metric keeps: replies of a language model, the mode of a score.
+    characters, "probability"}. It is empty when the whole evidence was one premise.
+    `details` holds other data of a metric: replies of a language model, the mode of a score.
     """
 
     run = models.ForeignKey(MetricRun, models.CASCADE, related_name="scores")
     target = models.ForeignKey(Target, models.CASCADE, related_name="scores")
     score = models.FloatField(null=True, blank=True)
     problem = models.TextField(blank=True)  # why there is no score
-    is_assumed = models.BooleanField(default=False)  # nothing shown or said: 0 without asking
+    is_assumed = models.BooleanField(default=False)  # the score is 0 by definition, without asking
     windows = models.JSONField(default=list, blank=True)
     details = models.JSONField(default=dict, blank=True)
-    n_pairs = models.PositiveIntegerField(default=0)  # pairs or prompts that the score is made of
+    n_pairs = models.PositiveIntegerField(default=0)  # pairs or prompts that made the score
     n_truncated = models.PositiveIntegerField(default=0)  # pairs whose premise was cut
-    digest = models.CharField(max_length=16, blank=True)  # of the pairs, in their order
-    # Of the pairs and of all that fixes a score: who has the same has the same score.
+    digest = models.CharField(max_length=16, blank=True)  # digest of the pairs in their order
+    # Hash of the pairs and of all choices that decide a score. Equal keys mean equal scores.
     content_key = models.CharField(max_length=32, blank=True)
-    is_reused = models.BooleanField(default=False)  # taken from a row with the same content key
+    is_reused = models.BooleanField(default=False)  # copied from a row with the same content key
     created_at = models.DateTimeField(auto_now_add=True, null=True)
 
     class Meta:
@@ -172,10 +172,10 @@ class AutoScore(models.Model):
 
 
 class Adjudication(models.Model):
-    """What a researcher decided about one question on one target, with the reason.
+    """A researcher's decision about one question on one target, with the reason.
 
-    Rows are only added: the newest counts, and no vote is touched. Without an answer: it cannot be
-    decided.
+    Rows are only added: the newest one counts, and votes are never changed. A row without an answer
+    means that the question cannot be decided.
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="adjudications")
@@ -200,42 +200,43 @@ class Adjudication(models.Model):
 class Job(models.Model):
     """Long work that is no metric run: a search for a prompt, a distillation, a pull and so on.
 
-    Claimed like a chunk: who holds the token may write, until the lease runs out. What it has
-    found so far are its steps, so that whoever takes over goes on from there.
+    A job is claimed like a chunk: a worker may write while the job has its token. When the lease
+    has run out, another worker may claim the job. The steps hold what was found so far, so that the
+    other worker can continue from there.
     """
 
     class Kind(models.TextChoices):
         PROMPT_SEARCH = "prompt_search"
         DISTILLATION = "distillation"
-        GRAPH_PULL = "graph_pull"  # of entities, from a SPARQL endpoint
-        CONSTRUCTION = "construction"  # of questions about a graph, with their minimum sets
+        GRAPH_PULL = "graph_pull"  # gets entities from a SPARQL endpoint
+        CONSTRUCTION = "construction"  # makes questions about a graph, with their minimum sets
 
     class State(models.TextChoices):
         QUEUED = "queued"
         RUNNING = "running"
         CANCELLED = "cancelled"
-        FAILED = "failed"  # `error` says why
+        FAILED = "failed"  # `error` gives the reason
         DONE = "done"
 
     kind = models.CharField(max_length=20, choices=Kind)
     study = models.ForeignKey(
         Study, models.CASCADE, null=True, blank=True, related_name="jobs"
-    )  # whose votes it looks at
+    )  # the study whose votes it uses
     dataset = models.ForeignKey(
         Dataset, models.CASCADE, null=True, blank=True, related_name="jobs"
-    )  # whose graph it adds to
+    )  # the dataset whose graph it adds to
     construction = models.OneToOneField(
         Construction, models.CASCADE, null=True, blank=True, related_name="job"
-    )  # that it carries out
-    name = models.CharField(max_length=100, unique=True)  # of what it makes
+    )  # the construction that it carries out
+    name = models.CharField(max_length=100, unique=True)  # the name of its result
     parameters = models.JSONField(default=dict)  # every choice that changes the result
     result = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
     token = models.CharField(max_length=32, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
-    sent_at = models.DateTimeField(null=True, blank=True)  # to the broker, the last time
+    sent_at = models.DateTimeField(null=True, blank=True)  # when it was last sent to the broker
     attempts = models.PositiveIntegerField(default=0)
-    n_done = models.PositiveIntegerField(default=0)  # of `n_total`, whatever it counts
+    n_done = models.PositiveIntegerField(default=0)  # at most `n_total`; the unit depends on `kind`
     n_total = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
     requested_by = models.ForeignKey(
@@ -259,10 +260,10 @@ class Job(models.Model):
 
 
 class JobStep(models.Model):
-    """One thing that a job has found: a prompt that was tried, an epoch, an entity's triples."""
+    """One result of a job so far: a prompt that was tried, an epoch, or an entity's triples."""
 
     job = models.ForeignKey(Job, models.CASCADE, related_name="steps")
-    number = models.PositiveIntegerField()  # from 1
+    number = models.PositiveIntegerField()  # counted from 1
     content = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -277,11 +278,11 @@ class JobStep(models.Model):
 
 
 class SavedView(models.Model):
-    """A view of a dataset's trade-offs that somebody wants to see again: its address, by a name."""
+    """A view of a dataset's trade-offs that a researcher saved: a name and an address."""
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="saved_views")
     name = models.CharField(max_length=100)
-    address = models.TextField(blank=True)  # what stands behind the ? of the page
+    address = models.TextField(blank=True)  # the part of the page's address after the ?
     saved_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )

@@ -1,7 +1,8 @@
-"""The Celery tasks of all rooms, where Celery looks for them; nothing imports this.
+"""The Celery tasks of all parts of this app, in the place where Celery looks for them.
 
-Each lies in its room. Their arguments are ids, and each may be delivered twice. Their names say
-'evaluation.tasks', as messages of earlier versions do.
+No other module imports this one; each task is defined in its own part. Arguments are ids, and each
+task may be delivered twice. Task names begin with 'evaluation.tasks', as in messages of earlier
+versions.
 """
 
 from evaluation.exchange import tasks as exchange

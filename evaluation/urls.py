@@ -1,4 +1,4 @@
-"""Addresses of the pages that need all three apps; they come before the other apps' own."""
+"""Addresses of the pages that need all three apps. They come before those of the other apps."""
 
 from collections.abc import Iterator
 
