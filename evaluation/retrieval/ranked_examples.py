@@ -44,7 +44,7 @@ class RankedExample(NamedTuple):
     dialog: str
     query: str
     golden: frozenset[int]  # passage ids
-    is_guessed: bool  # whether a rule, and no person, chose the golden passage
+    is_guessed: bool  # whether a rule guessed which passage is golden; no person has decided it
     # Passage ids, the best first; NO_PASSAGE at a rank that an imported ranking leaves empty.
     ranking: Sequence[int]
 
