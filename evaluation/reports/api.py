@@ -47,7 +47,7 @@ def report_addresses() -> Iterable[URLPattern]:
         for kind in kinds:
             view = _view_of(kind, plural)
             yield path(f"{where}/{kind.key}/", view.as_view(), name=f"report-{kind.key}")
-            if kind.former_key:  # without a place in the document of the API
+            if kind.former_key:  # The document of the API leaves the former address out.
                 hidden, former = view.as_view(schema=None), kind.former_key
                 yield path(f"{where}/{former}/", hidden, name=f"report-{former}")
         keys = [kind.key for kind in kinds]

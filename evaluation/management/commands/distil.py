@@ -1,8 +1,9 @@
 """Teach a small model the scores that a language model gave to unlabelled responses.
 
-Learns from a run of sensible or specific by a language model, over dialogs that nobody has rated;
-a tenth of the dialogs is held out. Saves the model, lists it for runs, and prints its table 1
-where a study of the same dataset has votes. The same command goes on behind the last epoch.
+The command learns from a run of sensible or specific by a language model, over dialogs that no
+rater has rated. It holds out a tenth of the dialogs. It saves the model, lists it for runs and, if
+a study of the same dataset has votes, prints its table 1. Give the same command again to go on
+after the last finished epoch.
 """
 
 from argparse import RawDescriptionHelpFormatter
