@@ -67,7 +67,7 @@ def sample(answers: Iterable[Answer], n_pairs: int, seed: int = 4) -> list[Answe
     for answer in order:
         passages = [EvidencePassage(at, text) for at, text in enumerate(answer.evidence)]
         try:
-            n += len(ask(CHOICES, passages, answer.question, answer.text).pairs)
+            n += len(ask(CHOICES, passages, answer.question, answer.text).asks)
         except EntailmentError:
             continue
         found.append(answer)

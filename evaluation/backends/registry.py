@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from evaluation.backends.added_words import AddedWords
 from evaluation.backends.base import Backend
 from evaluation.backends.classifier import SequenceClassifier
 from evaluation.backends.distilled_classifier import Distilled
@@ -28,9 +29,10 @@ class BackendKind(NamedTuple):
 
 
 BACKENDS: dict[str, BackendKind] = {
-    "lexical": BackendKind(
-        "Lexical overlap, a baseline", lambda spec: Lexical(), needs_model=False
+    "added_words": BackendKind(
+        "Added words, a baseline", lambda spec: AddedWords(), needs_model=False
     ),
+    "lexical": BackendKind("Word overlap, a baseline", lambda spec: Lexical(), needs_model=False),
     "heuristic": BackendKind(
         "Words and whole sentences, a baseline", lambda spec: Heuristic(), needs_model=False
     ),

@@ -6,6 +6,8 @@ Attribution/fluency paper, 5.1. E is the evidence, Q the last user question, A t
     v1      E Q      A
     v2      E        Q A
     v3      E Q      Q A
+
+A backend may also get the three apart; then no flavor applies.
 """
 
 import math
@@ -13,9 +15,12 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from evaluation.measures.added_words import added_words
 from generation.text.sentences import split_sentences
 
 Flavor = Literal["v1", "v2", "v3"]
+# In place of a flavor: the backend gets evidence, question and response apart.
+APART: Literal["apart"] = "apart"
 Split = Literal["whole", "mean", "min"]
 
 QUESTION_IN_PREMISE = {"v1": True, "v2": False, "v3": True}
@@ -34,6 +39,14 @@ class Pair(NamedTuple):
 
     premise: str
     hypothesis: str
+
+
+class ApartAsk(NamedTuple):
+    """One question to a backend that gets the three texts apart: does the evidence support this?"""
+
+    evidence: str
+    user_question: str
+    response: str
 
 
 class EvidencePassage(NamedTuple):
@@ -61,7 +74,7 @@ class Window(NamedTuple):
 class AutoAis(NamedTuple):
     """Every choice of Auto-AIS that changes a score, apart from evidence and model."""
 
-    flavor: Flavor = "v3"
+    flavor: Flavor | Literal["apart"] = "v3"
     window: int = 2  # sentences; 0: the whole evidence at once
     hypothesis: Split = "whole"  # others go sentence by sentence and take the mean or the lowest
 
@@ -72,11 +85,12 @@ class AutoAis(NamedTuple):
 
 
 class EntailmentQuestion(NamedTuple):
-    """The pairs to ask about one response: hypothesis by hypothesis, each with every window."""
+    """The asks about one response: hypothesis by hypothesis, each with every window."""
 
-    pairs: list[Pair]
+    asks: list[Pair] | list[ApartAsk]
     windows: list[Window]
     n_hypotheses: int
+    adds_nothing: bool = False  # texts come apart, and the response adds no word to the question
 
 
 class EntailmentVerdict(NamedTuple):
@@ -118,9 +132,10 @@ def _windows_of(passage: EvidencePassage, k: int) -> list[Window]:
 def ask(
     choices: AutoAis, passages: Sequence[EvidencePassage], user_question: str, answer: str
 ) -> EntailmentQuestion:
-    """Return the pairs that decide whether the passages entail an answer.
+    """Return the asks that decide whether the passages entail an answer.
 
-    White space around texts is removed, and texts are joined by one space.
+    White space around texts is removed, and texts are joined by one space. Where the texts stay
+    apart, only sentences that add a word to the question are asked about, if there is one.
 
     Args:
         choices: the choices of Auto-AIS.
@@ -142,12 +157,27 @@ def ask(
     claims = [answer] if is_whole else [each for each in sentences if _HAS_WORDS.search(each)]
     if not claims:
         raise EntailmentError("the response has no words")
+    if choices.flavor == APART:
+        return _asked_apart(evidence, user_question, claims)
     in_premise = user_question if QUESTION_IN_PREMISE[choices.flavor] else ""
     in_hypothesis = user_question if QUESTION_IN_HYPOTHESIS[choices.flavor] else ""
     premises = [_joined(window.text, in_premise) for window in evidence]
     hypotheses = [_joined(in_hypothesis, claim) for claim in claims]
     pairs = [Pair(premise, hypothesis) for hypothesis in hypotheses for premise in premises]
     return EntailmentQuestion(pairs, evidence, len(hypotheses))
+
+
+def _asked_apart(
+    evidence: list[Window], user_question: str, claims: list[str]
+) -> EntailmentQuestion:
+    adding = [claim for claim in claims if added_words(user_question, claim)]
+    asked = adding or claims
+    asks = [
+        ApartAsk(window.text.strip(), user_question.strip(), claim.strip())
+        for claim in asked
+        for window in evidence
+    ]
+    return EntailmentQuestion(asks, evidence, len(asked), adds_nothing=not adding)
 
 
 def _joined(before: str, after: str) -> str:
@@ -172,8 +202,8 @@ def verdict(
         ValueError: there is not one probability in [0, 1] per pair. The caller must handle a pair
             that failed (NaN), because a score without it would be a different score.
     """
-    if len(probabilities) != len(question.pairs):
-        raise ValueError(f"{len(probabilities)} probabilities for {len(question.pairs)} pairs")
+    if len(probabilities) != len(question.asks):
+        raise ValueError(f"{len(probabilities)} probabilities for {len(question.asks)} pairs")
     if wrong := [p for p in probabilities if not 0 <= p <= 1]:
         raise ValueError(f"probability {wrong[0]}, expected 0 to 1")
     n_windows = len(question.windows)

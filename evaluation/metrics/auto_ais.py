@@ -1,11 +1,12 @@
 """Auto-AIS: how strongly the evidence entails a response (attribution/fluency paper, 5.1)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 from evaluation.backends.base import Entailment
 from evaluation.measures.entailment import (
+    APART,
     QUESTION_IN_HYPOTHESIS,
     QUESTION_IN_PREMISE,
     AutoAis,
@@ -30,6 +31,8 @@ from generation.evidence import EvidenceChoice
 NO_GOLDEN = "no golden evidence"
 NOTHING_FOUND = "no passage was found for its dialog"
 MOST_SENTENCES = 50  # the most sentences that a window may have
+ADDED_WORDS = "added_words"  # the backend that gets evidence, question and response apart
+ADDS_NOTHING = "adds_nothing"  # the detail of a score that is 0 because no word was added
 HYPOTHESES = {
     "whole": "response",
     "mean": "each sentence of the response; their mean",
@@ -74,6 +77,7 @@ class AutoAisMetric(PairMetric):
             ],
         ),
     )
+    backends: ClassVar[tuple[str, ...]] = (ADDED_WORDS, *PairMetric.backends)
     needs_evidence = True
     family = "Attribution"
 
@@ -81,6 +85,17 @@ class AutoAisMetric(PairMetric):
     def made(cls, parameters: Mapping[str, Any]) -> Self:
         given = {name: parameters[name] for name in AutoAis._fields if name in parameters}
         return cls(AutoAis(**given))
+
+    @classmethod
+    def options_for(cls, backend: str) -> Sequence[Option]:
+        is_apart = backend == ADDED_WORDS
+        return [option for option in cls.options if not (is_apart and option.name == "flavor")]
+
+    def asked_of(self, backend: str) -> Self:
+        """Return the metric with the flavor that this kind of backend has, which may be none."""
+        if backend == ADDED_WORDS:
+            return replace(self, choices=self.choices._replace(flavor=APART))
+        return self
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -95,12 +110,16 @@ class AutoAisMetric(PairMetric):
         window = f"localized K = {self.choices.window}" if self.choices.window else "whole"
         is_whole = self.choices.hypothesis == "whole"
         split = [] if is_whole else [f"sentences ({self.choices.hypothesis})"]
-        return [self.choices.flavor, window, *split]
+        flavor = [] if self.choices.flavor == APART else [self.choices.flavor]
+        return [*flavor, window, *split]
 
     @property
     def described_choices(self) -> list[tuple[str, str]]:
         window, flavor = self.choices.window, self.choices.flavor
         premise = f"window of {window} sentences" if window else "whole evidence"
+        if flavor == APART:
+            added_by = f"words that it adds to the question: {HYPOTHESES[self.choices.hypothesis]}"
+            return [("Looked for", added_by), ("Looked for in", premise)]
         if QUESTION_IN_PREMISE[flavor]:
             premise += " + question"
         hypothesis = HYPOTHESES[self.choices.hypothesis]
@@ -109,7 +128,7 @@ class AutoAisMetric(PairMetric):
         return [("Flavor", flavor), ("Premise", premise), ("Hypothesis", hypothesis)]
 
     def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:
-        """Return the pairs of premise and hypothesis: each hypothesis with every window."""
+        """Return the asks about a response, windows first within each hypothesis."""
         if material.says_nothing:
             return Assumed()
         evidence = material.evidence_texts
@@ -121,13 +140,15 @@ class AutoAisMetric(PairMetric):
             question = ask(self.choices, evidence, material.user_question, material.text)
         except EntailmentError as error:
             return Refused(str(error))
-        return ScoreRequest(question.pairs, question)
+        return ScoreRequest(question.asks, question)
 
     def scored(self, asked: ScoreRequest, answers: Sequence[Entailment]) -> ResponseScore:
         """Return the score, and for each hypothesis the window that decided."""
         if problem := problem_among(answers):
             return failed(problem)
         question: EntailmentQuestion = asked.context
+        if question.adds_nothing:
+            return ResponseScore(0.0, details={ADDS_NOTHING: True})
         probabilities = [answer.probability for answer in answers]
         result = verdict(self.choices, question, probabilities)
         n_windows = len(question.windows)

@@ -154,6 +154,11 @@ class AutoMetric(ABC):
         """Every choice by its name, for the page of a run."""
         return ()
 
+    @classmethod
+    def options_for(cls, backend: str) -> Sequence[Option]:
+        """Return the options that apply to a kind of backend; here all of them."""
+        return cls.options
+
     def asked_of(self, backend: str) -> Self:
         """Return the metric without the choices that this kind of backend does not use."""
         return self

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from evaluation.backends.base import Backend, Entailment, EntailmentBackend
 from evaluation.backends.judge import judge_of
@@ -16,7 +16,13 @@ _HAS_WORDS = re.compile(r"\w")
 class PairMetric(AutoMetric):
     """A metric whose asks are pairs. A subclass that overrides nothing has no choices."""
 
-    backends = ("lexical", "transformers", "seq2seq", "language-model", "openai")
+    backends: ClassVar[tuple[str, ...]] = (
+        "lexical",
+        "transformers",
+        "seq2seq",
+        "language-model",
+        "openai",
+    )
     asks_pairs = True
 
     @classmethod

@@ -78,6 +78,9 @@ class RunSerializer(serializers.Serializer[RunProgress]):
     n_assumed = serializers.IntegerField(
         help_text="Scored 0 without asking, as when nothing was shown."
     )
+    n_adding_nothing = serializers.IntegerField(
+        help_text="Scored 0 by added words, because they add no word to the question."
+    )
     n_reused = serializers.IntegerField(help_text="The same was scored before, by any run.")
     n_truncated = serializers.IntegerField(help_text="Pairs or prompts that were cut.")
     n_pairs = serializers.IntegerField(help_text="Pairs or prompts that the scores are made of.")

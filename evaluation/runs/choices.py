@@ -9,7 +9,7 @@ beside that field, the API shows it under the field's name, and the command afte
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, NamedTuple
 
 from evaluation.backends.registry import BACKENDS
@@ -147,16 +147,20 @@ def model_called(name: str) -> ModelSpec | None:
     return checkpoint.spec()
 
 
-def usual_model(metric: str) -> ModelSpec:
-    """Return the model that answers a metric when none is chosen: the metric's first backend.
+def usual_model(metric: str, options: Collection[str] = ()) -> ModelSpec:
+    """Return the model that answers a metric when none is chosen.
+
+    It is the metric's first backend to which the options apply that were chosen.
 
     Raises:
         ChoiceError: this backend needs a model.
     """
-    kind = METRICS[metric].backends[0]
-    if _needs_model(kind):
-        raise ChoiceError("model", f"{METRICS[metric].title} needs a model: name one.")
-    return ModelSpec(kind)
+    kind = METRICS[metric]
+    applying = (each for each in kind.backends if not _not_applying(kind, options, each))
+    backend = next(applying, kind.backends[0])
+    if _needs_model(backend):
+        raise ChoiceError("model", f"{kind.title} needs a model: name one.")
+    return ModelSpec(backend)
 
 
 def sample_of(metric: str, asked: int | None) -> int | None:
@@ -204,8 +208,10 @@ def plan_of(
         there = _listed(METRICS)
         raise ChoiceError("metric", f"There is no metric {metric!r}; there are: {there}.")
     kind = METRICS[metric]
-    made = _with_options(kind, options or {})
-    answering = _answering(kind, spec or usual_model(metric), precision)
+    given = options or {}
+    made = _with_options(kind, given)
+    answering = _answering(kind, spec or usual_model(metric, given), precision)
+    _check_they_apply(kind, given, answering.backend)
     return RunPlan(
         spec=answering,
         metric=made.asked_of(answering.backend),
@@ -231,6 +237,22 @@ def _with_options(kind: type[AutoMetric], given: Mapping[str, Any]) -> AutoMetri
         return kind.made(chosen)
     except ValueError as error:  # two options that are not possible together
         raise ChoiceError(next(iter(given), "metric"), str(error)) from error
+
+
+def _not_applying(kind: type[AutoMetric], options: Collection[str], backend: str) -> list[str]:
+    """Return the options among those given that do not apply to a kind of backend."""
+    applying = {option.name for option in kind.options_for(backend)}
+    return [
+        option.name
+        for option in kind.options
+        if option.name in options and option.name not in applying
+    ]
+
+
+def _check_they_apply(kind: type[AutoMetric], options: Collection[str], backend: str) -> None:
+    for name in _not_applying(kind, options, backend):
+        title = BACKENDS[backend].title if backend in BACKENDS else backend
+        raise ChoiceError(name, f"{kind.title} by {title} has no {name}: leave it out.")
 
 
 def _chosen(option: Option, value: Any) -> Any:

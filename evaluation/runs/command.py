@@ -103,6 +103,8 @@ def _outcome(progress: RunProgress, stderr: Any) -> str:
         f"{progress.n_assumed:,} assumed ({kind.assumed_when})",
         f"{progress.n_truncated:,} of {progress.n_pairs:,} {cut} cut short",
     ]
+    if progress.n_adding_nothing:
+        said.append(f"{progress.n_adding_nothing:,} add no word to the question (0)")
     if n_without := run.parameters.get("n_without_citation"):
         said.append(f"{n_without:,} responses without a complete citation")
     if run.state != MetricRun.State.DONE:

@@ -5,14 +5,14 @@ window and hypothesis. A run of any other metric and a run of imported scores is
 own, because there is only a threshold to choose. This module only reads.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
 from django.db.models import Count
 
 from annotation.models import Study
-from evaluation.measures.entailment import AutoAis, Flavor, Split
+from evaluation.measures.entailment import APART, AutoAis, Flavor, Split
 from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.base import AutoMetric
 from evaluation.metrics.registry import METRICS, metric_of
@@ -26,6 +26,11 @@ GRID = "auto_ais"  # the metric whose flavor, window and hypothesis are chosen
 FLAVORS: tuple[Flavor, ...] = ("v1", "v2", "v3")
 WINDOWS = (0, 1, 2, 3)  # sentences; 0: the whole evidence
 USUAL = AutoAis()  # flavor, window and hypothesis when nothing is chosen
+
+
+def is_usual(choices: AutoAis | None) -> bool:
+    """Return whether these are the choices of Auto-AIS when nothing is chosen, for any backend."""
+    return choices in (USUAL, USUAL._replace(flavor=APART))
 
 
 class RunWithMetric(NamedTuple):
@@ -67,6 +72,14 @@ class Family(NamedTuple):
     def is_grid(self) -> bool:
         """Whether there is more to choose than the threshold."""
         return self.metric == GRID and self.spec is not None
+
+    @property
+    def has_flavors(self) -> bool:
+        """Whether the flavors of Auto-AIS apply to its backend."""
+        return self.is_grid and any(
+            option.name == "flavor"
+            for option in AutoAisMetric.options_for(self.spec.backend if self.spec else "")
+        )
 
     @property
     def can_grow(self) -> bool:
@@ -175,13 +188,21 @@ def grid(
     counts = dict(rows.values_list("run").annotate(n=Count("pk")))
     n_responses = responses.count()
     places = []
-    for flavor, window in product(flavors, windows):
-        choices = AutoAis(flavor, window, hypothesis)
-        run, metric = runs.get(choices), AutoAisMetric(choices)
+    for metric in _metrics(family, flavors, windows, hypothesis):
+        run = runs.get(metric.choices)
         n_scored = counts.get(run.pk, 0) if run else 0
         is_taken = run is None and family.plan(metric).signature in family.taken
         places.append(GridPlace(metric, run, max(0, n_responses - n_scored), is_taken))
     return places
+
+
+def _metrics(
+    family: Family, flavors: Sequence[Flavor], windows: Sequence[int], hypothesis: Split
+) -> Iterator[AutoAisMetric]:
+    """Yield the metric at each place of a grid; without flavors where none applies."""
+    backend = family.spec.backend if family.spec else ""
+    for flavor, window in product(flavors if family.has_flavors else flavors[:1], windows):
+        yield AutoAisMetric(AutoAis(flavor, window, hypothesis)).asked_of(backend)
 
 
 def _by_revision(

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from django.db.models import Count, F, Q, QuerySet, Sum
 from django.utils import timezone
 
+from evaluation.metrics.auto_ais import ADDS_NOTHING
 from evaluation.metrics.registry import metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from generation.json_length import JsonLength
@@ -20,6 +21,9 @@ class RunProgress(NamedTuple):
     n_scored: int
     n_failed: int
     n_assumed: int  # scored targets whose score is 0 by definition, so that no model was asked
+    n_adding_nothing: (
+        int  # scored targets whose score is 0 because they add no word to the question
+    )
     n_reused: int  # scored targets whose content was scored before, so that no model was asked
     n_truncated: int  # pairs whose premise was cut
     n_pairs: int  # pairs that the scores are made of
@@ -58,6 +62,7 @@ class _Rows(NamedTuple):
     n: int = 0
     n_failed: int = 0
     n_assumed: int = 0
+    n_adding_nothing: int = 0
     n_reused: int = 0
     n_truncated: int = 0
     n_pairs: int = 0
@@ -131,6 +136,7 @@ def _rows(runs: list[int]) -> dict[int, _Rows]:
             n=Count("pk"),
             failed=Count("pk", filter=Q(score=None)),
             assumed=Count("pk", filter=Q(is_assumed=True)),
+            adding_nothing=Count("pk", filter=Q(**{f"details__{ADDS_NOTHING}": True})),
             reused=Count("pk", filter=~asked),
             truncated=Sum("n_truncated"),
             pairs=Sum("n_pairs"),
@@ -170,6 +176,7 @@ def _progress(run: MetricRun, rows: _Rows, left: _RunRemainder, now: datetime) -
         n_scored=rows.n - rows.n_failed,
         n_failed=rows.n_failed,
         n_assumed=rows.n_assumed,
+        n_adding_nothing=rows.n_adding_nothing,
         n_reused=rows.n_reused,
         n_truncated=rows.n_truncated,
         n_pairs=rows.n_pairs,

@@ -2,8 +2,10 @@
 
 from annotation.models import Study
 from evaluation.metrics.alignment import AlignmentMetric
+from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.registry import METRICS
 from evaluation.models import MetricRun
+from evaluation.runs.choices import plan_of
 from evaluation.runs.plan import RunPlan
 
 
@@ -24,7 +26,6 @@ def is_about(run: MetricRun, *, citations: bool) -> bool:
 
 
 def first_plan(study: Study) -> RunPlan:
-    """Return the plan of a run that a study can have at once: its targets, by lexical overlap."""
-    if is_of_citations(study):
-        return RunPlan(metric=AlignmentMetric())
-    return RunPlan(evidence=study.evidence_choice)
+    """Return the plan of a run that a study can have at once: its targets, by a baseline."""
+    metric = AlignmentMetric if is_of_citations(study) else AutoAisMetric
+    return plan_of(metric.key, usual_evidence=study.evidence_choice)

@@ -51,8 +51,8 @@ def test_a_run_is_asked_for_scored_and_read(api, read, mill):
     assert answer.status_code == 202
     assert answer["Location"] == f"http://testserver{RUNS}{run['id']}/"
     assert (run["state"], run["n_targets"], run["n_scored"]) == ("queued", 4, 0)
-    assert run["title"] == "Auto-AIS, v3, localized K = 2"
-    assert (run["backend"], run["model"], run["threshold"]) == ("lexical", "", 0.5)
+    assert run["title"] == "Auto-AIS, localized K = 2"
+    assert (run["backend"], run["model"], run["threshold"]) == ("added_words", "", 0.5)
 
     work()
 
@@ -162,15 +162,23 @@ def test_a_checkpoint_is_asked_for_by_its_name(api, mill):
         ({"study": "s", "dataset": "mill"}, "study", "There is no study 's'."),
         ({"dataset": "none"}, "dataset", "There is no dataset 'none'."),
         ({"metric": "rouge"}, "metric", '"rouge" is not a valid choice.'),
-        ({"model": "none"}, "model", "There is no model 'none'; there are: lexical, heuristic"),
-        ({"model": "/etc"}, "model", "There is no model '/etc'; there are: lexical, heuristic"),
+        (
+            {"model": "none"},
+            "model",
+            "There is no model 'none'; there are: added_words, lexical",
+        ),
+        (
+            {"model": "/etc"},
+            "model",
+            "There is no model '/etc'; there are: added_words, lexical",
+        ),
         ({"metric": "fluency"}, "model", "Fluency (G-Eval) needs a model: name one."),
         ({"model": "heuristic"}, "model", "Auto-AIS cannot ask Words and whole sentences"),
         ({"flavor": "v4"}, "flavor", '"v4" is not a valid choice.'),
         ({"window": -1}, "window", "-1: expected a whole number from 0 to 50."),
         ({"window": 51}, "window", "51: expected a whole number from 0 to 50."),
         ({"mode": "integer"}, "mode", "Auto-AIS has no mode; its options: flavor, window, hypo"),
-        ({"precision": "bf16"}, "precision", "'bf16': Lexical overlap, a baseline computes in"),
+        ({"precision": "bf16"}, "precision", "'bf16': Added words, a baseline computes in"),
         ({"threshold": "nan"}, "threshold", "A valid number is required."),
         ({"threshold": 1.5}, "threshold", "1.5: expected 0 to 1."),
         ({"evidence": "all"}, "evidence", '"all" is not a valid choice.'),
@@ -272,7 +280,7 @@ def test_runs_are_listed_by_dataset_and_state_as_on_their_page(api, read, pilot,
     def titles(**parameters):
         return [run["title"] for run in read("runs/", **parameters)["results"]]
 
-    first, second = "Auto-AIS, v3, localized K = 2", "Auto-AIS, v1, localized K = 2"
+    first, second = "Auto-AIS, localized K = 2", "Auto-AIS, v1, localized K = 2"
     assert titles() == [second, first, "rouge", "nli"] or titles() == [
         second,
         first,

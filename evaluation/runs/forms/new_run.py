@@ -49,7 +49,7 @@ class NewRunForm(forms.Form):
         self.models = models_for(self.kind.key)
         self.fields["model"] = forms.ChoiceField(label="Model", choices=self.models)
         self._add_precision(data)
-        for option in self.kind.options:
+        for option in self.kind.options_for(self._backend(data)):
             self.fields[option.name] = _field_of(option)
         prompts = prompts_for(self.kind.key)
         if len(prompts) > 1:
@@ -62,10 +62,8 @@ class NewRunForm(forms.Form):
 
     def _add_precision(self, data: Mapping[str, Any]) -> None:
         """Add the field of the precision if there are several, or if the one sent is wrong."""
-        spec = None
-        if data.get("model") in dict(self.models):
-            spec = model_called(data["model"])
-        offered = precisions_of(spec.backend) if spec else ("fp32",)
+        backend = self._backend(data)
+        offered = precisions_of(backend) if backend else ("fp32",)
         if len(offered) > 1 or data.get("precision", "") not in ("", offered[0]):
             self.fields["precision"] = forms.ChoiceField(
                 label="Precision",
@@ -73,6 +71,11 @@ class NewRunForm(forms.Form):
                 choices=[(key, PRECISIONS.get(key, key)) for key in offered],
                 help_text="The page of a bf16 or fp32 run can measure how many labels bf16 flips.",
             )
+
+    def _backend(self, data: Mapping[str, Any]) -> str:
+        """Return the backend of the model that was sent; "" if there is no such model."""
+        spec = model_called(data["model"]) if data.get("model") in dict(self.models) else None
+        return spec.backend if spec else ""
 
     @property
     def shows_another_metric(self) -> bool:
@@ -87,7 +90,8 @@ class NewRunForm(forms.Form):
     def of_metric(self) -> Iterator[forms.BoundField]:
         """Yield the fields of the metric: its options, its prompt, the evidence, the threshold."""
         for option in self.kind.options:
-            yield self[option.name]
+            if option.name in self.fields:
+                yield self[option.name]
         if "prompt" in self.fields:
             yield self["prompt"]
         if self.kind.needs_evidence:

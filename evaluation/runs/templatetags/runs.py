@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django import template
 
 from annotation.models import Study
+from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.registry import METRICS, is_of_earlier_rule
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.progress import RunProgress
@@ -117,9 +118,17 @@ def first_metric(study: Study) -> str:
 
 
 @register.filter
-def has_default_run(progress: list[RunProgress]) -> bool:
-    """Return whether one of the runs was made in Attest by the backend `lexical`."""
-    return any(each.run.backend == "lexical" and not each.run.is_imported for each in progress)
+def first_backend(study: Study) -> str:
+    """Return the title of the baseline that this metric asks, such as 'added words, a baseline'."""
+    title = BACKENDS[first_plan(study).spec.backend].title
+    return title[:1].lower() + title[1:]
+
+
+@register.filter
+def has_default_run(progress: list[RunProgress], study: Study) -> bool:
+    """Return whether one of the runs is the one that a study can have at once."""
+    signature = first_plan(study).signature
+    return any(each.run.signature == signature and not each.run.is_imported for each in progress)
 
 
 @register.filter

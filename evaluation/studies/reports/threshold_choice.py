@@ -20,8 +20,7 @@ from evaluation.reports.columns import UNKNOWN
 from evaluation.reports.estimates import N_RESAMPLES, estimates_in, estimates_of
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, number
-from evaluation.runs.families import USUAL as USUAL_CHOICES
-from evaluation.runs.families import Family, RunWithMetric, families_of
+from evaluation.runs.families import Family, RunWithMetric, families_of, is_usual
 from evaluation.runs.item_scores import ItemScores, scale_of, scores_of_runs
 from evaluation.statistics.human_auto import Bools, balanced_accuracy_from, cells
 from evaluation.statistics.intervals import Floats, Statistic, share_from
@@ -146,7 +145,7 @@ def _rows(
         return [_candidate_row(about, each, people) for each in entries]
     scores = np.array([each.scores.given for each in taking_part])
     cuts = [_untuned_threshold(each.candidate) for each in taking_part]
-    usual = next((n for n, e in enumerate(taking_part) if e.candidate.choices == USUAL_CHOICES), 0)
+    usual = next((n for n, e in enumerate(taking_part) if is_usual(e.candidate.choices)), 0)
     is_yes_at = _is_yes_at_threshold(taking_part[0].candidate)  # all candidates share one metric
     found = nested(
         scores,

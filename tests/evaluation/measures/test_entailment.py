@@ -114,7 +114,7 @@ def test_a_flavor_says_where_the_question_stands(flavor, premise, hypothesis):
     whole = ask(AutoAis(flavor, 0), [OSLO], "Where?", "Oslo. Surely.")
     localized = ask(AutoAis(flavor, 2), [OSLO], "Where?", "Oslo. Surely.")
 
-    assert whole.pairs == localized.pairs == [Pair(premise=premise, hypothesis=hypothesis)]
+    assert whole.asks == localized.asks == [Pair(premise=premise, hypothesis=hypothesis)]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_each_sentence_of_the_response_is_asked_about_with_each_window(
 
     question = ask(AutoAis(flavor, 2, split), passages, "Q?", "One. Two.")
 
-    assert question.pairs == [
+    assert question.asks == [
         Pair(premises[0], hypotheses[0]),
         Pair(premises[1], hypotheses[0]),
         Pair(premises[0], hypotheses[1]),
@@ -144,19 +144,20 @@ def test_each_sentence_of_the_response_is_asked_about_with_each_window(
 
 
 def test_the_whole_evidence_keeps_the_order_shown():
-    [pair] = ask(AutoAis("v1", 0), [ROME, OSLO], "Q?", "A.").pairs
+    [pair] = ask(AutoAis("v1", 0), [ROME, OSLO], "Q?", "A.").asks
 
+    assert isinstance(pair, Pair)
     assert pair.premise == f"{ROME.text}\nOslo is cold. Q?"
 
 
 def test_texts_are_joined_by_just_one_space():
     question = ask(AutoAis("v3", 0), [EvidencePassage(1, " E. \n")], "\tQ? ", " A.\n")
 
-    assert question.pairs == [Pair("E. Q?", "Q? A.")]
+    assert question.asks == [Pair("E. Q?", "Q? A.")]
 
 
 def test_an_empty_question_leaves_no_trace():
-    assert ask(AutoAis("v3"), [OSLO], " ", "A.").pairs == [Pair("Oslo is cold.", "A.")]
+    assert ask(AutoAis("v3"), [OSLO], " ", "A.").asks == [Pair("Oslo is cold.", "A.")]
 
 
 @pytest.mark.parametrize("k", [0, 2])

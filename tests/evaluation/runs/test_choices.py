@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.backends.registry import BACKENDS
-from evaluation.measures.entailment import AutoAis
+from evaluation.measures.entailment import APART, AutoAis
 from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Job, MetricRun
@@ -25,9 +25,18 @@ def listed():
 
 
 def test_what_is_not_chosen_is_as_usual():
-    assert plan_of("auto_ais") == RunPlan(ModelSpec("lexical"), AutoAisMetric(), "shown")
+    apart = AutoAisMetric(AutoAis(APART))
+    assert plan_of("auto_ais") == RunPlan(ModelSpec("added_words"), apart, "shown")
     assert plan_of("auto_ais", usual_evidence="golden").evidence == "golden"
     assert plan_of("sensible").spec == ModelSpec("heuristic")
+
+
+def test_a_flavor_is_for_pairs_so_it_is_asked_of_the_first_backend_that_has_flavors():
+    plan = plan_of("auto_ais", options={"flavor": "v1"})
+
+    assert (plan.spec, plan.metric) == (ModelSpec("lexical"), AutoAisMetric(AutoAis("v1")))
+    with pytest.raises(ChoiceError, match="by Added words, a baseline has no flavor: leave it out"):
+        plan_of("auto_ais", ModelSpec("added_words"), options={"flavor": "v1"})
 
 
 def test_every_choice_reaches_the_plan():
@@ -67,7 +76,7 @@ def refused(*choices, **more) -> tuple[str, str]:
         ("auto_ais", {"options": {"window": 51}}, "window", "51: expected a whole number from 0"),
         ("sensible", {"options": {"prompt": "x"}}, "prompt", "'x': expected one of paper."),
         ("auto_ais", {"spec": ModelSpec("heuristic")}, "model", "Auto-AIS cannot ask Words and"),
-        ("auto_ais", {"precision": "bf16"}, "precision", "'bf16': Lexical overlap, a baseline c"),
+        ("auto_ais", {"precision": "bf16"}, "precision", "'bf16': Added words, a baseline c"),
         ("auto_ais", {"evidence": "all"}, "evidence", "'all': expected one of shown, golden, re"),
         ("sensible", {"evidence": "shown"}, "evidence", "looks at no evidence"),
         ("auto_ais", {"threshold": 1.5}, "threshold", "1.5: expected 0 to 1."),
@@ -90,9 +99,16 @@ def test_a_threshold_lies_on_the_scale_of_its_metric():
 
 
 def test_a_metric_is_offered_the_models_that_can_answer_it():
-    assert [name for name, _ in models_for("auto_ais")] == ["lexical", "judge", "nli"]
+    assert [name for name, _ in models_for("auto_ais")] == [
+        "added_words",
+        "lexical",
+        "judge",
+        "nli",
+    ]
     assert [name for name, _ in models_for("fluency")] == ["judge"]
-    with pytest.raises(ChoiceError, match=r"no model 'none'; there are: lexical, heuristic, .*nli"):
+    with pytest.raises(
+        ChoiceError, match=r"no model 'none'; there are: added_words, lexical, .*nli"
+    ):
         model_called("none")
     with pytest.raises(ChoiceError, match="no model 'transformers'"):
         model_called("transformers")

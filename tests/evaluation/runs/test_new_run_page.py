@@ -77,7 +77,7 @@ def test_it_says_how_many_responses_have_no_score_under_the_choices(researcher, 
     assert n_to_score(window="0") == "0 responses"
     assert n_to_score(window="0", threshold="0.6") == "12 responses"
     assert n_to_score(window="") == ""
-    page = shown(researcher.get(f"{NEW}?dataset=mill"))
+    page = shown(researcher.get(f"{NEW}?dataset=mill&model=lexical"))
     assert page.part("to-score").text.startswith("7 responses")
 
 

@@ -17,6 +17,7 @@ from generation.choices.declaration import ChoiceError
 from generation.models import Checkpoint
 from tests.annotation.makers import material, planned
 from tests.evaluation.metric_runs import BARE, NO_GOLDEN, mill
+from tests.makers import example_row, import_rows, response_row
 from tests.services import database_url, hear_signals
 
 pytestmark = pytest.mark.once
@@ -36,7 +37,7 @@ def test_it_scores_a_dataset_and_says_what_came_out(tmp_path):
     said = run_metric("--dataset", "mill")
 
     assert said == (
-        "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:2|lexical|v:1: "
+        "auto_ais|added_words|apart|localized:2|whole|shown|t:0.5|v:2|added_words|v:1: "
         "12 of 12 responses scored, 0 reused (the same was scored before), "
         "0 failed, 0 assumed (nothing was shown, or the response says nothing), "
         "0 of 12 pairs with a premise cut short.\n"
@@ -66,6 +67,22 @@ def test_every_choice_can_be_made(tmp_path):
     assert said.startswith(
         "auto_ais|lexical|v1|whole|sentences:min|golden|t:0.25|v:2|lexical|v:1: 12 of 12"
     )
+
+
+def test_responses_that_repeat_their_question_are_counted_and_score_0(tmp_path):
+    rows = [example_row("e1", turns=[{"speaker": "user", "text": "Is it cold in Oslo?"}])]
+    responses = [
+        response_row("e1-echo", "e1", text="Is it cold in Oslo?"),
+        response_row("e1-more", "e1", text="Oslo is cold and snowy."),
+    ]
+    import_rows(tmp_path / "oslo", examples=rows, responses=responses)
+
+    said = run_metric("--dataset", "pilot", "--evidence", "golden")
+
+    assert "1 add no word to the question (0)" in said
+    scores = dict(AutoScore.objects.values_list("target__response__key", "score"))
+    assert scores["e1-echo"] == 0.0
+    assert AutoScore.objects.get(target__response__key="e1-echo").details == {"adds_nothing": True}
 
 
 def test_another_metric_is_run_over_a_sample_by_the_backend_it_names_first(tmp_path):
@@ -129,7 +146,7 @@ def test_what_failed_is_said_with_its_reason_and_can_be_retried(tmp_path):
         (["--dataset", "mill", "--mode", "integer"], "--mode: Auto-AIS has no mode; its options: "),
         (
             ["--dataset", "mill", "--precision", "int8"],
-            "--precision: 'int8': Lexical overlap",
+            "--precision: 'int8': Added words",
         ),
         (
             ["--dataset", "mill", "--sample", "-1"],

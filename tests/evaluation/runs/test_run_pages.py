@@ -54,7 +54,7 @@ def test_a_run_shows_every_choice_that_changes_its_numbers(researcher, rosa, dat
         "Hypothesis": "each sentence of the response; their mean",
         "Evidence": "golden, whatever the model was given",
         "Threshold": "0.5: a higher score counts as yes",
-        "Backend": "Lexical overlap, a baseline",
+        "Backend": "Word overlap, a baseline",
         "Data": "mill, 12 responses, 12 pairs asked",
     }.items() <= chosen.items()
     signature = "auto_ais|lexical|v1|localized:3|sentences:mean|golden|t:0.5|v:2"

@@ -53,7 +53,7 @@ def test_without_a_run_one_click_starts_the_first(
         answer = researcher.post(start(study))
 
     run = MetricRun.objects.get()
-    assert run.signature == "auto_ais|lexical|v3|localized:2|whole|golden|t:0.5|v:2"
+    assert run.signature == "auto_ais|added_words|apart|localized:2|whole|golden|t:0.5|v:2"
     assert answer.url == reverse("evaluation:study", args=[study.slug])
     assert len(sent) == 1
 
@@ -91,7 +91,7 @@ def test_a_study_whose_runs_were_imported_is_still_offered_the_first_click(resea
 
     page = shown(researcher.get(runs_of(Study.objects.get())))
 
-    assert "Run Auto-AIS (lexical)" in page.buttons
+    assert "Run Auto-AIS (added words, a baseline)" in page.buttons
 
 
 def test_a_study_s_runs_cost_the_same_for_1_and_for_10(researcher, study):

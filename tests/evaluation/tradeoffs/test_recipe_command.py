@@ -127,14 +127,14 @@ def test_a_dry_run_says_the_plan_and_writes_nothing(dataset):
     assert "K1 = 3: the smallest k with a recall of 90 % or more; recall@3 is 100 % over" in said
     assert "K2 = 2: (38 − 12.0 of the mean dialog) / 9.1 of the mean item" in said
     assert "Calls per example: 3 + 2 = 5; over 4 examples 20." in said
-    assert "Attribution by Auto-AIS, lexical, golden evidence, a new run." in said
+    assert "Attribution by Auto-AIS, added_words, golden evidence, a new run." in said
     assert not Grid.objects.exists()
 
 
-def test_another_flavor_of_what_chose_is_no_other_judge(dataset):
+def test_other_choices_of_what_chose_are_no_other_judge(dataset):
     run_recipe(*CHOICES)
-    call_command("run_metric", "auto_ais", "--dataset=valley", "--flavor=v1", "--evidence=golden")
-    judge = MetricRun.objects.get(signature__contains="v1|localized")
+    call_command("run_metric", "auto_ais", "--dataset=valley", "--window=1", "--evidence=golden")
+    judge = MetricRun.objects.get(signature__contains="localized:1")
 
     report = json.loads(
         run_recipe(*CHOICES, f"--judge-attribution=run-{judge.pk}", "--format=json")
@@ -142,8 +142,8 @@ def test_another_flavor_of_what_chose_is_no_other_judge(dataset):
 
     last = report["rows"][4]
     assert (last["is_flattered_x"], last["is_flattered_y"]) == (True, True)
-    assert "v1" in last["judged_by"]
-    assert "v3" in last["chosen_by"]
+    assert "K = 1" in last["judged_by"]
+    assert "K = 2" in last["chosen_by"]
 
 
 def test_what_did_not_choose_judges_by_itself(dataset):
@@ -273,7 +273,7 @@ def test_scores_from_elsewhere_cannot_go_on_and_a_new_run_is_asked_for_by_name(d
     said = failure("run_recipe", *CHOICES)
 
     assert "--attribution: Auto-AIS has scores here that nothing can be added to" in said
-    assert "such as auto_ais/lexical" in said
+    assert "such as auto_ais/added_words" in said
     assert not Grid.objects.exists()
     run_recipe(*CHOICES, "--attribution=auto_ais/lexical")
     assert MetricRun.objects.filter(metric="auto_ais").count() == 2
