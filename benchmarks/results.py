@@ -237,10 +237,10 @@ def in_words(found: dict[str, Any]) -> Iterator[str]:
     for row in found["chosen"]:
         if row["why"] is None:
             yield (
-                f"Choice of {row['model']} on other dialogs (threshold too): "
-                f"{_figure(row, 'accuracy')}; on the same, which flatters: "
-                f"{_figure(row, 'flattering_accuracy')}; {row['untuned_title']} at "
-                f"{row['untuned_threshold']:g}: {_figure(row, 'untuned_accuracy')}."
+                f"Accuracy of {row['model']}, chosen on other dialogs (threshold too): "
+                f"{_figure(row, 'accuracy')}. Chosen on the same dialogs (too optimistic): "
+                f"{_figure(row, 'flattering_accuracy')}. Nothing chosen ({row['untuned_title']} "
+                f"at {row['untuned_threshold']:g}): {_figure(row, 'untuned_accuracy')}."
             )
     yield ""
 
