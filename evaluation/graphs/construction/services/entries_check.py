@@ -87,8 +87,12 @@ class EntriesCheck(NamedTuple):
         return not self.problems and self.n_ready > 0
 
 
-def checked(upload: Upload) -> EntriesCheck:
+def checked(upload: Upload, *, is_page: bool = True) -> EntriesCheck:
     """Return the checked contents of an upload.
+
+    Args:
+        upload: the files.
+        is_page: whether an admin waits for a page, so that only smaller files are read.
 
     Raises:
         TooLargeError: it contains more than can be read while an admin waits for the page.
@@ -97,7 +101,7 @@ def checked(upload: Upload) -> EntriesCheck:
     relations = usual_relations()
     if upload.relations_file:
         relations = read_relations(upload.relations_text, upload.relations_file)
-    rows = list(_rows(upload))
+    rows = list(_rows(upload, is_page=is_page))
     entries = tuple(row for row in rows if isinstance(row, EntryRecord))
     incomplete: list[tuple[EntryRecord, str]] = []
     unknown: Counter[str] = Counter()
@@ -119,14 +123,14 @@ def checked(upload: Upload) -> EntriesCheck:
     )
 
 
-def _rows(upload: Upload) -> Iterator[EntryRecord | Problem]:
+def _rows(upload: Upload, *, is_page: bool) -> Iterator[EntryRecord | Problem]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / _name_on_disk(upload.file)
         path.write_bytes(upload.content)
-        source = Source(path, WEB_LIMITS)
+        source = Source(path, WEB_LIMITS if is_page else LIMITS)
         try:
             for n_rows, row in enumerate(read_entries(source), start=1):
-                if n_rows > MOST_ROWS:
+                if is_page and n_rows > MOST_ROWS:
                     raise TooLargeError(upload.file, f"more than {MOST_ROWS:,} rows", "fewer")
                 yield row
         finally:

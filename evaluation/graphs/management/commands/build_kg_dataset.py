@@ -171,7 +171,7 @@ def _read(entries: Path, relations: Path | None) -> EntriesCheck:
         if relations:
             text = relations.read_text(encoding="utf-8-sig")
             upload = upload._replace(relations_file=relations.name, relations_text=text)
-        check = checked(upload)
+        check = checked(upload, is_page=False)
     except (OSError, UnicodeDecodeError, DatasetError) as error:
         raise CommandError(f"{error}\nNothing was asked.") from error
     if check.problems:

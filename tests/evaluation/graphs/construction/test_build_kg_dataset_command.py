@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from evaluation.graphs.construction.services import constructions as service
+from evaluation.graphs.construction.services.entries_check import MOST_ROWS
 from evaluation.graphs.management.commands import build_kg_dataset
 from evaluation.models import Job
 from generation.models import Construction, Dataset
@@ -97,6 +98,17 @@ def test_it_says_what_became_of_entries_and_makes_both_datasets(family_graph, wr
     review_entry(entry(1), Review("drop", "odd"), None)
     with pytest.raises(CommandError, match="before its questions were reviewed"):
         build(file, family_graph.url, *PUBLISHED)
+
+
+def test_the_command_reads_files_that_are_too_large_for_the_page(writer, tmp_path):
+    listed(writer)
+    file = tmp_path / "many.csv"
+    row = "Anne married Will.,Anne Hathaway,William Shakespeare,spouse\n"
+    file.write_text("paragraph,name 1,name 2,relation\n" + row * (MOST_ROWS + 1))
+
+    [said] = build(file, "http://127.0.0.1:1/", "--dry-run")
+
+    assert said.startswith("2,001 entries: 2,001 would be looked up")
 
 
 def test_a_dry_run_asks_and_writes_nothing(writer, tmp_path):
