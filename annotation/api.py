@@ -109,16 +109,17 @@ class VoteSerializer(serializers.Serializer[dict[str, Any]]):
     rater = serializers.CharField(source="rater__code", help_text="A code.")
     answer = serializers.CharField(help_text="yes, no, a number of the scale, or a label.")
     implied = serializers.BooleanField(
-        source="is_implied", help_text="Followed from an earlier answer."
+        source="is_implied", help_text="Implied by an earlier answer."
     )
     surplus = serializers.BooleanField(
-        source="is_surplus", help_text="Sent after another rater got the unit: in no figure."
+        source="is_surplus", help_text="Sent after another rater got the unit. No figure counts it."
     )
     excluded = serializers.BooleanField(
         source="rater__is_excluded", help_text="Its rater is excluded."
     )
     gold = serializers.BooleanField(
-        source="is_gold", help_text="About a gold item, whose answers are known: in no figure."
+        source="is_gold",
+        help_text="About a gold item, whose answers are known. No figure counts it.",
     )
     simulated = serializers.BooleanField(
         source="rater__is_simulated", help_text="Its rater is a program."
@@ -126,7 +127,7 @@ class VoteSerializer(serializers.Serializer[dict[str, Any]]):
     position = serializers.IntegerField(allow_null=True, help_text="In a merged unit, from 1.")
     seconds = serializers.FloatField(allow_null=True)
     at = serializers.DateTimeField(allow_null=True)
-    source_id = serializers.CharField(help_text="What it is called where it comes from.")
+    source_id = serializers.CharField(help_text="Its name in the source that it was imported from.")
 
 
 class VoteFilters(filters.FilterSet):  # type: ignore[misc] # no types

@@ -76,13 +76,13 @@ def gates_of(asked: Sequence[AskedQuestion]) -> list[Gate]:
             continue
         behind = [row for row in asked if gate.gate in row.after.split()]
         numbers = _in_words([row.number for row in behind])
-        verb = "is" if len(behind) == 1 else "are"
-        stored = f"After a no to {gate.number} there is nothing to judge in "
-        stored += "it: it is" if len(behind) == 1 else "them: they are"
+        what, verb = ("Question", "is") if len(behind) == 1 else ("Questions", "are")
+        stored = f"After a no to question {gate.number} there is nothing to judge in "
+        stored += "it. It is" if len(behind) == 1 else "them. They are"
         stored += " stored as an implied no."
         if any(row.question.scale != YES_NO for row in behind):
-            stored = f"After a no to {gate.number} there is nothing to judge there."
-        notes.append(Gate(gate.gate, gate.after, f"{numbers} {verb} not asked.", stored))
+            stored = f"After a no to question {gate.number} there is nothing to judge there."
+        notes.append(Gate(gate.gate, gate.after, f"{what} {numbers} {verb} not asked.", stored))
     return notes
 
 
@@ -95,7 +95,7 @@ def _in_words(numbers: Sequence[int]) -> str:
 
 
 def impossible_in_words(scheme: Scheme, together: Mapping[str, int]) -> str:
-    """Return why answers exclude each other, such as '5 and 7 cannot both be yes.', in words."""
+    """Return in words why answers exclude each other: 'Questions 5 and 7 cannot both be yes.'."""
     said = [
         (number, question.scale.label(together[question.key]))
         for number, question in enumerate(scheme.questions, start=1)
@@ -104,11 +104,15 @@ def impossible_in_words(scheme: Scheme, together: Mapping[str, int]) -> str:
     numbers = [str(number) for number, _ in said]
     labels = {label for _, label in said}
     if len(said) == 2 and len(labels) == 1:
-        return f"{numbers[0]} and {numbers[1]} cannot both be {said[0][1]}. Change one of them."
-    if len(said) == 2:
         return (
-            f"{numbers[0]} cannot be {said[0][1]} while {numbers[1]} is {said[1][1]}. "
+            f"Questions {numbers[0]} and {numbers[1]} cannot both be {said[0][1]}. "
             "Change one of them."
         )
-    answers = ", ".join(f"{number} {label}" for number, label in said)
-    return f"These answers cannot stand together: {answers}. Change one of them."
+    if len(said) == 2:
+        return (
+            f"Question {numbers[0]} cannot be {said[0][1]} while question {numbers[1]} is "
+            f"{said[1][1]}. "
+            "Change one of them."
+        )
+    answers = ", ".join(f"question {number} {label}" for number, label in said)
+    return f"These answers exclude each other: {answers}. Change one of them."

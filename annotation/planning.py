@@ -29,11 +29,11 @@ CHARACTERS_PER_SECOND = 238 * 6 / 60
 SECONDS_PER_ANSWER = 4.0  # our assumption
 
 NO_DIALOG = "responses to examples without a dialog"
-NOTHING_SAID = "responses without text: nobody rates them"
-NO_EVIDENCE = "responses without evidence: nobody rates them"
+NOTHING_SAID = "responses without text: no rater gets them"
+NO_EVIDENCE = "responses without evidence: no rater gets them"
 NO_CITATION = "responses without a complete citation"
-NO_SENTENCE = "complete citations that are in no sentence: no pair to rate"
-NO_PARTNER = "responses whose evidence no other response of the example shares: not merged"
+NO_SENTENCE = "complete citations that are in no sentence, so there is no pair to rate"
+NO_PARTNER = "responses whose evidence no other response of the example has: not merged"
 TOO_MANY = f"responses beyond the {MOST_IN_A_UNIT} that a merged unit can show"
 
 TargetIds = tuple[int, int | None]  # ids of a response and of a citation

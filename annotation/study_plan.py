@@ -25,8 +25,9 @@ class StudyPlan(NamedTuple):
         int | None,
         Choice(
             "Sample",
-            help="Examples, drawn by the seed. For a scheme about citations: sentence-citation "
-            "pairs of each model.",
+            help="How many examples the seed draws. For a scheme about citations: how many "
+            "pairs of "
+            "sentence and citation of each model.",
             low=1,
             usual="all",
         ),
@@ -42,12 +43,12 @@ class StudyPlan(NamedTuple):
             },
             explained={
                 EvidenceChoice.SHOWN.value: "What the model was given. If the scheme needs "
-                "evidence, a response made without it is not rated: it counts as not attributable.",
+                "evidence, a response made without it is not rated. It counts as not attributable.",
                 EvidenceChoice.GOLDEN.value: "The example's golden passages, or the sub-graphs of "
-                "its gold entities, whatever the model was given.",
+                "its golden entities, whatever the model was given.",
                 EvidenceChoice.RETRIEVED.value: "What a search (BM25) finds in the dataset's "
-                "passages for the dialog and the response. Responses are merged only if it finds "
-                "the same for them.",
+                "passages for the dialog and the response. Responses are merged only if "
+                "the search finds the same for them.",
             },
         ),
     ] = EvidenceChoice.SHOWN.value
@@ -79,22 +80,23 @@ class StudyPlan(NamedTuple):
             {ORDER.RANDOM.value: "Random for each rater", ORDER.FIXED.value: "Fixed, by setup"},
             explained={
                 ORDER.RANDOM.value: "No setup has an advantage by its position.",
-                ORDER.FIXED.value: "The same for everybody, lowest temperature first. The effects "
-                "of position and setup then mix, as in the published study of merged rating.",
+                ORDER.FIXED.value: "The same for all raters, lowest temperature first. The effects "
+                "of position and setup can then not be told apart, as in the published study of "
+                "merged rating.",
             },
         ),
     ] = ORDER.RANDOM.value
     mixing: Annotated[
         str,
         Choice(
-            "Who meets which arm",
+            "Which rater gets which arm",
             {
                 MIXING.ORDER.value: "Both arms for everybody",
                 MIXING.RATERS.value: "One arm for each rater",
             },
             explained={
-                MIXING.ORDER.value: "In random order, with different examples in each.",
-                MIXING.RATERS.value: "Drawn by the seed, in equal parts.",
+                MIXING.ORDER.value: "In random order, with different examples in each arm.",
+                MIXING.RATERS.value: "The seed divides the raters into two equal groups.",
             },
         ),
     ] = MIXING.ORDER.value
@@ -102,7 +104,7 @@ class StudyPlan(NamedTuple):
         bool,
         Choice(
             "A rater may judge one response in both arms",
-            help="Needs half as many raters; the first judgement may affect the second.",
+            help="This needs half as many raters, but the first judgement may affect the second.",
         ),
     ] = False
     seed: Annotated[
@@ -144,7 +146,8 @@ class StudyPlan(NamedTuple):
         str,
         Choice(
             "Introduction for raters",
-            help="What raters read before they begin: what it is for, how long it takes, the pay.",
+            help="Raters read this before they begin: what the study is for, how long it takes, "
+            "what it pays.",
             longest=5000,
         ),
     ] = ""

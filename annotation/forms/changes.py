@@ -37,7 +37,7 @@ class CloseForm(forms.Form):
     """Closing a study, which cannot be undone."""
 
     is_final = forms.BooleanField(
-        label="Close it for good: nobody can rate or change votes any more",
+        label="Close it for good. Raters can then no longer rate or change votes.",
         error_messages={"required": "Closing is final. Tick this when you mean it."},
     )
 
@@ -85,8 +85,8 @@ class TakeOutForm(forms.Form):
         widget=forms.RadioSelect,
         initial=KEEP,
         choices=[
-            (KEEP, "stay in every figure"),
-            (EXCLUDE, "are excluded; a switch on the report counts them"),
+            (KEEP, "They stay in every figure"),
+            (EXCLUDE, "They are excluded. A switch on the report counts them"),
         ],
     )
 

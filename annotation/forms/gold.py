@@ -19,23 +19,24 @@ class GoldForm(forms.Form):
         label="Known answers",
         required=False,
         widget=forms.Textarea(attrs={"rows": 12, "class": "mono", "spellcheck": "false"}),
-        help_text="CSV with the columns response, question, answer: a full form for each response. "
-        "Omit questions that an earlier No makes unnecessary.",
+        help_text="CSV with the columns response, question, answer. Give the answers to all "
+        "questions "
+        "for each response. Leave out questions that an earlier No makes unnecessary.",
     )
     n_qualifying = forms.IntegerField(
-        label="To qualify, first rate",
+        label="Gold items to qualify",
         min_value=0,
         initial=0,
-        help_text="Each rater gets this many gold items first. 0: they are only mixed in.",
+        help_text="Each rater gets this many gold items first. 0: gold items are only mixed in.",
     )
     threshold = forms.FloatField(
-        label="Answers that must be met",
+        label="Share of right answers needed",
         required=False,
         min_value=0,
         max_value=1,
         widget=forms.NumberInput(attrs={"step": "0.05"}),
-        help_text="A share from 0 to 1. A rater below it gets no further units and is excluded. "
-        "Empty: nobody is excluded.",
+        help_text="From 0 to 1. A rater with a lower share gets no further units and is excluded. "
+        "Empty: no rater is excluded.",
     )
 
     def __init__(self, study: Study, data: Mapping[str, str] | None = None) -> None:

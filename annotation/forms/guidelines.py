@@ -17,8 +17,9 @@ class GuidelineForm(forms.Form):
         strip=False,
         widget=forms.Textarea(attrs={"rows": 28, "class": "mono"}),
         help_text=(
-            "A line that begins with ## is a heading, with - an item of a list, with &gt; a quote; "
-            "**two stars** make bold. Questions, help and examples are added below your text."
+            "A line that begins with ## becomes a heading, with - an item of a list, with &gt; a "
+            "quote. **Two stars** make text bold. Questions, help and examples are added below "
+            "your text."
         ),
     )
     based_on = forms.IntegerField(widget=forms.HiddenInput)
@@ -43,7 +44,7 @@ class GuidelineForm(forms.Form):
             self.add_error(
                 "text",
                 f"Version {self.newest_version} was saved while you wrote. Look at what it changed,"
-                " take over what you need, and save again.",
+                " copy what you need from it, and save again.",
             )
             self.is_outdated = True
             # The error informs the researcher, so the next save is accepted.

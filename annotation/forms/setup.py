@@ -31,9 +31,9 @@ ARMS_OF: Mapping[str, tuple[str, ...]] = {
     BOTH: (Arm.Kind.SEPARATE, Arm.Kind.MERGED),
 }
 ARM_LINES: Mapping[str, str] = {
-    "separate": "Each response alone: raters read dialog and evidence again each time.",
-    "merged": "All responses of an example together: quicker, but raters compare them.",
-    BOTH: "This shows how comparing changes the answers.",
+    "separate": "Each response alone. Raters read dialog and evidence again each time.",
+    "merged": "All responses of an example together. This is quicker, but raters compare them.",
+    BOTH: "The report then shows how comparing responses changes the answers.",
 }
 LONGEST_SCHEME = 200_000  # characters
 IN_ORDER = ("name", "setups", "n_sampled", "scheme", "own_scheme", "evidence_choice", "arms")
@@ -195,15 +195,21 @@ class StudyForm(forms.Form):
 
     def _check_together(self, scheme: Scheme, cleaned: dict[str, Any]) -> None:
         if scheme.target == "citation" and cleaned.get("arms") != "separate":
-            self.add_error("arms", f"{scheme.key} asks about single citations: choose Separate.")
+            self.add_error("arms", f"{scheme.key} asks about single citations. Choose Separate.")
         n_sampled = cleaned.get("n_sampled") or 0
         if scheme.target == "response" and n_sampled > self.n_examples:
-            self.add_error("n_sampled", f"The dataset has {self.n_examples:,} with responses.")
+            self.add_error(
+                "n_sampled",
+                f"Found {n_sampled:,}; the dataset has {self.n_examples:,} examples with "
+                f"responses.",
+            )
         if "raters_per_unit" not in self.errors:
             usual = usual_raters_per_unit(scheme)
             cleaned["raters_per_unit"] = cleaned.get("raters_per_unit") or usual
             if scheme.target == "response" and cleaned["raters_per_unit"] % 2 == 0:
-                self.add_error("raters_per_unit", "Choose an odd number: even votes can be tied.")
+                self.add_error(
+                    "raters_per_unit", "Choose an odd number. An even number of votes can be a tie."
+                )
 
     def fields_to_fix(self) -> list[forms.BoundField]:
         """Return the fields with an error, in the order of the page."""

@@ -169,8 +169,8 @@ def open_study(study: Study, by: User | None) -> None:
     n_gold_units = Target.objects.filter(units__arm__study=study, units__is_gold=True)
     if n_gold_units.distinct().count() != study.n_gold_units:
         raise StudyError(
-            f"{study.n_gold_units} gold items, of which {n_gold_units.distinct().count()} can be "
-            "shown in this plan: set the gold items again."
+            f"The study has {study.n_gold_units} gold items, but this plan can show only "
+            f"{n_gold_units.distinct().count()} of them. Set the gold items again."
         )
     _set_state(study, Study.State.OPEN)
     record(by, "study.opened", study.name, n_units=n_units)
@@ -215,7 +215,8 @@ def _grow(study: Study, setups: Collection[Setup], n_sampled: int | None) -> Non
     if n_sampled is not None:
         if study.n_sampled is not None and n_sampled < study.n_sampled:
             raise StudyError(
-                f"The sample has {study.n_sampled} {_sampled_what(study)}; it can only grow."
+                f"The sample has {study.n_sampled} {_sampled_what(study)}. It can only "
+                "become larger."
             )
         study.n_sampled = n_sampled
         study.save(update_fields=["n_sampled"])

@@ -21,13 +21,14 @@ def hours(figure: float) -> str:
 
 @register.filter
 def group_need_text(need: GroupNeed, name: str) -> str:
-    """Return how many raters a group has and needs: 'Group 1: 4 of 5 there; one more needed.'."""
+    """Return how many raters a group has and needs: 'Group 1: 4 of 5 raters. 1 more is needed.'."""
     n_more = need.n_missing
     of = f" of {need.n_needed}" if n_more else ""
-    more = f"; {'one' if n_more == 1 else n_more} more needed" if n_more else ""
-    text = (
-        f"{name}: {need.n_there}{of} there{more}." if name else f"{need.n_there}{of} there{more}."
-    )
+    more = f" {n_more} more {'is' if n_more == 1 else 'are'} needed." if n_more else ""
+    is_one = need.n_there == 1 and not of
+    text = f"{need.n_there}{of} rater{'' if is_one else 's'}.{more}"
+    if name:
+        text = f"{name}: {text}"
     return text[:1].upper() + text[1:]
 
 

@@ -67,7 +67,9 @@ def _after_submit(
     if outcome is SubmitOutcome.CHANGED:
         messages.success(request, "Your changes are saved.")
     if outcome is SubmitOutcome.SURPLUS:
-        messages.info(request, "This unit was gone: your answers are kept, but not counted.")
+        messages.info(
+            request, "This unit had gone to another rater. Your answers are kept, but not counted."
+        )
     if "from_answers" in request.POST:
         return redirect("annotation:my-answers", slug)
     last = form if RatingDesk(form).layout == "judge" else None

@@ -183,7 +183,7 @@ def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
 
 CHANGES: Mapping[str, tuple[Callable[[Study, User], None], str]] = {
     "open": (services.open_study, "The study is open: its raters find it under My studies."),
-    "pause": (services.pause_study, "The study is paused: no further units are handed out."),
+    "pause": (services.pause_study, "The study is paused: raters get no new units."),
     "resume": (services.resume_study, "The study is open again."),
     "close": (services.close_study, "The study is closed."),
 }
@@ -243,7 +243,7 @@ def release_units(request: SignedInRequest, slug: str, rater_id: int) -> HttpRes
     if services.release_units(rater, request.user):
         messages.success(request, f"The unit of {rater.code} is released. Their draft is kept.")
     else:
-        messages.info(request, f"{rater.code} had no unit in hand.")
+        messages.info(request, f"{rater.code} had no reserved unit.")
     return redirect("annotation:study-setup", slug)
 
 

@@ -61,7 +61,11 @@ def ask_again(request: SignedInRequest, slug: str, unit_id: int, rater_id: int) 
         if stranded_slots.ask_again(unit, rater, request.user):
             messages.success(request, f"{rater.code} can now rate the unit again.")
         else:
-            messages.info(request, f"{rater.code} has this unit, has judged it, or may take it.")
+            messages.info(
+                request,
+                f"{rater.code} was not asked again: this rater has the unit, has judged it, or may "
+                "take it anyway.",
+            )
     except StudyError as error:
         messages.error(request, str(error))
     return redirect("annotation:study-setup", slug)
@@ -80,7 +84,9 @@ def let_slots_go(request: SignedInRequest, slug: str) -> HttpResponse:
         messages.error(request, str(error))
     else:
         what = f"{n_slots:,} slot{'s' if n_slots != 1 else ''}"
-        messages.success(request, f"{what} released." if n_slots else "No such slot is left.")
+        messages.success(
+            request, f"{what} released." if n_slots else "There is no such slot any more."
+        )
     return redirect("annotation:study-setup", slug)
 
 
@@ -94,7 +100,7 @@ def take_slots_back(request: SignedInRequest, slug: str) -> HttpResponse:
         messages.error(request, str(error))
     else:
         messages.success(
-            request, f"{n_slots:,} slot{'s are' if n_slots != 1 else ' is'} wanted again."
+            request, f"{n_slots:,} slot{'s' if n_slots != 1 else ''} can be filled again."
         )
     return redirect("annotation:study-setup", slug)
 

@@ -157,8 +157,8 @@ def test_a_gold_item_costs_no_more_statements_than_another(study):
     ("answers", "numbers", "said"),
     [
         ({"nobody": GOOD}, {}, "no setup of this study"),
-        ({"e1-cool": {"specific": 1}}, {}, "one full form"),
-        ({"e1-cool": GOOD}, {"n_qualifying": 2}, "no more than the 1"),
+        ({"e1-cool": {"specific": 1}}, {}, "one answer to each question"),
+        ({"e1-cool": GOOD}, {"n_qualifying": 2}, "at most 1, as"),
         ({"e1-cool": GOOD}, {"threshold": 1.5}, "from 0 to 1"),
     ],
 )
@@ -214,7 +214,7 @@ def test_gold_outside_the_plan_is_told_before_a_study_opens(tmp_path):
     keys = [f"e{n}-cool" for n in range(1, 7)]
     set_gold(study, dict.fromkeys(keys, GOOD), researcher(), n_qualifying=6)
 
-    with pytest.raises(StudyError, match="6 gold items, of which 2 can be shown"):
+    with pytest.raises(StudyError, match="6 gold items, but this plan can show only 2"):
         open_study(study, researcher())
 
     assert not Unit.objects.exists()

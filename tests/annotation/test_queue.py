@@ -337,7 +337,7 @@ def test_an_open_study_grows_by_setups_and_examples_and_what_is_planned_stays(tm
     assert (n_new, n_more) == (1, 3)
     assert units < set(Assignment.objects.values_list("unit", flat=True))
     assert study.n_units_by_group == [6]
-    with pytest.raises(StudyError, match="can only grow"):
+    with pytest.raises(StudyError, match="can only become larger"):
         extend_study(study, researcher(), n_sampled=1)
 
 

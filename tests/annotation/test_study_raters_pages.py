@@ -57,7 +57,7 @@ def test_a_stranded_slot_is_said_with_three_ways_out(researcher, study):
 
     page = setup_page(researcher, study)
 
-    assert "1 slot that no rater may take" in page.messages[0]
+    assert "No rater may take 1 slot" in page.messages[0]
     assert "invite one more rater" in page.messages[0]
     row = page.table("Units with slots").row(unit.example.key)
     assert row["Slots"] == "1"
@@ -83,14 +83,14 @@ def test_a_slot_is_let_go_counted_and_wanted_again(researcher, study):
     again = shown(researcher.post(let_go, {"unit": unit.pk}, follow=True))
 
     assert said.messages == ["1 slot released."]
-    assert again.messages == ["No such slot is left."]
+    assert again.messages == ["There is no such slot any more."]
     row = said.table("Slots").row("separate")
     assert (row["Of"], row["Released"]) == ("19", "1")
     assert "1 by hand" in said.text
     assert "Slots that no rater may take" not in said.headings
 
     back = shown(researcher.post(address("annotation:take-slots-back", study), follow=True))
-    assert back.messages[0] == "1 slot is wanted again."
+    assert back.messages[0] == "1 slot can be filled again."
     assert back.table("Slots").row("separate")["Of"] == "20"
     said_in_trail = [action for action, _ in audit_actions()]
     assert said_in_trail[-2:] == ["study.slots-let-go", "study.slots-taken-back"]
@@ -167,7 +167,7 @@ def test_a_rater_is_taken_out_after_the_page_said_what_that_does(researcher, stu
     page = shown(researcher.get(url))
     done = shown(researcher.post(url, {"votes": "exclude"}, follow=True))
 
-    assert "has submitted 1 unit and has one in hand" in page.text
+    assert "has submitted 1 unit. One more unit is reserved" in page.text
     assert page.fields["votes"] == "keep"
     assert f"{rater.code} does not take part any more." in done.messages
     row = next(row for row in done.table("Raters").rows if row[0].startswith(rater.code))
@@ -204,7 +204,7 @@ def test_before_it_opens_raters_change_as_everything_else_does(researcher, tmp_p
 
     assert study.raters.count() == 4
     edit = shown(researcher.get(address("annotation:edit-study", study)))
-    assert "you can change everything but the dataset" in edit.text
+    assert "you can change everything except the dataset" in edit.text
     assert edit.links["set-up page"] == address("annotation:study-setup", study)
 
 

@@ -93,8 +93,14 @@ def test_behind_a_closed_gate_nothing_is_missing_and_nothing_else_counts():
 @pytest.mark.parametrize(
     ("answers", "said"),
     [
-        ({"evidence_contradicts": "1"}, "5 and 7 cannot both be yes. Change one of them."),
-        ({"evidence_supports": "0"}, "6 cannot be no while 7 is yes. Change one of them."),
+        (
+            {"evidence_contradicts": "1"},
+            "Questions 5 and 7 cannot both be yes. Change one of them.",
+        ),
+        (
+            {"evidence_supports": "0"},
+            "Question 6 cannot be no while question 7 is yes. Change one of them.",
+        ),
     ],
 )
 def test_what_cannot_stand_together_is_said_in_words(answers, said):
@@ -108,7 +114,10 @@ def test_what_cannot_stand_together_is_said_in_words(answers, said):
 def test_more_than_two_answers_that_cannot_stand_together_are_listed():
     together = {"understand": 1, "relevant": 0, "attributable": 1}
 
-    said = "These answers cannot stand together: 1 yes, 2 no, 7 yes. Change one of them."
+    said = (
+        "These answers exclude each other: question 1 yes, question 2 no, question 7 yes. "
+        "Change one of them."
+    )
     assert impossible_in_words(AIS, together) == said
 
 
@@ -152,12 +161,12 @@ def test_a_question_is_also_behind_the_gates_of_its_gate():
 def test_a_closed_gate_says_what_is_not_asked():
     understand, evidence_relevant = gates_of(asked_questions(AIS))
 
-    assert understand.closed == "2 to 7 are not asked."
-    assert evidence_relevant.closed == "5 to 7 are not asked."
+    assert understand.closed == "Questions 2 to 7 are not asked."
+    assert evidence_relevant.closed == "Questions 5 to 7 are not asked."
     assert "implied no" in understand.stored
     assert [gate.closed for gate in gates_of(asked_questions(CHAIN))] == [
-        "2 and 3 are not asked.",
-        "3 is not asked.",
+        "Questions 2 and 3 are not asked.",
+        "Question 3 is not asked.",
     ]
     # There is no implied no on a scale of 1 to 4.
     assert not any("implied" in gate.stored for gate in gates_of(asked_questions(CHAIN)))

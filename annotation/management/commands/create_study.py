@@ -130,7 +130,7 @@ def raters_called(names: Sequence[str]) -> list[User]:
     by_name |= {user.rater_code: user for user in accounts}
     for name in names:
         if name not in by_name:
-            raise CommandError(f"Nobody called {name!r} has the rater role.")
+            raise CommandError(f"No user named {name!r} has the rater role.")
     return list(dict.fromkeys(by_name[name] for name in names))
 
 

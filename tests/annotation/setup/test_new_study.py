@@ -112,7 +112,7 @@ def test_citations_are_rated_by_two_in_the_separate_arm(researcher, dataset):
     plan_it(researcher, dataset, scheme="ALIGNMENT")
 
     assert refused.status_code == 422
-    assert "choose Separate" in shown(refused).errors["arms"]
+    assert "Choose Separate" in shown(refused).errors["arms"]
     assert Study.objects.get().raters_per_unit == 2
 
 
@@ -123,7 +123,7 @@ def test_citations_are_rated_by_two_in_the_separate_arm(researcher, dataset):
         ({"setups": []}, "one or more"),
         ({"raters_per_unit": 4}, "odd number"),
         ({"raters_per_unit": 0}, "greater than or equal to 1"),
-        ({"n_sampled": 5}, "has 4 with responses"),
+        ({"n_sampled": 5}, "has 4 examples with responses"),
         ({"lease_minutes": 0}, "greater than or equal to 1"),
         ({"full_share": 1.01}, "less than or equal to 1"),
         ({"scheme": "XYZ"}, "XYZ is not one of"),

@@ -95,10 +95,10 @@ def test_hours_are_written_as_people_say_them(figure, words):
 @pytest.mark.parametrize(
     ("n_there", "name", "words"),
     [
-        (5, "", "5 there."),
-        (7, "group 1", "Group 1: 7 there."),
-        (4, "group 2", "Group 2: 4 of 5 there; one more needed."),
-        (0, "", "0 of 5 there; 5 more needed."),
+        (5, "", "5 raters."),
+        (7, "group 1", "Group 1: 7 raters."),
+        (4, "group 2", "Group 2: 4 of 5 raters. 1 more is needed."),
+        (0, "", "0 of 5 raters. 5 more are needed."),
     ],
 )
 def test_a_need_says_how_many_more_will_do(n_there, name, words):

@@ -62,7 +62,7 @@ def test_the_table_tells_what_each_rater_has_done(researcher, opened):
     assert page.table("Raters").row("R-1 r1") == {
         "Rater": "R-1 r1",
         "Submitted": "0",
-        "In hand": f"until {until:%H:%M} Release",
+        "Reserved": f"until {until:%H:%M} Release",
         "Surplus": "1",
         "Skipped": "1",
         "Flagged": "1",
@@ -81,8 +81,8 @@ def test_a_researcher_releases_a_unit(researcher, opened):
     second, stranded = shown(researcher.post(url, follow=True)).messages
 
     assert "The unit of R-1 is released" in first
-    assert "R-1 had no unit" in second
-    assert "1 slot that no rater may take" in stranded  # the others are needed for the rest
+    assert "R-1 had no reserved unit" in second
+    assert "No rater may take 1 slot" in stranded  # the others are needed for the rest
     assert not Assignment.objects.filter(rater=rater).exists()
 
 
@@ -113,7 +113,7 @@ def test_progress_counts_the_slots_of_each_arm(researcher, opened):
         "Arm": "separate",
         "Done": "1",
         "Of": "39",
-        "In hand": "1",
+        "Reserved": "1",
         "Released": "1",
         "Units": "8",
     }

@@ -46,7 +46,7 @@ def test_responses_side_by_side(page, tmp_path, rating, live_server):
         ):
             page.locator(f"#{key}-{position}").get_by_label(answer).check()
     page.locator("#evidence_contradicts-3").get_by_label("Yes").check()
-    expect(page.get_by_text("Response 3: 5 and 7 cannot both be yes.")).to_be_visible()
+    expect(page.get_by_text("Response 3: Questions 5 and 7 cannot both be yes.")).to_be_visible()
     page.locator("#evidence_contradicts-3").get_by_label("No").check()
     page.get_by_role("button", name="Submit all 3").click()
 
