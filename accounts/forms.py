@@ -91,7 +91,7 @@ class NewTokenForm(forms.Form):
     ends_on = forms.DateField(
         label="Last day",
         required=False,
-        help_text="The day ends by UTC. Empty: it works until you revoke it.",
+        help_text="The token ends with this day (UTC). Empty: it works until you revoke it.",
         widget=forms.DateInput(attrs={"type": "date"}),
     )
 

@@ -50,7 +50,7 @@ LOCKS = (
         ("ip_address",),
         limit=50,
         wait=timedelta(minutes=15),
-        shuts_out="nobody can sign in from here",
+        shuts_out="no user can sign in from here",
     ),
     # This stops attempts from many machines on one name. The wait is short, because it also shuts
     # out the person who has that name.

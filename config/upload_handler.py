@@ -43,4 +43,4 @@ class BoundedUploadHandler(TemporaryFileUploadHandler):
         super().receive_data_chunk(raw_data, start)
 
     def _too_big(self) -> RequestDataTooBig:
-        return RequestDataTooBig(f"An upload may have {self._most:,} bytes.")
+        return RequestDataTooBig(f"An upload may have at most {self._most:,} bytes.")

@@ -90,7 +90,7 @@ def test_search_finds_names_and_rater_codes_and_paging_keeps_it(admin, adam, rac
     assert names_on(admin.get(USERS, {"q": rachel.rater_code.lower()})) == ["rachel"]
     assert "?q=rater-&page=2" in shown(admin.get(USERS, {"q": "rater-"})).addresses
     [message] = shown(admin.get(USERS, {"q": "zzz"})).messages
-    assert "Nobody" in message
+    assert "No user" in message
 
 
 def test_search_by_htmx_gets_the_list_alone(admin, rachel):
