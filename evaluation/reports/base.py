@@ -36,9 +36,10 @@ class Choices(NamedTuple):
     """The reader's choices for the reports of a study. The signature includes all of them."""
 
     by_setup: Annotated[
-        bool, Choice("A row for each setup", help="raters: a row for each setup as well.")
+        bool,
+        Choice("A row for each setup", help="In the report raters: a row for each setup as well."),
     ] = False
-    with_implied: Annotated[bool, Choice("Agreement over implied answers too")] = False
+    with_implied: Annotated[bool, Choice("Count implied answers in agreement")] = False
     with_excluded: Annotated[
         bool, Choice("Count excluded raters", help="Count votes of excluded raters.")
     ] = False
@@ -48,15 +49,15 @@ class Choices(NamedTuple):
         Choice(
             "Truth",
             dict(Arm.Kind.choices),
-            help="Arm that metrics are held against.",
+            help="Arm whose votes metrics are compared with.",
             usual="the first of the study",
         ),
     ] = Arm.Kind.SEPARATE
     by_gates: Annotated[
         bool,
         Choice(
-            "Answers behind a gate that their rater closed count as implied",
-            help="Agreement: answers behind a gate that the same rater closed are implied.",
+            "Treat answers behind a closed gate as implied",
+            help="Agreement treats answers behind a gate that the same rater closed as implied.",
         ),
     ] = False
 

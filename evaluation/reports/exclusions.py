@@ -2,22 +2,28 @@
 
 # The keys are those of `Report.left_out`. A key that is missing here is shown as words.
 REASONS = {
-    "flagged_responses": ("flagged responses", "most of their raters flagged them as malformed"),
+    "flagged_responses": ("flagged responses", "more than half of their raters flagged them"),
     "gold_items": ("gold items", "their answers were known before"),
-    "surplus_votes": ("surplus votes", "came after their slot had gone to another rater"),
-    "excluded_raters": ("excluded raters", "somebody excluded them; the log gives the reason"),
+    "surplus_votes": ("surplus votes", "they came after their slot had gone to another rater"),
+    "excluded_raters": (
+        "excluded raters",
+        "they were taken out, were below the gold threshold, or were imported as excluded",
+    ),
     "excluded_votes": ("votes of excluded raters", "see the switch at the top"),
-    "unrated_responses": ("unrated responses", "nobody has rated them yet"),
+    "unrated_responses": ("unrated responses", "no rater has rated them yet"),
     "assumed": (
         "assumed responses",
-        "nothing was shown or said: counted as no without a rating",
+        "nothing was shown or said, so they count as no without a rating",
     ),
     "undecided": (
         "undecided labels",
-        "no answer has more than half of the raters, or a median lies on the cut",
+        "no answer was given by more than half of the raters, or a median is on the cut",
     ),
-    "implied_votes": ("implied votes", "a closed gate implies them: agreement leaves them out"),
-    "missing_behind_gates": ("missing votes behind gates", "imported without their implied noes"),
+    "implied_votes": ("implied votes", "a closed gate implies them, so agreement leaves them out"),
+    "missing_behind_gates": (
+        "missing votes behind gates",
+        "they were imported without the implied noes",
+    ),
     "items_outside_full_share": (
         "items that may have stopped early",
         "agreement and rater scores use only items that always get all raters",
@@ -25,22 +31,25 @@ REASONS = {
     "rated_in_one_arm": ("responses rated in one arm only", "there is nothing to compare with"),
     "undecidable_questions": (
         "questions without a yes and a no",
-        "none of their labels stands for yes or no",
+        "none of their labels means yes or no",
     ),
-    "arms": ("arms that are missing", "merged against separate needs both"),
-    "judgements_without_seconds": ("judgements without a time", "none was recorded"),
-    "votes_without_position": ("votes without a position", "none was recorded"),
-    "unscored": ("targets without a score", "over all runs: not reached yet"),
-    "failed": ("failed scores", "over all runs: a failure is never a score"),
+    "arms": ("arms that are missing", "merged against separate needs both arms"),
+    "judgements_without_seconds": ("judgements without a time", "no time was recorded"),
+    "votes_without_position": ("votes without a position", "no position was recorded"),
+    "unscored": ("targets without a score", "over all runs: they are not scored yet"),
+    "failed": ("failed scores", "over all runs: a failure gives no score"),
     "assumed_scores": (
         "assumed scores",
-        "over all runs: nothing was shown or said, so 0 without asking",
+        "over all runs: nothing was shown or said, so the score is 0 without asking",
     ),
-    "candidates_without_part": ("candidates", "still being scored, or with too few scores"),
-    "not_scored_by_all": ("responses that not every candidate has scored", "as the rows say"),
+    "candidates_without_part": (
+        "candidates",
+        "they are still being scored, or have too few scores",
+    ),
+    "not_scored_by_all": ("responses that not every candidate has scored", "the rows say how many"),
     "truncated_pairs": (
         "pairs with a shortened premise",
-        "over all runs: counted here, but not left out",
+        "over all runs: they are counted here, but not left out",
     ),
 }
 

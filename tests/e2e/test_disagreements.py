@@ -34,7 +34,7 @@ def test_a_researcher_filters_opens_and_adjudicates(page, sign_in, rosa, tmp_pat
     )
     case.get_by_text("Adjudicate").click()
     case.get_by_role("button", name="Save decision").click()
-    expect(case.get_by_text("Say why: the note is kept with the answer.")).to_be_visible()
+    expect(case.get_by_text("Say why. The note is stored with the answer.")).to_be_visible()
     case.get_by_role("radio", name="yes").check()
     case.get_by_label("Why").fill("Sentence 3 says so.")
     case.get_by_role("button", name="Save decision").click()

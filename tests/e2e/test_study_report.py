@@ -31,7 +31,7 @@ def test_a_filter_and_a_run_are_chosen_and_stay_in_the_address(report):
     report.get_by_label("Truth").select_option("majority of the merged arm")
     expect(report).to_have_url(re.compile(r"truth=merged"))
     auto = report.get_by_role("region", name="Human–auto agreement")
-    expect(auto).to_contain_text("what the majority of the merged arm says")
+    expect(auto).to_contain_text("the majority of the merged arm give the same label")
 
     # The newest run says no to everything, the older one yes: as the merged arm does.
     expect(auto.get_by_role("link", name="lexical (new)")).to_have_attribute("aria-current", "true")
@@ -143,7 +143,7 @@ def test_without_scripts_figures_are_pictures_and_filters_have_a_button(
 
     picture = plain.get_by_role("img", name="Accuracy with 95 % intervals").last
     expect(picture).to_have_attribute("src", re.compile(r"figures/accuracy\.svg"))
-    plain.get_by_label("Agreement over implied answers too").check()
+    plain.get_by_label("Count implied answers in agreement").check()
     plain.get_by_role("button", name="Apply").first.click()
     expect(plain).to_have_url(re.compile("with_implied=on"))
     context.close()

@@ -45,7 +45,7 @@ def test_the_chart_is_drawn_and_another_question_draws_another(page, sign_in, ro
     chart = page.locator("[data-chart=grid] svg")
     expect(chart).to_be_visible()
     expect(chart).to_contain_text("ceiling: one against the rest")
-    worth = page.get_by_role("region", name="What choosing is worth")
+    worth = page.get_by_role("region", name="What the choice gains")
     expect(worth).to_contain_text("Chosen on some, reported on others")
     before = worth.inner_text()
 

@@ -31,7 +31,7 @@ class WorklistForm(forms.Form):
 
     run = forms.ChoiceField(label="Auto-metric")
     question = forms.ChoiceField(label="Question")
-    truth = forms.ChoiceField(label="Majority of the arm")
+    truth = forms.ChoiceField(label="Arm of the majority")
     setup = forms.ChoiceField(label="Setup", required=False)
     status = forms.ChoiceField(label="Status", required=False, choices=list(STATUSES.items()))
     kind = forms.ChoiceField(required=False, choices=list(KINDS.items()), widget=forms.HiddenInput)
@@ -129,7 +129,7 @@ class AdjudicationForm(forms.Form):
         label="Why",
         max_length=LONGEST_NOTE,
         widget=forms.Textarea(attrs={"rows": 2}),
-        error_messages={"required": "Say why: the note is kept with the answer."},
+        error_messages={"required": "Say why. The note is stored with the answer."},
     )
 
     def __init__(
@@ -143,7 +143,7 @@ class AdjudicationForm(forms.Form):
         field = self.fields["answer"]
         field.label = question.wording
         field.choices = [*answers, (self.NONE, UNDECIDABLE)]  # type: ignore[attr-defined]
-        field.error_messages["required"] = "Choose an answer, or that it cannot be decided."
+        field.error_messages["required"] = "Choose an answer, or “cannot be decided”."
 
     def clean_question(self) -> str:
         question: str = self.cleaned_data["question"]

@@ -37,7 +37,7 @@ class ThresholdChoiceTable(NamedTuple):
     def among(self) -> str:
         """The number of candidates for the choice, in words."""
         n = self.chosen.n_candidates if self.chosen else 0
-        return f"{n:,} candidates compared" if n > 1 else "1 candidate, its threshold alone chosen"
+        return f"{n:,} candidates compared" if n > 1 else "1 candidate, only its threshold chosen"
 
     @property
     def lacking(self) -> list[tuple[str, int]]:

@@ -331,7 +331,7 @@ def _order(study: Study) -> str:
 TIME = ReportKind(
     key="time",
     title="Time",
-    lede="Compares how long a judgement takes in each form.",
+    lede="Compares how long a judgement takes in each arm.",
     about=Study,
     choices=Choices,
     make=time_report,

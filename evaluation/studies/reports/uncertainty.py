@@ -366,7 +366,7 @@ def _with_tests(rows: Sequence[ShiftOfSetup]) -> Iterator[tuple[ShiftOfSetup, Sh
 UNCERTAINTY = ReportKind(
     key="uncertainty",
     title="Merged against separate",
-    lede="Compares the answers in the merged form with those in the separate form.",
+    lede="Compares the answers in the merged arm with those in the separate arm.",
     about=Study,
     choices=Choices,
     make=uncertainty_report,

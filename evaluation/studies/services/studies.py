@@ -27,7 +27,7 @@ def delete_study(study: Study, actor: User) -> None:
     units = Unit.objects.filter(arm__study=study).order_by("pk")
     list(units.select_for_update(no_key=True, of=("self",)).values_list("pk"))
     if was_rated(study):
-        raise StudyError(f"{study.name} has votes: it is kept. Close it to end it.")
+        raise StudyError(f"{study.name} has votes, so it was not deleted. Close it to end it.")
     for job in Job.objects.filter(study=study):
         cancel_job(job, actor)
     record_in_audit_trail(

@@ -75,7 +75,9 @@ def adjudicate(request: SignedInRequest, slug: str, target_id: int) -> HttpRespo
         return _case(request, study, form, said)
     decided = said.cleaned_data
     is_new = store(study, target, question, decided["answer"], decided["note"], request.user)
-    messages.success(request, "Saved. No vote was changed." if is_new else "This was kept already.")
+    messages.success(
+        request, "Saved. No vote was changed." if is_new else "This decision is stored already."
+    )
     address = reverse("evaluation:disagreement", args=[study.slug, target.pk])
     return redirect(f"{address}{form.query}")
 

@@ -131,13 +131,13 @@ def start_chosen_run(request: SignedInRequest, slug: str) -> HttpResponse:
     run = chosen and chosen.run
     metric = next((c.metric for c in family.candidates if c.run.pk == run), None)
     if chosen is None or metric is None or not family.can_start:
-        messages.error(request, "Nothing was chosen that a run could be started with.")
+        messages.error(request, "No run was started: the page has no choice that a run could use.")
         return redirect(_address(study, form))
     if (request.POST.get("run"), request.POST.get("threshold")) != table.shown_choice:
         messages.error(
             request,
-            "Nothing was started: votes or scores have changed since the page was made, and with "
-            "them the choice. This page shows the current one.",
+            "No run was started: votes or scores have changed since you opened the page, and so "
+            "has the choice. This page shows the current choice.",
         )
         return redirect(_address(study, form))
     if not _is_usable(request, family):
@@ -145,7 +145,8 @@ def start_chosen_run(request: SignedInRequest, slug: str) -> HttpResponse:
     plan = family.plan(metric, chosen.threshold, on=study.slug)
     if plan.signature in family.taken:
         messages.error(
-            request, "That run exists, but by another revision of the model: delete it first."
+            request,
+            "No run was started: another revision of the model has made this run. Delete it first.",
         )
         return redirect(_address(study, form))
     return redirect("evaluation:run", _start(request, study, plan).pk)
@@ -155,7 +156,7 @@ def _is_usable(request: SignedInRequest, family: Family) -> bool:
     """Return whether a check finds no problem with a family's model; else show the problem."""
     problem = why_unusable(family.spec, family.metric) if family.spec else ""
     if problem:
-        messages.error(request, f"Nothing was started: {problem}")
+        messages.error(request, f"No run was started: {problem}")
     return not problem
 
 

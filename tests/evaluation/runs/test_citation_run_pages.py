@@ -236,7 +236,7 @@ def test_disagreements_show_sentence_and_triple(researcher, study):
 
     page = shown(researcher.get(reverse("evaluation:disagreements", args=[study.slug])))
 
-    assert "2 of 4 compared" in page.text
+    assert "2 of 4 cases" in page.text
     assert "citation 2" in page.text
     assert "She was born in Rome. Cited · Q1 place of birth: Rome" in page.text
     assert page.fields["run"] == str(run.pk)

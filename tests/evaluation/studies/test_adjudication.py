@@ -133,7 +133,7 @@ def test_a_second_post_says_that_it_was_kept_already(researcher, study, target):
     researcher.post(address(study, target), said())
     again = researcher.post(address(study, target), said(), follow=True)
 
-    assert "kept already" in shown(again).messages[-1]
+    assert "stored already" in shown(again).messages[-1]
     assert len(decided()) == 1
 
 

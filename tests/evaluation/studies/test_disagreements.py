@@ -258,7 +258,7 @@ def test_the_list_says_what_is_compared_and_what_is_left_out(tmp_path, researche
     page = shown(researcher.get(address(study)))
 
     assert NAME in page.headings
-    assert "3 of 4 compared" in page.text
+    assert "3 of 4 cases" in page.text
     assert "majority of the separate arm" in page.text
     [tabs] = page.parts("tabs")
     assert [*tabs.links] == ["All 3", "Missed 2", "False alarm 1"]

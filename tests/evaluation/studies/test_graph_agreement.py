@@ -200,7 +200,7 @@ def test_a_disagreement_shows_the_graph_that_both_sides_judged(graph, client_for
     for each in (page, as_judged):
         assert "{name: Ansel Light, instance of: lighthouse," in each.text
         assert "— No evidence" not in each.text
-        assert "— none is known" not in each.text
+        assert "— no evidence is known" not in each.text
 
 
 def test_text_quality_is_compared_on_every_answer(graph):

@@ -121,7 +121,7 @@ def test_what_is_missing_of_the_grid_is_asked_for_once(researcher, study):
     page = shown(begun)
     assert "10 combinations" in page.part("grid-progress").text
     assert "240 scores to go" in page.part("grid-progress").text
-    assert "Score what is missing" not in page.text
+    assert "Score the missing" not in page.text
 
     [polled] = re.findall(r'hx-get="([^"]*/progress/[^"]*)" hx-trigger="every 2s"', markup(begun))
     polled = polled.replace("&amp;", "&")
@@ -178,7 +178,7 @@ def test_what_nobody_saw_is_not_started(researcher, study):
     assert MetricRun.objects.count() == 3
     assert answer.url == without.url
     page = shown(researcher.get(answer.url))
-    assert all("Nothing was started: votes or scores" in message for message in page.messages)
+    assert all("No run was started: votes or scores" in message for message in page.messages)
     assert len(page.messages) == 2  # one for each click
     assert "v2, whole, threshold 0.600" in page.text.partition("Chosen on all dialogs")[2]
     assert page.fields["threshold"] == "0.6"
@@ -224,7 +224,7 @@ def test_a_large_study_is_left_to_the_command(researcher, study, monkeypatch):
     page = shown(page_of(researcher, study))
 
     assert f'report threshold_choice --study "{study.name}"' in page.part("grid").text
-    assert "What choosing is worth" not in page.text
+    assert "What the choice gains" not in page.text
     assert "10 of 12 combinations" in page.part("grid").text
     for answer in (
         page_of(researcher, study, "threshold-choice-file", "csv"),
@@ -338,5 +338,5 @@ def test_nothing_is_started_with_a_model_that_is_not_there(researcher, study, tm
 
     assert MetricRun.objects.count() == before
     [message] = shown(answer).messages
-    assert message.startswith("Nothing was started: mini: its folder is not there")
+    assert message.startswith("No run was started: mini: its folder is not there")
     assert "secret-place" not in answer.text

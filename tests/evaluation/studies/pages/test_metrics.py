@@ -73,9 +73,9 @@ def test_question_and_run_are_chosen_in_the_address(researcher, tmp_path):
     newest, older = (shown(page_of(researcher, study, **a)) for a in ({}, {"run": run.pk}))
 
     # The newest run agrees with all of them.
-    assert "they say the same" in newest.part("disagreements").text
+    assert "the two agree" in newest.part("disagreements").text
     assert not newest.parts("case")
-    assert "they say the same" not in older.text
+    assert "the two agree" not in older.text
     assert older.parts("case")
     assert f"?run={run.pk}&question=attributable#auto" in newest.addresses
     page = shown(page_of(researcher, study, question="understand"))
@@ -120,14 +120,14 @@ def test_large_figures_are_computed_by_a_worker_while_the_last_ones_are_shown(
 
     page = shown(last)
     [message] = page.messages
-    assert re.match(r"Figures of \d\d:\d\d\b.* newer ones", message)
+    assert re.match(r"Figures of \d\d:\d\d\b.* Newer figures", message)
     assert "Questions by scenario" in page.headings
     assert [pk for pk, _ in sent] == [study.pk]  # asked once, though the page waits
     assert waiting.status_code == 204
 
     compute_figures(*sent[0])
     current = shown(page_of(researcher, study))
-    assert "newer ones" not in current.text
+    assert "Newer figures" not in current.text
 
 
 def test_a_large_study_without_figures_says_that_they_are_being_computed(
