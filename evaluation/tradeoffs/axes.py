@@ -157,7 +157,9 @@ def named_axes(dataset: Dataset, attribution: str = "", sensibleness: str = "") 
             raise LookupError(f"{side}: {exc}") from exc
         if axis is None:
             raise LookupError(
-                f"neither a run nor raters say {side} as usual; run a metric, or name one of:\n"
+                f"there is no usual axis for {side}: neither a run nor raters; run a metric, or "
+                f"name "
+                "one of:\n"
                 f"{_listed(axes)}"
             )
         chosen.append(axis)

@@ -238,7 +238,8 @@ FIGURES: dict[int, PaperFigure] = {
         PaperFigure(
             1,
             "Full grid",
-            "All single setups: history and golden evidence, there or not, make four clusters.",
+            "All single setups. They form four clusters: with or without history, with or without "
+            "golden evidence.",
             "setups",
             None,
             lambda dot: True,
@@ -247,7 +248,8 @@ FIGURES: dict[int, PaperFigure] = {
         PaperFigure(
             2,
             "Golden evidence",
-            "Setups with the full history and golden evidence: temperature and size make bands.",
+            "Setups with the full history and golden evidence. Temperature and model size make "
+            "bands.",
             "golden",
             None,
             _is_golden,
@@ -256,7 +258,7 @@ FIGURES: dict[int, PaperFigure] = {
         PaperFigure(
             3,
             "Large model",
-            "One model with history and golden evidence; labels are [temperature, model, type].",
+            "One model with history and golden evidence. Labels are [temperature, model, type].",
             "golden",
             "large",
             _is_golden,
@@ -265,7 +267,8 @@ FIGURES: dict[int, PaperFigure] = {
         PaperFigure(
             4,
             "Restricted context, top 1",
-            "Dialog given up for evidence, golden or not; grey lines simulate retrieval of one "
+            "Less dialog and more evidence, golden or not. Grey lines simulate the retrieval of "
+            "one "
             "passage.",
             "restricted",
             "large",
@@ -275,8 +278,8 @@ FIGURES: dict[int, PaperFigure] = {
         PaperFigure(
             5,
             "Restricted context, top k",
-            "As figure 4; red lines simulate retrieval of k passages, which finds the golden one "
-            "more often and leaves less room for the dialog.",
+            "Like figure 4. Red lines simulate the retrieval of k passages: this finds the golden "
+            "passage more often, but leaves less room for the dialog.",
             "restricted",
             "large",
             lambda dot: dot.is_restricted,
@@ -285,7 +288,8 @@ FIGURES: dict[int, PaperFigure] = {
         PaperFigure(
             6,
             "Re-ranking, large model",
-            "Responses chosen example by example among setups of the largest model, beside those.",
+            "For each example, one response is chosen among setups of the largest model. These "
+            "setups are shown too.",
             "aggregates",
             "large",
             _is_reranked,
@@ -294,7 +298,8 @@ FIGURES: dict[int, PaperFigure] = {
         PaperFigure(
             7,
             "Re-ranking, small model",
-            "Responses chosen example by example among setups of the smallest model, beside those.",
+            "For each example, one response is chosen among setups of the smallest model. These "
+            "setups are shown too.",
             "aggregates",
             "small",
             _is_reranked,

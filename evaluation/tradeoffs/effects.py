@@ -176,9 +176,9 @@ def _largest_and_smallest(kind: _Kind, dots: Sequence[Dot]) -> Iterator[Effect]:
 
 def _why_none(difference: Difference, dots: Sequence[Dot]) -> str:
     if difference == "restricted share":
-        return "no setups of restricted context that differ in their share alone"
+        return "no setups of restricted context differ in their share alone"
     if difference == "size" and len(sizes_of(dots)) < 2:
-        return "the names of models do not say two sizes: choose which is the larger"
+        return "the names of the models do not give two sizes: choose the larger model"
     if difference == "temperature":
         return "no pair of setups differs in temperature alone"
     return f"no pair of setups differs in {difference} alone"
@@ -215,7 +215,7 @@ def _of_aggregates(material: TradeoffMaterial, sizes: Sizes) -> Iterator[Effect]
             BEST_OF_POOL,
             "Re-ranked − the best of its pool by F1, chosen on the same data",
             best,
-            "no example is known of all setups of a pool" if pools else no_aggregate,
+            "no example has values for all setups of a pool" if pools else no_aggregate,
         ),
         (
             SMALL_RERANKED,
@@ -223,7 +223,7 @@ def _of_aggregates(material: TradeoffMaterial, sizes: Sizes) -> Iterator[Effect]
             large,
             no_aggregate
             if not pools
-            else "no model re-ranked has a larger one with golden evidence at its temperature",
+            else "no re-ranked model has a larger model with golden evidence at its temperature",
         ),
     ]
     for effect, words, pairs, why in compared:

@@ -37,7 +37,7 @@ class RecipeChoices(NamedTuple):
         float,
         Choice(
             "Recall to reach",
-            help="K1 is the smallest k whose recall@k reaches it.",
+            help="K1 is the smallest k whose recall@k reaches this value.",
             low=0.01,
             high=1,
         ),
@@ -46,17 +46,17 @@ class RecipeChoices(NamedTuple):
         int | None,
         Choice(
             "K1",
-            help="Passages that are looked at.",
+            help="How many retrieved passages are used.",
             low=1,
             high=MOST_FACTS,
-            usual="from recall",
+            usual="computed from recall",
         ),
     ] = None
     budget: Annotated[
         int | None,
         Choice(
             "Tokens of a prompt at most",
-            help="K2 is how many passages of average length then fit.",
+            help="K2 is how many passages of average length fit into this.",
             low=1,
             high=MOST_TOKENS,
             usual="no limit",
@@ -66,10 +66,10 @@ class RecipeChoices(NamedTuple):
         int | None,
         Choice(
             "K2",
-            help="Passages in a prompt at most.",
+            help="At most this many passages in one prompt.",
             low=1,
             high=MOST_FACTS,
-            usual="from the budget",
+            usual="computed from the tokens",
         ),
     ] = None
     sample: Sample | None = None  # None: all examples
@@ -168,7 +168,7 @@ def _k1(
     if math.isnan(most):
         return None, "No example has golden evidence, so recall is not known: type K1."
     return None, (
-        f"Recall is {_percent(most)} at most, for k up to {len(recalls)}: type K1, or a target "
+        f"Recall is at most {_percent(most)} for k up to {len(recalls)}: type K1, or a target "
         f"below {_percent(choices.recall)}."
     )
 
@@ -176,15 +176,15 @@ def _k1(
 def _k2(choices: RecipeChoices, k1: int | None, tokens: TokenMeans) -> tuple[int | None, str]:
     """Return K2 and a text that says where it comes from, or None and why there is none."""
     if k1 is None:
-        return None, "It depends on K1."
+        return None, "K2 depends on K1."
     if choices.k2 is not None:
         if choices.k2 > k1:
             return None, f"Found {choices.k2}; expected at most K1, which is {k1}."
         return choices.k2, "as typed"
     if choices.budget is None:
-        return k1, "no budget of tokens: all of K1"
+        return k1, "equal to K1, as the tokens have no limit"
     if not tokens.item > 0 or math.isnan(tokens.dialog):
-        return None, "There is nothing to count tokens of: type K2."
+        return None, "There is no dialog or passage to count tokens of: type K2."
     found = items_that_fit(
         choices.budget,
         k1,
@@ -194,15 +194,15 @@ def _k2(choices: RecipeChoices, k1: int | None, tokens: TokenMeans) -> tuple[int
     )
     less = f" − {tokens.instructions} of instructions" if tokens.instructions else ""
     said = (
-        f"({choices.budget:,} − {tokens.dialog:,.1f} of the mean dialog{less}) / "
-        f"{tokens.item:,.1f} of the mean item"
+        f"({choices.budget:,} tokens − {tokens.dialog:,.1f} of the mean dialog{less}) / "
+        f"{tokens.item:,.1f} of the mean passage"
     )
     if not found:
         return None, (
             f"Not one passage of average length fits: {said} is below 1. Type K2 (each prompt is "
             "then shortened), or allow more tokens."
         )
-    return found, f"{said}, K1 at most"
+    return found, f"{said}, at most K1"
 
 
 def recalls_of(report: Report[RecallRow]) -> list[float]:

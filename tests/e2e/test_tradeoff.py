@@ -56,7 +56,7 @@ def test_a_researcher_looks_closer_saves_what_she_sees_and_takes_it_along(
         page.get_by_role("link", name="PDF").click()
     assert started.value.path().read_bytes().startswith(b"%PDF")
 
-    page.get_by_role("link", name="Whole").click()
+    page.get_by_role("link", name="Show all").click()
     expect(marks).to_have_count(3)
     page.locator("a.dot[aria-label^='One-shot']").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("one-shot")

@@ -132,18 +132,18 @@ class PlanRestrictedForm(forms.Form):
         label="Name",
         max_length=LONGEST_NAME,
         widget=forms.TextInput(attrs={"autocapitalize": "none", "autocomplete": "off"}),
-        help_text="Of the grid.",
+        help_text="The name of the grid.",
     )
     model = forms.ChoiceField(
         label="Model",
-        help_text="Asked at temperature 0. The largest, judging by the names, is chosen already.",
+        help_text="The model is asked at temperature 0. The largest by its name is already chosen.",
     )
     sample = forms.ChoiceField(label="Examples", required=False)
     non_evidence = forms.MultipleChoiceField(
         label="Non-evidence",
         choices=[(key, KINDS[key]) for key in NON_EVIDENCE_KINDS],
         widget=forms.CheckboxSelectMultiple,
-        help_text="Asked at the same shares as golden evidence.",
+        help_text="It is asked at the same shares as golden evidence.",
     )
     shares = forms.TypedMultipleChoiceField(
         label="Shares of the dialog that are kept",

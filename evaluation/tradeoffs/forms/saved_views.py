@@ -21,7 +21,7 @@ class SavedViewForm(forms.Form):
         label="Name of this view", max_length=SavedView._meta.get_field("name").max_length
     )
     address = forms.CharField(required=False, widget=forms.HiddenInput)
-    replaces = forms.BooleanField(label="Replace the view of this name", required=False)
+    replaces = forms.BooleanField(label="Replace the view that has this name", required=False)
 
     def clean_name(self) -> str:
         """Refuse a name without any visible character."""

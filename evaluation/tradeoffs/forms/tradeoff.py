@@ -22,7 +22,7 @@ CORNERS = [
     ("attributable", "attributable, not sensible"),
     ("sensible", "sensible, not attributable"),
     ("neither", "neither"),
-    ("unknown", "not by both axes"),
+    ("unknown", "not labelled on both axes"),
 ]
 
 

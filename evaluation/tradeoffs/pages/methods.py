@@ -107,8 +107,8 @@ def _of_axes(material: TradeoffMaterial, view: View) -> Iterator[str]:
         yield f"{name} is {what} by {axis.said}{_of_run(axis)}."
     figures = "means" if view.by_score else "shares"
     yield (
-        "Both are over the examples for which the two are known, and F1 = 2SA/(S + A) is that of "
-        f"the two {figures}. Sensibleness is judged in the full dialog."
+        "Both use the examples for which the two are known. F1 = 2SA/(S + A) is computed from the "
+        f"two {figures}. Sensibleness is judged in the full dialog."
     )
 
 

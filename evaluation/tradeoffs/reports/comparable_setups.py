@@ -176,7 +176,7 @@ def _row(
 
 def _why(n: int, across: Estimate) -> str:
     if not n:
-        return "no example is known of both setups"
+        return "no example has values for both setups"
     if across.value is None:
         return "neither setup has any attribution or sensibleness"
     return "too few dialogs for intervals"

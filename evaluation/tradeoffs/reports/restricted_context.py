@@ -273,7 +273,7 @@ def _why(mixed: Mixed | None, recalls: Recalls) -> str:
     if mixed is None:
         return "one curve alone"
     if not mixed.n:
-        return "no example is known of all setups"
+        return "no example has values for all setups"
     if not recalls.are_known:
         return "recall is not known"
     if mixed.golden_between is None:

@@ -166,7 +166,7 @@ def _all_mixes(material: TradeoffMaterial, recalls: Recalls | None) -> list[_Mix
 def _mixes(material: TradeoffMaterial, pair: RestrictedPair, recalls: Recalls | None) -> _Mixes:
     curves = curves_of(material, *pair)
     if curves is None:
-        return _Mixes(pair.label, why="no example is known of both setups of a pair")
+        return _Mixes(pair.label, why="no example has values for both setups of a pair")
     recalls = recalls or measured_recalls(material, curves)
     if recalls is None or not recalls.are_known:
         return _Mixes(
@@ -174,7 +174,7 @@ def _mixes(material: TradeoffMaterial, pair: RestrictedPair, recalls: Recalls | 
         )
     mixed = mixed_at(material, curves, recalls)
     shown = [each for each in mixed if each.golden_between is not None and each.share < 1]
-    why = "" if shown else "no dialog share has both points: those below are not measured"
+    why = "" if shown else "no dialog share has both points: the shares below are not measured"
     return _Mixes(pair.label, shown, recalls, why)
 
 
@@ -241,7 +241,7 @@ def _planned(
     if not has_f1.any():
         why = "no pair has an F1: attribution and sensibleness are both 0"
     if not is_there.any():
-        why = "no example is known of both setups of a pair"
+        why = "no example has values for both setups of a pair"
     return Planned(
         partial(
             make,

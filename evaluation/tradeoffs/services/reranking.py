@@ -59,8 +59,9 @@ def rerank(
     lock(dataset)
     if running := running_runs(dataset, axes):
         raise RerankingError(
-            f"{' and '.join(_titles(axes, running))} still scores responses of this dataset: the "
-            "choice would be by part of the scores. Wait until it is done, or cancel the run."
+            f"{' and '.join(_titles(axes, running))} is still scoring responses of this "
+            "dataset, so the choice would use only part of the scores. Wait until it is done, or "
+            "cancel the run."
         )
     try:
         check_function(function, weights)

@@ -28,8 +28,8 @@ from evaluation.tradeoffs.services.reranking import RerankingError, rerank
 from generation.models import Dataset
 
 STALE = (
-    "What was chosen on this page has changed since: {}. Nothing is stored. "
-    "Look again at what it shows now, then choose."
+    "The choices of this page have changed since you opened it: {}. Nothing was stored. "
+    "Look at the page again, then choose."
 )
 
 

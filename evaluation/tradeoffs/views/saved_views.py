@@ -37,7 +37,8 @@ def save_view(request: SignedInRequest, slug: str) -> HttpResponse:
             return redirect(f"{here}?{said['address']}" if said["address"] else here)
         form.add_error(
             "name",
-            "There is another view of this name. Tick “Replace the view of this name” to save "
+            "There is another view with this name. Tick “Replace the view that has this name” "
+            "to save "
             "this one in its place, or choose another name.",
         )
     choices = QueryDict(urlencode(known_pairs(request.POST.get("address", ""))))

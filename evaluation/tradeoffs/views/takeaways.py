@@ -119,7 +119,9 @@ def _material_or_404(request: SignedInRequest, slug: str) -> TradeoffMaterial:
     dataset = get_object_or_404(Dataset, slug=slug)
     material = _material(dataset, AxesForm(request.GET, dataset=dataset).chosen)
     if material is None:
-        raise Http404("Nothing says whether responses are attributable and sensible.")
+        raise Http404(
+            "There are no labels for attribution and sensibleness: neither a run nor raters."
+        )
     return material
 
 

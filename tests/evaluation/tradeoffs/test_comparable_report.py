@@ -64,7 +64,7 @@ def test_moves_are_classed_and_counted_by_reason():
         (SMALL, "across", ""),
         (MIDDLE, "no clear move", ""),
         ("PaLM 1B", None, "neither setup has any attribution or sensibleness"),
-        ("PaLM 2B", None, "no example is known of both setups"),
+        ("PaLM 2B", None, "no example has values for both setups"),
     ]
     everything, by_context = moves_by_reason(report.rows)
     assert everything == ("", 5, 1, 1, 0, 1)

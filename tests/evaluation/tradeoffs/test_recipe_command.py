@@ -125,7 +125,7 @@ def test_a_dry_run_says_the_plan_and_writes_nothing(dataset):
     said = run_recipe(*CHOICES, "--dry-run")
 
     assert "K1 = 3: the smallest k with a recall of 90 % or more; recall@3 is 100 % over" in said
-    assert "K2 = 2: (38 − 12.0 of the mean dialog) / 9.1 of the mean item" in said
+    assert "K2 = 2: (38 tokens − 12.0 of the mean dialog) / 9.1 of the mean passage" in said
     assert "Calls per example: 3 + 2 = 5; over 4 examples 20." in said
     assert "Attribution by Auto-AIS, added_words, golden evidence, a new run." in said
     assert not Grid.objects.exists()
@@ -164,9 +164,9 @@ def test_what_did_not_choose_judges_by_itself(dataset):
     assert last["attribution"] == 1.0  # 0.9 of all, and not what the metric that chose says
     assert (last["is_flattered_x"], last["is_flattered_y"]) == (False, True)
     assert (last["is_same_metric_x"], last["is_same_metric_y"]) == (True, False)
-    assert "Attribution is judged by the metric that chose, asked of another model" in said
-    assert "Nothing else in this dataset judges sensibleness" in said
-    assert "Nothing else in this dataset judges attribution" not in said
+    assert "Attribution is judged by the metric that chose, with another model" in said
+    assert "No other metric and no raters judge sensibleness" in said
+    assert "No other metric and no raters judge attribution" not in said
 
 
 def test_raters_judge_before_metrics_once_they_have_rated_everything(dataset, tmp_path):
@@ -213,7 +213,10 @@ def test_it_says_that_what_chose_also_judges_as_nothing_else_is_there(dataset):
 
     for side in ("attribution", "sensibleness"):
         assert f"{side.capitalize()} is chosen and judged by the same metric" in said
-        assert f"Nothing else in this dataset judges {side}: name another metric" in said
+        assert (
+            f"No other metric and no raters judge {side} in this dataset: name another metric"
+            in said
+        )
     for column in ("Chosen", "Judged", "optimistic"):
         assert column in said
 

@@ -107,7 +107,7 @@ def test_the_page_shows_the_plan_of_the_usual_choices(researcher, dataset):
 def test_the_plan_follows_the_choices_while_they_are_made(researcher, dataset):
     plan = shown(new_page(researcher, dataset, **CHOICES)).part("plan")
 
-    assert "K2 = 2 (38 − 12.0 of the mean dialog) / 9.1 of the mean item" in plan.text
+    assert "K2 = 2 (38 tokens − 12.0 of the mean dialog) / 9.1 of the mean passage" in plan.text
     assert "at most 20" in plan.text
 
 
@@ -132,7 +132,7 @@ def test_a_large_collection_waits_for_its_index(researcher, dataset, monkeypatch
     plan = shown(new_page(researcher, dataset)).part("plan")
 
     assert "not indexed yet" in plan.text
-    assert plan.links["have them indexed"] == reverse("evaluation:retrieval", args=[dataset.slug])
+    assert plan.links["Have them indexed"] == reverse("evaluation:retrieval", args=[dataset.slug])
 
 
 def test_without_a_model_there_is_no_form(researcher, dataset, monkeypatch):
@@ -228,12 +228,12 @@ def test_each_stage_follows_the_one_before(researcher, dataset):
     assert Setup.objects.get(prompt="reranked").responses.count() == 4
     page = shown(researcher.get(answer.url))
     assert stages(page) == ["done"] * 4
-    assert "PaLM 540B on golden evidence" in page.text
+    assert "PaLM 540B with golden evidence" in page.text
     [warning] = [
         message for message in page.messages if "These figures are too optimistic." in message
     ]
-    assert "judges their attribution and sensibleness" in warning
-    assert "Nothing else in this dataset judges attribution or sensibleness" in warning
+    assert "judge their attribution and sensibleness" in warning
+    assert "No other metric and no raters judge attribution or sensibleness" in warning
 
 
 def test_what_did_not_choose_judges_where_nobody_says_so(researcher, dataset):
@@ -253,8 +253,8 @@ def test_what_did_not_choose_judges_where_nobody_says_so(researcher, dataset):
     [flattered] = [
         message for message in page.messages if "These figures are too optimistic." in message
     ]
-    assert "judges their sensibleness" in flattered
-    assert "Nothing else in this dataset judges sensibleness" in flattered
+    assert "judge their sensibleness" in flattered
+    assert "No other metric and no raters judge sensibleness" in flattered
     [same] = [message for message in page.messages if "same metric with another model" in message]
     assert "judges the attribution" in same
     row = page.table("F1, attribution").row("First 5 of 5 calls")
@@ -264,7 +264,7 @@ def test_what_did_not_choose_judges_where_nobody_says_so(researcher, dataset):
     [warning] = [
         message for message in page.messages if "These figures are too optimistic." in message
     ]
-    assert "judges their attribution and sensibleness" in warning
+    assert "judge their attribution and sensibleness" in warning
 
 
 def test_a_failed_grid_says_why_and_can_be_tried_again(researcher, dataset):
@@ -385,7 +385,7 @@ def test_changed_scores_are_said_with_the_button_to_re_rank(researcher, compared
 
     page = shown(researcher.get(address("recipe-progress")))
 
-    assert "Scores have changed since: for 1 example" in page.text
+    assert "Scores have changed since. For 1 example" in page.text
     assert "Re-rank" in page.buttons
     researcher.post(address("rerank-recipe"), {})
     assert Setup.objects.filter(prompt="reranked").count() == 2

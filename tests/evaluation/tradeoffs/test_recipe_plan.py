@@ -89,7 +89,10 @@ def test_no_room_for_one_passage_is_a_problem_that_typing_k2_settles(dataset):
 
     # (5 - 12) / 9.1 is below 1.
     assert plan.k2 is None
-    assert "(5 − 12.0 of the mean dialog) / 9.1 of the mean item is below 1" in plan.problems["k2"]
+    assert (
+        "(5 tokens − 12.0 of the mean dialog) / 9.1 of the mean passage is below 1"
+        in plan.problems["k2"]
+    )
     assert planned(dataset, budget=5, k2=1).n_calls_each == 3
 
 
@@ -116,7 +119,7 @@ def test_without_golden_evidence_k1_is_to_be_typed(tmp_path):
 def test_a_target_that_is_not_reached_says_how_far_it_goes(dataset, monkeypatch):
     monkeypatch.setattr(recipe_plan, "MOST_FACTS", 2)
 
-    assert "Recall is 75 % at most, for k up to 2" in planned(dataset).problems["k1"]
+    assert "Recall is at most 75 % for k up to 2" in planned(dataset).problems["k1"]
 
 
 def test_nobody_waits_for_a_large_index(dataset, monkeypatch):

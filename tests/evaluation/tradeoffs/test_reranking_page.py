@@ -17,7 +17,7 @@ from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
-WARNING = "it looks better than it is"
+WARNING = "the figures are too optimistic"
 N_QUERIES = 17
 
 
@@ -76,8 +76,8 @@ def test_a_second_metric_judges_what_the_first_one_chose(researcher, dataset):
     assert not by_second.is_flattered
     page = shown(answer)
     assert n_warnings(page) == 1
-    assert "Here that is attribution." in page.text
-    assert "Judged by something else" in page.headings
+    assert "This applies to attribution." in page.text
+    assert "Judged by others" in page.headings
 
 
 def test_the_same_metric_with_another_model_is_said_to_be_no_second_metric(researcher, dataset):
@@ -121,10 +121,10 @@ def test_nothing_is_stored_by_what_is_not_there_any_more(researcher, dataset, na
     answer = researcher.post(f"{store(dataset)}?{changed}", {"function": "max-attribution"})
 
     assert answer.status_code == 422
-    assert any("has changed since" in message for message in shown(answer).messages)
+    assert any("have changed since" in message for message in shown(answer).messages)
     assert not Setup.objects.filter(prompt="reranked").exists()
     [message] = shown(researcher.get(address(dataset), {name: "run-99999"})).messages
-    assert "something else is shown in its place" in message
+    assert "Another choice is shown in its place" in message
 
 
 def test_a_pool_that_has_grown_is_another_one(researcher, dataset, tmp_path):
@@ -135,7 +135,9 @@ def test_a_pool_that_has_grown_is_another_one(researcher, dataset, tmp_path):
     answer = researcher.post(f"{store(dataset)}{query}", {"function": "max-attribution"})
 
     assert answer.status_code == 422
-    assert any("has changed since: pool." in message for message in shown(answer).messages)
+    assert any(
+        "have changed since you opened it: pool." in message for message in shown(answer).messages
+    )
 
 
 def test_nothing_is_stored_while_a_run_is_scoring(researcher, dataset):
@@ -146,7 +148,7 @@ def test_nothing_is_stored_while_a_run_is_scoring(researcher, dataset):
     answer = researcher.post(store(dataset), {"function": "max-attribution"})
 
     assert answer.status_code == 422
-    said = "sensible (imported) still scores responses"
+    said = "sensible (imported) is still scoring responses"
     assert any(said in message for message in shown(answer).messages)
     assert not Setup.objects.filter(prompt="reranked").exists()
 
@@ -194,7 +196,7 @@ def test_without_scores_the_page_says_what_is_missing(researcher, tmp_path):
 
     page = shown(researcher.get(address(bare)))
 
-    assert any("whether a response is attributable" in message for message in page.messages)
+    assert any("no labels for attribution" in message for message in page.messages)
     assert researcher.post(store(bare), {"function": "max-attribution"}).status_code == 404
 
 

@@ -56,7 +56,7 @@ def test_a_view_is_saved_shown_and_deleted_on_the_page(dataset, rosa, client_for
     refused = client.post(save, {"name": "Ours", "address": "x_from=0.5"})
     assert refused.status_code == 422
     page = markup(refused)
-    assert "There is another view of this name." in page
+    assert "There is another view with this name." in page
     # What was typed and seen is still there.
     assert 'value="Ours"' in page
     assert 'name="address" value="x_from=0.5"' in page

@@ -104,7 +104,7 @@ def test_models_of_unknown_size_may_be_said_to_be_larger(researcher, tmp_path):
     said = {"large": "new", "small": "old"}
     answer = researcher.get(address("takeaways", dataset), said, headers={"HX-Request": "true"})
 
-    assert "choose which is the larger" in effect(before, "Size")[1]
+    assert "choose the larger model" in effect(before, "Size")[1]
     assert "<html" not in answer.text
     page = shown(answer)
     assert effect(page, "Size new − old")[4] == "1"

@@ -124,10 +124,10 @@ def test_what_cannot_be_compared_says_why():
     assert {row["effect"]: row["why"] for row in report.records} == {
         "history": "no pair of setups differs in history alone",
         "golden evidence": "no pair of setups differs in golden evidence alone",
-        "size": "the names of models do not say two sizes: choose which is the larger",
+        "size": "the names of the models do not give two sizes: choose the larger model",
         "temperature": "no pair of setups differs in temperature alone",
         "instructions": "no pair of setups differs in instructions alone",
-        "restricted share": "no setups of restricted context that differ in their share alone",
+        "restricted share": "no setups of restricted context differ in their share alone",
         "top k": "no restricted context, or not with both golden and non-evidence",
         "re-ranking": "nothing is re-ranked yet",
         "re-ranking, best of pool": "nothing is re-ranked yet",
@@ -145,7 +145,7 @@ def test_nothing_known_of_both_and_nothing_yes_are_told_apart():
     unknown = row_of(takeaways_report(material_by_hand([golden, alone])), "golden evidence")
     no_f1 = row_of(takeaways_report(material_by_hand(both_no)), "golden evidence")
 
-    assert unknown["why"] == "no example is known of both setups of a pair"
+    assert unknown["why"] == "no example has values for both setups of a pair"
     assert no_f1["why"] == "no pair has an F1: attribution and sensibleness are both 0"
     assert no_f1["attribution_difference"] == 0.5
 
@@ -242,7 +242,8 @@ def test_the_largest_model_re_ranked_is_no_small_one():
 
     row = row_of(report, "small re-ranked")
     assert (
-        row["why"] == "no model re-ranked has a larger one with golden evidence at its temperature"
+        row["why"]
+        == "no re-ranked model has a larger model with golden evidence at its temperature"
     )
 
 

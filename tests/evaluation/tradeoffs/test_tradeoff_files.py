@@ -130,7 +130,7 @@ def test_a_dataset_without_runs_has_no_files(page, tmp_path):
     assert page("table", "xlsx").status_code == 404
     assert page("methods").client.get(address).status_code == 404
     assert failure("report", "tradeoff", "--dataset", "bare").startswith(
-        "neither a run nor raters say attribution as usual"
+        "there is no usual axis for attribution"
     )
 
 

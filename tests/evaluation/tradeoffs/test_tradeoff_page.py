@@ -84,7 +84,7 @@ def test_nothing_matches(dataset, see):
     assert table(page) == {}
     [message] = page.parts("callout")
     assert "No setup matches" in message.text
-    assert list(message.links) == ["Figure 1 as it is"]
+    assert list(message.links) == ["Reset figure 1"]
 
 
 def test_htmx_gets_the_fragment_and_a_short_address(dataset, rosa, client_for):
@@ -118,7 +118,7 @@ def test_a_zoom_is_taken_or_refused_beside_its_field(dataset, see):
     assert "Expected at least 0.805." in page.part("tradeoff-x_to-error").text
     assert len(page.parts("dot")) == 4
     # Figure 2 is zoomed by itself; without a zoom it says so.
-    whole = see(dataset, figure=2).links["Whole"]
+    whole = see(dataset, figure=2).links["Show all"]
     assert whole == f"{here}?figure=2&x_from=&x_to=&y_from=&y_to="
 
 
@@ -236,7 +236,7 @@ def test_without_axes_the_runs_to_start_are_offered(tmp_path, see):
     assert f"{start}?dataset={dataset.slug}&metric=sensible" in page.addresses
     assert not any("metric=auto_ais" in address for address in page.addresses)
     [message] = page.messages
-    assert "whether a response is sensible" in message
+    assert "no labels for sensibleness" in message
 
 
 def test_without_responses_the_page_says_so(tmp_path, see):

@@ -97,7 +97,7 @@ def _axes(dataset: Dataset, options: dict[str, Any]) -> tuple[Axes, Axes]:
         raise CommandError(str(error)) from error
     if missing := [f"--{name}" for name in Axes._fields if name not in choosing]:
         titles = "".join(f"\n  {axis.key}: {axis.title}" for axis in there) or " none yet"
-        raise CommandError(f"{', '.join(missing)}: nothing usual is there; axes:{titles}")
+        raise CommandError(f"{', '.join(missing)}: there is no usual axis; axes:{titles}")
     return Axes(**choosing), Axes(**choosing | judging)
 
 
@@ -112,7 +112,10 @@ def _pools(dataset: Dataset, options: dict[str, Any]) -> Sequence[Pool]:
     setups = list(dataset.setups.answered())
     if names:
         if model or temperature is not None:
-            raise CommandError("--pool: its setups say model and temperature themselves.")
+            raise CommandError(
+                "--pool: the setups of a pool have a model and a temperature; leave out "
+                "--model and --temperature."
+            )
         named = [setup for setup in setups if setup.name in names]
         if missing := set(names) - {setup.name for setup in named}:
             raise CommandError(f"--pool: no setup {min(missing)!r} with responses.")

@@ -51,14 +51,14 @@ EXAMPLE = """examples:
       --flavor v1 --window 0 --judge-attribution run-12
 """
 CALLED = {"has_instructions": "instructions"}
-LOOKS_BETTER = "{0} is chosen and judged by the same metric: it looks better than it is."
+LOOKS_BETTER = "{0} is chosen and judged by the same metric, so its figures are too optimistic."
 NOTHING_ELSE = (
-    "Nothing else in this dataset judges {0}: name another metric or raters, "
+    "No other metric and no raters judge {0} in this dataset: name another metric or raters, "
     "--judge-{0} METRIC/MODEL or KEY."
 )
 ANOTHER_MODEL = (
-    "{0} is judged by the metric that chose, asked of another model: what both get wrong still "
-    "makes it look better than it is."
+    "{0} is judged by the metric that chose, with another model. Errors that both models make "
+    "still make the figures too high."
 )
 
 
@@ -87,7 +87,7 @@ class Command(BaseCommand):
                 f"--judge-{side}",
                 default="",
                 metavar="METRIC/MODEL",
-                help="the figures are of it; default: raters or a run that did not choose, where "
+                help="judges for the figures; default: raters or a run that did not choose, if "
                 f"the dataset has one, else that of --{side}, on the same responses (too "
                 "optimistic)",
             )
@@ -102,7 +102,7 @@ class Command(BaseCommand):
             "--retry-failed", action="store_true", help="ask and score again what has failed"
         )
         parser.add_argument(
-            "--dry-run", action="store_true", help="say what would be asked, and write nothing"
+            "--dry-run", action="store_true", help="print what would be asked, and write nothing"
         )
 
     def handle(self, **options: Any) -> None:
@@ -147,7 +147,9 @@ class Command(BaseCommand):
         except RerankingError as error:
             raise CommandError(f"{error}\nNothing was re-ranked.") from error
         if not large_golden(dataset, recipe.temperature):
-            said.write("No model was asked with golden evidence: there is none to compare with.")
+            said.write(
+                "No model was asked with golden evidence, so there is nothing to compare with."
+            )
         report = recipe_report(recipe, axes, judging_axes)
         for name in marked_in_any([row.marks for row in report.rows], FLATTERED):
             said.write(LOOKS_BETTER.format(name.capitalize()))
@@ -172,7 +174,7 @@ class Command(BaseCommand):
                 run.refresh_from_db()
                 axes[scorer.signature_part] = of_run(run)
             elif scorer.axis:
-                said.write(f"{scorer.title}: used as it is; nothing can be scored from here.")
+                said.write(f"{scorer.title}: used as it is. This command cannot score it.")
                 axes[scorer.signature_part] = scorer.axis
         return axes
 
@@ -222,8 +224,9 @@ def _choosing(dataset: Dataset, options: dict[str, Any]) -> Scorers:
     for name in given:
         if not any(name in names for names in known.values()):
             raise CommandError(
-                f"--{name.replace('_', '-')}: {_named(options)} have no such option. Only metrics "
-                "have options, runs and raters that are there have none.\nNothing was asked."
+                f"--{name.replace('_', '-')}: {_named(options)} have no such option. Only new "
+                "runs of metrics have options. Existing runs and raters have none.\nNothing was "
+                "asked."
             )
     takes_evidence = {
         side for side, metric in metrics.items() if metric and METRICS[metric].needs_evidence
