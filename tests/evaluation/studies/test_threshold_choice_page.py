@@ -102,7 +102,7 @@ def test_without_votes_without_runs_and_with_one_class_it_says_why(researcher, s
     assert "No votes yet" in shown(page_of(researcher, study)).headings
     page = shown(page_of(researcher, bare))
     assert "nothing scored yet" in page.choices("family")[LEXICAL]
-    assert "4 of 4 combinations (whole, K = 1 to 3)" in page.part("grid").text
+    assert "4 of 4 combinations are missing (whole, K = 1 to 3)" in page.part("grid").text
     assert "4 scores" in page.part("grid").text
     [message] = shown(page_of(researcher, alike)).messages
     assert message.startswith("Nothing can be chosen here")
