@@ -34,7 +34,9 @@ BACKENDS: dict[str, BackendKind] = {
     ),
     "lexical": BackendKind("Word overlap, a baseline", lambda spec: Lexical(), needs_model=False),
     "heuristic": BackendKind(
-        "Words and whole sentences, a baseline", lambda spec: Heuristic(), needs_model=False
+        "Words and whole sentences, a baseline near chance",
+        lambda spec: Heuristic(),
+        needs_model=False,
     ),
     "distilled": BackendKind(
         "Distilled sensibleness", Distilled, architectures=("ForSequenceClassification",)
