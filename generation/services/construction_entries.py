@@ -229,8 +229,9 @@ def _note(construction: Construction, made_with: Mapping[str, Any]) -> bool:
     earlier = locked.made_with if has_calls else {}
     if earlier and (was := provenance_text(earlier)) != (now := provenance_text(dict(made_with))):
         raise BackendError(
-            f"{construction.name}: its calls so far were made with {was}, and what is there now is "
-            f"{now}. Put the earlier one back and go on, or begin one of another name."
+            f"{construction.name}: its calls so far were made with {was}, but the model here is "
+            f"now {now}. Put the earlier model back and resume, or start a construction of "
+            "another name."
         )
     if not earlier:
         locked.made_with = dict(made_with)

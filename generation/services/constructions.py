@@ -133,7 +133,7 @@ def _reviewed(entry: ConstructionEntry) -> Review:
 
 def _meanwhile(entry: ConstructionEntry) -> str:
     """Return a message about the present review, for a reviewer who looked at an earlier one."""
-    who = entry.reviewed_by.username if entry.reviewed_by else "Somebody"
+    who = entry.reviewed_by.username if entry.reviewed_by else "Another reviewer"
     words = [each for each in (entry.edited_question, entry.edited_simple_question) if each]
     did = {Verdict.KEEP: "kept this question", Verdict.DROP: "dropped this question"}
     said = [f"{who} {did.get(Verdict(entry.verdict), 'made this question open')} meanwhile"]
@@ -142,8 +142,8 @@ def _meanwhile(entry: ConstructionEntry) -> str:
     if n := len(entry.taken_out):
         said.append(f"without {n} member{'s' if n > 1 else ''} of the minimum set")
     return (
-        f"{', '.join(said)}. Yours is not stored; what you typed still stands here: decide again "
-        "to put it in the place of theirs."
+        f"{', '.join(said)}. Your decision was not stored. Your text is still in the form. Decide "
+        "again to replace theirs."
     )
 
 
@@ -163,9 +163,13 @@ def _checked(entry: ConstructionEntry, calls: Sequence[ConstructionCall], review
     wanted = dict.fromkeys(map(compared, review.taken_out))
     if wrong := [form for form in wanted if form not in stated]:
         said = ", ".join(wrong[0])
-        raise ConstructionError(f"{said}: no member of this minimum knowledge set.", "taken_out")
+        raise ConstructionError(
+            f"Found {said}; expected a member of this minimum knowledge set.", "taken_out"
+        )
     if members and len(wanted) == len(stated):
-        raise ConstructionError("Leave one member at least, or drop the question.", "taken_out")
+        raise ConstructionError(
+            "Leave at least one member in the minimum set, or drop the question.", "taken_out"
+        )
     questions = {call.round == SIMPLE_STYLE: call.question for call in calls}
     return Review(
         review.verdict,
@@ -219,7 +223,7 @@ def publish(construction: Construction, name: str, style: str, user: User | None
     if n_open:
         entries = "entry is" if n_open == 1 else "entries are"
         raise ConstructionError(
-            f"{n_open:,} {entries} not built yet: let the construction go on to its end."
+            f"{n_open:,} {entries} not built yet. Wait for the end of the construction."
         )
     built = list(
         locked.entries.filter(state=State.BUILT)
@@ -227,7 +231,7 @@ def publish(construction: Construction, name: str, style: str, user: User | None
         .prefetch_related("calls")
     )
     if not built:
-        raise ConstructionError("No question is kept or open: nothing to make a dataset of.")
+        raise ConstructionError("Every question is dropped, so no dataset can be made.")
     entities = entity_records(built)
     questions = [_question(locked, entry, style) for entry in built]
     there = Dataset.objects.filter(name=name).first()
@@ -327,11 +331,11 @@ def _same(
     made_of = ConstructedDataset.objects.filter(dataset=there).first()
     if made_of is None or made_of.construction_id != construction.pk:
         raise ConstructionError(
-            f"{there.name} is the name of another dataset: choose another name.", "name"
+            f"{there.name} is the name of another dataset. Choose another name.", "name"
         )
     if made_of.style != style:
         raise ConstructionError(
-            f"{there.name} has the questions in the {made_of.style} style: choose another name.",
+            f"{there.name} has these questions in the {made_of.style} style. Choose another name.",
             "name",
         )
     stored = dict(there.examples.values_list("key", "digest"))
@@ -341,8 +345,8 @@ def _same(
         wanted.items() <= people.items()
     ):
         raise ConstructionError(
-            f"{there.name} was made of this construction before its questions were reviewed as "
-            "they are now: choose another name.",
+            f"{there.name} was made from this construction, but the decisions about its questions "
+            "have changed since. Choose another name.",
             "name",
         )
     return there
@@ -361,7 +365,7 @@ def delete(construction: Construction, user: User | None) -> None:
     made = list(locked.datasets.order_by("dataset__name").values_list("dataset__name", flat=True))
     if made:
         raise ConstructionError(
-            f"{locked.name} is where {', '.join(made)} came from: delete "
+            f"{', '.join(made)} was made from {locked.name}. Delete "
             f"{'that dataset' if len(made) == 1 else 'those datasets'} first."
         )
     record_in_audit_trail(user, "construction.deleted", locked.name, construction=locked.pk)

@@ -29,7 +29,7 @@ from generation.text.flat_graph import Triple
 
 LONGEST_REASON = 500
 _FILE = {"data-max-bytes": LARGEST_FILE}
-_BY_COMMAND = "Larger ones go through the command build_kg_dataset."
+_BY_COMMAND = "For a larger file, use the command build_kg_dataset."
 State = ConstructionEntry.State
 # The values that the form sends for verdicts. An open verdict is stored as "", but the form must
 # not accept "" for it, because a mistake may send that too.
@@ -61,8 +61,10 @@ class EntriesForm(forms.Form):
         required=False,
         allow_empty_file=True,
         max_length=255,
-        help_text="JSON: which properties stand for a relation. Left empty, the usual ones of "
-        "Wikidata are taken.",
+        help_text=(
+            "A JSON file that lists the properties of each relation. Empty: the usual properties "
+            "of Wikidata."
+        ),
         widget=forms.FileInput(attrs=_FILE),
     )
     checked = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -111,7 +113,7 @@ class EntriesForm(forms.Form):
         try:
             text = relations.read().decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise DatasetError(relations.name, "bytes that are no UTF-8", "UTF-8") from error
+            raise DatasetError(relations.name, "bytes that are not UTF-8", "UTF-8") from error
         return before._replace(relations_file=relations.name, relations_text=text)
 
 
@@ -119,8 +121,8 @@ def _not_too_large(file: "UploadedFile[bytes] | None") -> "UploadedFile[bytes] |
     n_bytes = (file.size or 0) if file else 0
     if n_bytes > LARGEST_FILE:
         raise forms.ValidationError(
-            f"The file has {filesizeformat(n_bytes)}; {filesizeformat(LARGEST_FILE)} is the most. "
-            + _BY_COMMAND
+            f"Found a file of {filesizeformat(n_bytes)}; expected at most "
+            f"{filesizeformat(LARGEST_FILE)}. " + _BY_COMMAND
         )
     return file
 
@@ -133,7 +135,9 @@ class ConstructionForm(EndpointForm):
     name = forms.CharField(
         label="Name", max_length=100, widget=forms.TextInput(attrs={"autocomplete": "off"})
     )
-    model = forms.ChoiceField(label="Model", help_text="It writes paragraphs and questions.")
+    model = forms.ChoiceField(
+        label="Model", help_text="It writes the paragraphs and the questions."
+    )
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -146,7 +150,7 @@ class ConstructionForm(EndpointForm):
         cleaned = super().clean() or {}
         model = self.offered.get(cleaned.get("model", ""))
         if model and cleaned.get("precision") not in model.precisions:
-            self.add_error("precision", f"It is asked in {' or '.join(model.precisions)}.")
+            self.add_error("precision", f"This model has only {' or '.join(model.precisions)}.")
         return cleaned
 
     def plan(self, check: EntriesCheck) -> ConstructionPlan:
@@ -167,7 +171,7 @@ class EntryFilter(forms.Form):
     """A filter of the listed entries, by state or problem and by verdict."""
 
     became = forms.ChoiceField(
-        label="What became of them",
+        label="State",
         required=False,
         choices=[
             ("", "Any state"),
@@ -227,14 +231,14 @@ class ReviewForm(forms.Form):
         label="Question",
         max_length=LONGEST_QUESTION,
         required=False,
-        help_text="Empty: the model’s words stand.",
+        help_text="Empty: the words of the model are kept.",
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
     )
     simple_question = forms.CharField(
         label="In the simple style",
         max_length=LONGEST_QUESTION,
         required=False,
-        help_text="Empty: the model’s words stand.",
+        help_text="Empty: the words of the model are kept.",
         widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
     )
     taken_out = forms.MultipleChoiceField(label="Take out", required=False)
@@ -264,10 +268,12 @@ class ReviewForm(forms.Form):
         chosen: dict[str, Any] = super().clean() or {}
         verdict = chosen.get("verdict")
         if verdict == "drop" and not chosen.get("reason") and "reason" not in self.errors:
-            self.add_error("reason", "Say why: the reason is kept with the question.")
+            self.add_error("reason", "Say why you drop the question. The reason is kept with it.")
         n = len(self._about.members)
         if verdict == "keep" and n and len(chosen.get("taken_out", ())) == n:
-            self.add_error("taken_out", "Leave one member at least, or drop the question.")
+            self.add_error(
+                "taken_out", "Leave at least one member in the minimum set, or drop the question."
+            )
         return chosen
 
     def refuse_stale(self, why: str) -> None:
@@ -304,8 +310,8 @@ class PublishForm(forms.Form):
     style = forms.ChoiceField(
         label="Questions",
         choices=[
-            (ConstructedDataset.Style.COMPLEX, "Complex: as the last round asks"),
-            (ConstructedDataset.Style.SIMPLE, "Simple: said plainly"),
+            (ConstructedDataset.Style.COMPLEX, "Complex: the questions of the last round"),
+            (ConstructedDataset.Style.SIMPLE, "Simple: the same questions in simple words"),
         ],
         initial=ConstructedDataset.Style.COMPLEX,
         widget=forms.RadioSelect,

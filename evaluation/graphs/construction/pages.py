@@ -29,8 +29,8 @@ MOST_REASONS = 20
 USUAL_REASONS = (
     "The question cannot be understood.",
     "The question does not ask for its knowledge.",
-    "The paragraph says what the graph does not.",
-    "Somebody else of that name is meant.",
+    "The paragraph says something that the graph does not.",
+    "Another person of that name is meant.",
 )
 # The steps of the funnel, each with the problem that it drops entries for, in the order of checks.
 FUNNEL = (
@@ -38,8 +38,8 @@ FUNNEL = (
     ("Relation known", Problem.UNKNOWN_RELATION),
     ("Both names found", Problem.NOT_FOUND),
     ("Connected by an edge", Problem.NOT_CONNECTED),
-    ("By that relation", Problem.WRONG_RELATION),
-    ("One pair alone", Problem.AMBIGUOUS),
+    ("Connected by the named relation", Problem.WRONG_RELATION),
+    ("Only one such pair", Problem.AMBIGUOUS),
 )
 
 

@@ -190,7 +190,7 @@ def publish(request: SignedInRequest, pk: int) -> HttpResponse:
         except ConstructionError as error:
             form.add_error(error.field or "name", str(error))
         else:
-            messages.success(request, f"{dataset.name} is made of {found.name}.")
+            messages.success(request, f"{dataset.name} was made from {found.name}.")
             return redirect("graphs:questions", dataset.slug)
     return _show(request, found, form, status=422)
 
@@ -229,7 +229,7 @@ def review(request: SignedInRequest, pk: int, number: int) -> HttpResponse:
         return redirect("constructions:entry", pk, number)
     following = next_open(shown.entry.construction, after=number)
     if following is None:
-        messages.success(request, "Every question of this construction is decided.")
+        messages.success(request, "You have decided about every question of this construction.")
         return redirect("constructions:construction", pk)
     return redirect("constructions:entry", pk, following)
 

@@ -57,7 +57,7 @@ from generation.services.construction_entries import (
 from generation.services.constructions import ConstructionError, delete
 
 ENTRIES_TOGETHER = 10  # entries that are looked up by the same queries
-GONE = "This construction is gone: delete its job."
+GONE = "This construction was deleted. Delete its job too."
 
 
 class ConstructionPlan(NamedTuple):
@@ -78,14 +78,14 @@ class ConstructionPlan(NamedTuple):
         Choice(
             "Precision",
             {precision: precision for precision in PRECISIONS},
-            help="Of a model that runs here.",
+            help="For a model that runs here.",
         ),
     ] = "fp32"
     temperature: Annotated[
         float,
         Choice(
             "Temperature",
-            help="0: the most likely token each time; KaLMA’s code has 0.1.",
+            help="0: always the most likely token. KaLMA’s code uses 0.1.",
             low=0,
             high=HIGHEST_TEMPERATURE,
         ),
@@ -95,14 +95,14 @@ class ConstructionPlan(NamedTuple):
         int,
         Choice(
             "Rounds",
-            help="The first annotates the paragraph; each later one brings in a triple.",
+            help="The first round annotates the paragraph. Each later round adds a triple.",
             low=1,
             high=LAST_ROUND,
         ),
     ] = LAST_ROUND
     seed: Annotated[
         int,
-        Choice("Seed", help="Of the triples that are brought in.", low=0, high=LARGEST_SEED),
+        Choice("Seed", help="The seed that draws the added triples.", low=0, high=LARGEST_SEED),
     ] = 13
 
 
@@ -145,7 +145,7 @@ def _requested(plan: ConstructionPlan, user: User | None) -> Job:
     if different := _different(locked.parameters, parameters):
         raise JobError(
             f"{plan.name} is the name of a construction with other choices "
-            f"({', '.join(different)}): take another name, or delete it.",
+            f"({', '.join(different)}): choose another name, or delete that construction.",
             "name",
         )
     if is_new:
@@ -370,7 +370,8 @@ def _look_up_some(
     if unsaid:
         raise JobError(
             f"The endpoint found {', '.join(dict.fromkeys(unsaid))} by name, but then "
-            "returned nothing about it; expected its label. Its entry waits: resume later."
+            "returned nothing about it; expected its label. Its entry still waits. Resume the "
+            "construction later."
         )
 
 

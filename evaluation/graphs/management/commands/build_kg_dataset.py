@@ -60,7 +60,7 @@ class Command(BaseCommand):
         parser.add_argument("--name", required=True, help="of the construction")
         parser.add_argument("--model", required=True, help="a listed model")
         parser.add_argument(
-            "--relations", type=Path, help="JSON: which properties stand for a relation"
+            "--relations", type=Path, help="a JSON file that lists the properties of each relation"
         )
         add_arguments(parser, ConstructionPlan, called=CALLED)
         parser.add_argument(
@@ -71,14 +71,16 @@ class Command(BaseCommand):
         parser.add_argument(
             "--publish",
             metavar="NAME",
-            help="name of a dataset to make of all questions that nobody dropped",
+            help="name of a dataset to make from all questions that were not dropped",
         )
         parser.add_argument(
             "--style",
             choices=[*Style.values, BOTH],
             default=Style.COMPLEX.value,
-            help="style of its questions; both: one dataset for each, with the style after its "
-            "name",
+            help=(
+                "style of the questions of that dataset; both: one dataset for each style, with "
+                "the style after the name"
+            ),
         )
         parser.add_argument(
             "--export", type=Path, metavar="FOLDER", help="a new folder for what is published"
@@ -87,9 +89,12 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         folder: Path | None = options["export"]
         if folder and not options["publish"]:
-            raise CommandError("--export: say what to --publish.")
+            raise CommandError(
+                "--export: found no --publish; expected the name of the dataset to publish and "
+                "export."
+            )
         if folder and (folder.exists() or not folder.absolute().parent.is_dir()):
-            raise CommandError(f"--export {folder}: expected a new folder in one that is there.")
+            raise CommandError(f"--export {folder}: expected a new folder inside an existing one.")
         check = _read(options["entries"], options["relations"])
         plan = _plan(check, options)
         if options["dry_run"]:
@@ -107,7 +112,7 @@ class Command(BaseCommand):
             if construction:
                 self._report(construction, plan)
         if construction is None:
-            raise CommandError("Somebody deleted the construction.")
+            raise CommandError("The construction was deleted in the meantime.")
         if options["publish"]:
             self._publish(construction, options["publish"], options["style"], folder)
 

@@ -75,8 +75,8 @@ def test_it_says_what_became_of_entries_and_makes_both_datasets(family_graph, wr
         "Relation known: 16 (1 fewer)",
         "Both names found: 15 (1 fewer)",
         "Connected by an edge: 13 (2 fewer)",
-        "By that relation: 11 (2 fewer)",
-        "One pair alone: 10 (1 fewer)",
+        "Connected by the named relation: 11 (2 fewer)",
+        "Only one such pair: 10 (1 fewer)",
         "Built: 9 (1 fewer)",
         said[19],
         "Painters, complex: 9 questions in the complex style.",
@@ -96,7 +96,7 @@ def test_it_says_what_became_of_entries_and_makes_both_datasets(family_graph, wr
     assert len(writer.requests) == n + 1
     assert Dataset.objects.count() == 2
     review_entry(entry(1), Review("drop", "odd"), None)
-    with pytest.raises(CommandError, match="before its questions were reviewed"):
+    with pytest.raises(CommandError, match="decisions about its questions have changed"):
         build(file, family_graph.url, *PUBLISHED)
 
 
@@ -132,7 +132,7 @@ def test_what_cannot_be_used_is_said_in_a_line(writer, tmp_path):
     assert "argument --rounds: found 7; expected 1 to 6" in refused("--rounds", 7)
     assert "--model: " in refused("--model", "nobody")
     assert "No such file" in refused(of=tmp_path / "none.csv")
-    assert "say what to --publish" in refused("--export", tmp_path / "new")
+    assert "found no --publish" in refused("--export", tmp_path / "new")
     assert "expected a new folder" in refused("--export", tmp_path, "--publish", "Painters")
     (tmp_path / "relations.json").write_text("{}")
     assert "relations.json" in refused("--relations", tmp_path / "relations.json")

@@ -36,7 +36,7 @@ def bards(rosa):
 class TestList:
     def test_none_yet(self, browser, admin):
         [message] = shown(browser.get(address("constructions"))).messages
-        assert "An admin can start one" in message
+        assert "An admin can start a construction" in message
         assert address("new") in shown(admin.get(address("constructions"))).addresses
 
     def test_each_says_how_far_it_is(self, browser, bards):
@@ -58,13 +58,13 @@ class TestConstruction:
         """There are 6 entries: one incomplete name, one not connected, one failed, 3 built."""
         page = shown(browser.get(address("construction", bards.pk)))
 
-        way = {step: left for step, *left, _ in page.table("The way").rows}
+        way = {step: left for step, *left, _ in page.table("The steps").rows}
         assert way["Entries"] == ["—", "6", "100.0"]
         assert way["Complete names"] == ["1", "5", "83.3"]
         assert way["Relation known"] == ["0", "5", "83.3"]
         assert way["Connected by an edge"] == ["1", "4", "66.7"]
         assert way["Built"] == ["1", "3", "50.0"]
-        assert "1 failed: the model wrote nothing that can be read." in page.text
+        assert "1 entry failed, because the model wrote nothing that can be read." in page.text
         assert [page.facts[name] for name in ("Kept", "Dropped", "Open")] == ["0", "0", "3"]
         calls = dict(page.table("Choices").rows)["Calls"]
         assert calls.startswith("17, 5 of which could not be read")
@@ -116,7 +116,7 @@ class TestConstruction:
         places = [*page.facts.values(), *page.buttons, *page.messages]
         assert any(place.startswith(said) for place in places)
         assert "0 of 1 entry finished" in page.text
-        assert "1 still waits to be looked up" in page.text
+        assert "1 entry still waits to be looked up" in page.text
 
     def test_progress_says_when_the_page_is_out_of_date(self, browser):
         construction = make_construction(state=Job.State.RUNNING)

@@ -158,7 +158,7 @@ class TestReview:
         answer = decide(browser, bards, 4, "keep", question="Who?", taken_out=["0", "1", "2"])
 
         assert answer.status_code == 422
-        assert "Leave one member at least" in shown(answer).errors["taken_out"]
+        assert "Leave at least one member" in shown(answer).errors["taken_out"]
         assert entry_of(bards, 4).verdict == ""
 
     def test_a_drop_needs_a_reason_and_leaves_the_words(self, browser, bards):
@@ -219,7 +219,7 @@ class TestPublishing:
 
         messages = shown(browser.get(address("entry", done.pk, 4))).messages
         assert any(
-            "does not change, whatever you decide here" in message and "bards" in message
+            "Your decisions here do not change it" in message and "bards" in message
             for message in messages
         )
         own = shown(browser.get(address("construction", done.pk)))
@@ -235,7 +235,7 @@ class TestPublishing:
         answer = self.publish(browser, done, style="simple")
 
         assert answer.status_code == 422
-        assert "choose another name" in shown(answer).errors["name"]
+        assert "Choose another name" in shown(answer).errors["name"]
         assert Dataset.objects.count() == 1
 
     def test_nothing_is_offered_where_every_question_is_dropped(self, browser, done):
@@ -253,7 +253,7 @@ class TestPublishing:
         Dataset.objects.get().delete()
 
         page = shown(browser.get(address("construction", done.pk)))
-        assert "Datasets made of it None yet." in page.text
+        assert "Datasets made from it None yet." in page.text
         assert "Make a dataset of 3 questions" in page.buttons
         assert self.publish(browser, done, style="simple").status_code == 302
         assert Dataset.objects.get().constructed.style == "simple"
@@ -262,5 +262,5 @@ class TestPublishing:
         self.publish(browser, done)
         page = shown(admin.post(address("delete", done.pk), follow=True))
 
-        assert any("delete that dataset first" in message for message in page.messages)
+        assert any("Delete that dataset first" in message for message in page.messages)
         assert ConstructionEntry.objects.exists()

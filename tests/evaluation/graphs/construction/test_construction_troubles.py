@@ -141,7 +141,7 @@ def test_another_model_behind_the_name_is_refused(writer, family_graph, tmp_path
     worked(job)
     assert job.state == STATE.FAILED
     assert "its calls so far were made with openai, openai|chat|127.0.0.1|scripted" in job.error
-    assert "Put the earlier one back" in job.error
+    assert "Put the earlier model back" in job.error
 
 
 def test_a_cancelled_construction_stops_between_two_calls(

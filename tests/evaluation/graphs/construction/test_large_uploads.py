@@ -11,7 +11,7 @@ from evaluation.graphs.construction.services.entries_check import MOST_ROWS, WEB
 
 HEAD = "paragraph,name_1,relation,name_2\n"
 ROW = "They wed.,Anne Hathaway,spouse,William Shakespeare\n"
-COMMAND = "Larger ones go through the command build_kg_dataset."
+COMMAND = "For a larger file, use the command build_kg_dataset."
 
 
 def form_of(content, name="entries.csv"):

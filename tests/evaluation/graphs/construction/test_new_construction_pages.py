@@ -68,7 +68,7 @@ class TestNew:
 
         assert answer.status_code == 422
         page = shown(answer)
-        assert any("1 problem in its rows." in message for message in page.messages)
+        assert any("1 problem in the rows of the file." in message for message in page.messages)
         [[line, field, *_]] = page.table("Rows that cannot be read").rows
         assert (line, field) == ("3", "relation")
         assert "Start the construction" not in page.text
@@ -78,7 +78,7 @@ class TestNew:
         [
             ({}, "Choose a file of entries."),
             ({"file": file_of("{}", "entries.zip")}, "expected"),
-            ({"file": file_of("x" * (1024**2 + 1))}, "1.0 MB is the most"),
+            ({"file": file_of("x" * (1024**2 + 1))}, "expected at most 1.0 MB"),
             ({"file": file_of(HEAD + GOOD), "relations": file_of("[]", "r.json")}, "r.json"),
             ({"checked": "forged"}, "Choose the file again."),
         ],
@@ -136,9 +136,9 @@ class TestNew:
         ("choice", "why"),
         [
             ({"name": ""}, "required"),
-            ({"endpoint": "http://127.0.0.1:1/"}, "Tick “The endpoint may be in our own network”"),
+            ({"endpoint": "http://127.0.0.1:1/"}, "tick “Allow an endpoint in our own network”"),
             ({"n_rounds": "7"}, "less than or equal to 6"),
-            ({"precision": "bf16"}, "It is asked in fp32."),
+            ({"precision": "bf16"}, "This model has only fp32."),
         ],
     )
     def test_a_choice_that_cannot_be_used_is_said_and_the_check_stays(

@@ -44,7 +44,7 @@ def test_who_looked_at_an_earlier_review_hears_of_the_later_one(rosas, adams, ba
     assert refused.status_code == 422
     said = (
         "rosa kept this question meanwhile, in the words “Whom did Anne wed?”, without 1 member of "
-        "the minimum set. Yours is not stored"
+        "the minimum set. Your decision was not stored"
     )
     page = shown(refused)
     assert said in page.text
@@ -80,7 +80,7 @@ def test_words_that_stay_behind_an_undo_count_too(rosas, adams, bards):
     refused = decide(adams, bards, 4, "keep", question=QUESTIONS[2], seen=before)
 
     assert refused.status_code == 422
-    assert "Somebody made this question open" in shown(refused).text
+    assert "Another reviewer made this question open" in shown(refused).text
     assert entry_of(bards, 4).edited_question == "Whom did Anne wed?"
 
 
