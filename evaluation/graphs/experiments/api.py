@@ -35,7 +35,9 @@ from generation.models import Dataset, Grid
 from generation.services.grids import GridChangeError
 from generation.tasks import send
 
-STUDY = OpenApiParameter("study", description="Of alignment: slug of a study; default: newest.")
+STUDY = OpenApiParameter(
+    "study", description="For alignment: the slug of a study. Default: the newest."
+)
 KEY = OpenApiParameter("key", enum=list(EXPERIMENTS), location=OpenApiParameter.PATH)
 
 
@@ -47,10 +49,10 @@ class MetricStateSerializer(serializers.Serializer[services.MetricProgress]):
         source="run.run.pk",
         default=None,
         allow_null=True,
-        help_text="Its newest run; null: there is none.",
+        help_text="Its newest run. Null: there is none.",
     )
     state = serializers.CharField(
-        help_text="missing, incomplete (answers came since), or the state of the run."
+        help_text="missing, incomplete (there are newer answers), or the state of the run."
     )
     n_left = serializers.IntegerField(help_text="Answers it was not asked about, at most.")
 
@@ -60,7 +62,9 @@ class KGExperimentSerializer(serializers.Serializer[Any]):
 
     key = serializers.CharField(source="experiment.key")
     title = serializers.CharField(source="experiment.title")
-    paper = serializers.CharField(source="experiment.source", help_text="Where it prints it.")
+    paper = serializers.CharField(
+        source="experiment.source", help_text="Where the paper prints it."
+    )
     prompts = serializers.ListField(
         source="experiment.prompts", child=serializers.CharField(), help_text="Keys of types."
     )
@@ -69,7 +73,7 @@ class KGExperimentSerializer(serializers.Serializer[Any]):
     )
     seeds = serializers.ListField(source="experiment.seeds", child=serializers.IntegerField())
     lacking = serializers.ListField(
-        child=serializers.CharField(), help_text="Why the dataset cannot be asked; none: it can."
+        child=serializers.CharField(), help_text="Why the dataset cannot be asked. Empty: it can."
     )
     grids = serializers.ListField(
         child=serializers.IntegerField(), help_text="Ids of grids, newest first."

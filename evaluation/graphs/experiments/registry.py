@@ -59,8 +59,8 @@ _ALL = (
     KGExperiment(
         "citations",
         "Citation quality",
-        "Correctness, precision, recall and alignment of citations, and what answers cost, by "
-        "model and temperature: means of three seeded runs.",
+        "Correctness, precision, recall and alignment of citations, and what answers cost. "
+        "Figures are by model and temperature, as means of three seeded runs.",
         "KaLMA, table 3",
         "citation_table",
         (WHOLE["retrieved"],),
@@ -84,7 +84,7 @@ _ALL = (
     KGExperiment(
         "removal",
         "Removed knowledge",
-        "Citation quality and [NA] when 0 to 3 pieces of needed knowledge are taken out of the "
+        "Citation quality and [NA] when 0 to 3 pieces of needed knowledge are removed from the "
         "graph shown.",
         "KaLMA, table 5 and figure 4",
         "removal",
@@ -109,8 +109,8 @@ _ALL = (
     KGExperiment(
         "alignment",
         "Human alignment",
-        "Whether sentences say what their citations claim, by two people and by the automatic "
-        "metric over the same pairs.",
+        "Whether sentences say what their citations claim. Two people and the automatic metric "
+        "judge the same pairs.",
         "KaLMA, table 6",
         "human_alignment",
         (),

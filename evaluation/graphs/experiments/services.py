@@ -58,13 +58,21 @@ class ExperimentPlan(NamedTuple):
     seeds: tuple[int, ...] = ()
     sample: Annotated[
         str,
-        Choice("Questions", help="Name of a sample; empty: all questions.", longest=LONGEST_NAME),
+        Choice(
+            "Questions", help="The name of a sample. Empty: all questions.", longest=LONGEST_NAME
+        ),
     ] = ""
     graph: Annotated[
-        Graph, Choice("Graph shown", GRAPHS, help="Of citations and quality: what is shown.")
+        Graph,
+        Choice(
+            "Graph shown",
+            GRAPHS,
+            help="The sub-graphs that the model is shown, in the experiments on citations and "
+            "quality.",
+        ),
     ] = "retrieved"
     max_tokens: Annotated[
-        int, Choice("New tokens at most", help="Of an answer.", low=1, high=MOST_TOKENS)
+        int, Choice("New tokens at most", help="Of one answer.", low=1, high=MOST_TOKENS)
     ] = USUAL_MAX_TOKENS_WITH_GRAPH
     currency: Annotated[str, Choice("Currency of the prices", longest=LONGEST_CURRENCY)] = "USD"
 
@@ -76,11 +84,18 @@ class ScoringPlan(NamedTuple):
     precision: str = ""
     n_judged: Annotated[
         int | None,
-        Choice("Answers of each row", help="Drawn by the seed. 0: all.", low=0, high=MOST_SAMPLED),
+        Choice(
+            "Answers of each row",
+            help="The number of answers that the seed draws. 0: all.",
+            low=0,
+            high=MOST_SAMPLED,
+        ),
     ] = None  # None: the number that the experiment has
     seed: Annotated[
         int,
-        Choice("Seed of the draw", help="Of the answers that are drawn.", low=0, high=LARGEST_SEED),
+        Choice(
+            "Seed of the draw", help="The seed that draws the answers.", low=0, high=LARGEST_SEED
+        ),
     ] = 0
 
 
@@ -126,8 +141,8 @@ def _lacking(dataset: Dataset) -> Mapping[Need, str]:
     found: dict[Need, str] = {}
     if not questions.filter(is_minimum_known=True, minimum__isnull=False).exists():
         found["minimum sets"] = (
-            f"No question of {dataset.name} has a minimum set: which knowledge it needs. "
-            "make_up_minimum makes a dataset with made-up ones."
+            f"No question of {dataset.name} has a minimum set, so it is not known which knowledge "
+            "it needs. The command make_up_minimum makes a dataset with made-up minimum sets."
         )
     if not gold.exists():
         found["gold entities"] = f"No question of {dataset.name} has gold entities."
@@ -185,7 +200,7 @@ def request(dataset: Dataset, plan: ExperimentPlan, user: User | None) -> Grid:
     """
     experiment = EXPERIMENTS[plan.key]
     if not experiment.has_grid:
-        raise GridChangeError(f"{experiment.title} asks no models: it uses answers that exist.")
+        raise GridChangeError(f"{experiment.title} asks no models. It uses answers that exist.")
     if lacking := why_not(dataset, experiment, plan.graph):
         raise GridChangeError(lacking[0])
     return request_grid(dataset, grid_of(dataset, plan), user)
@@ -281,7 +296,9 @@ def scoring_plans(key: str, choices: ScoringPlan) -> list[RunPlan]:
     """
     experiment = EXPERIMENTS[key]
     if not experiment.metrics:
-        raise ChoiceError("metric", f"{experiment.title} needs no scores: it counts citations.")
+        raise ChoiceError(
+            "metric", f"{experiment.title} needs no scores, because it counts citations."
+        )
     n_judged = experiment.n_judged if choices.n_judged is None else choices.n_judged
     return [
         plan_of(

@@ -36,7 +36,7 @@ class AlignmentStudyForm(forms.Form):
         User.objects.none(),
         label="Raters",
         required=False,
-        help_text=f"Each pair is rated by {N_RATERS}. More can be added later.",
+        help_text=f"Each pair is rated by {N_RATERS} raters. You can add more raters later.",
     )
 
     def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:

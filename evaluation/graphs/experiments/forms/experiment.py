@@ -38,7 +38,7 @@ class StartForm(ModelsForm):
         "Temperatures", f"Comma-separated, each from 0 to {HIGHEST_TEMPERATURE:g}."
     )
     seeds = whole_numbers(
-        "Seeds", "Comma-separated. Each seed is one run; rows are means over runs."
+        "Seeds", "Comma-separated. Each seed makes one run. Rows are means over runs."
     )
 
     def __init__(
@@ -144,7 +144,9 @@ class ScoreForm(forms.Form):
         """The text that tells what to do if there is no such model."""
         metric = METRICS[self.experiment.metrics[0]]
         kinds = ", ".join(BACKENDS[key].title for key in metric.backends if key in BACKENDS)
-        return f"An admin lists the models that may score. They can be: {kinds}."
+        return (
+            f"Only models that an admin has listed may score. Their kind must be one of: {kinds}."
+        )
 
     def clean(self) -> dict[str, Any]:
         """Check that the choices can be used together, and check the model's files."""

@@ -153,10 +153,10 @@ SHOWN: Mapping[str, tuple[str, Callable[[RatedPair], bool]]] = {
     "differ": ("raters differ", lambda pair: pair.is_counted and 0 not in pair.votes),
     "scored": ("with a score", lambda pair: pair.is_counted and pair.is_aligned is not None),
     "agreed": (
-        "of one mind, scored",
+        "raters agree, scored",
         lambda pair: pair.is_counted and 0 in pair.votes and pair.is_aligned is not None,
     ),
-    "against": ("metric says otherwise", lambda pair: pair.is_against),
+    "against": ("metric disagrees", lambda pair: pair.is_against),
 }
 
 

@@ -131,7 +131,7 @@ def test_table_6_has_the_figures_and_each_leads_to_its_pairs(researcher, tmp_pat
         url: len(shown(researcher.get(url)).table("Pairs of a sentence").rows)
         for url in {url for _, url in one if "/pairs/" in url}
     }
-    # On which raters differ, of one mind, scored, all.
+    # On which raters differ, raters agree, scored, all.
     assert sorted(n_listed.values()) == [2, 8, 9, 10]
     run_page = reverse("evaluation:run", args=[MetricRun.objects.get().pk])
     assert all(url.startswith(run_page) for _, url in (one[8], one[9]))

@@ -369,7 +369,7 @@ def test_made_up_minimum_sets_are_called_so_wherever_figures_are(researcher, tmp
     for page in pages:
         messages = shown(researcher.get(page)).messages
         assert any("Made-up minimum sets." in message for message in messages), page
-        assert any("nobody said that an answer needs" in message for message in messages)
+        assert any("not known whether an answer needs" in message for message in messages)
 
 
 def test_what_a_dataset_lacks_is_said(researcher, tmp_path):

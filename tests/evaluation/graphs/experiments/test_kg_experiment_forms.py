@@ -122,7 +122,7 @@ def test_without_a_judge_it_says_who_can_list_one(graph):
     form = ScoreForm(EXPERIMENTS["quality"])
 
     assert not form.can_score
-    assert form.no_model_text.startswith("An admin lists the models that may score. They can be: ")
+    assert form.no_model_text.startswith("Only models that an admin has listed may score. ")
 
 
 def test_a_model_whose_files_are_gone_is_refused_before_anything_is_scored(graph, tmp_path):
