@@ -59,12 +59,14 @@ class AskedOf(NamedTuple):
         float,
         Choice(
             "Temperature",
-            help="0: the most likely token each time.",
+            help="0: always the most likely token.",
             low=0,
             high=HIGHEST_TEMPERATURE,
         ),
     ] = 0.0
-    seed: Annotated[int, Choice("Seed", help="Of what is drawn.", low=0, high=LARGEST_SEED)] = 0
+    seed: Annotated[
+        int, Choice("Seed", help="Fixes the random draw.", low=0, high=LARGEST_SEED)
+    ] = 0
 
 
 def key_of(question: str) -> str:
@@ -140,14 +142,16 @@ def delete_question(example: Example, user: User | None) -> None:
     locked = Example.objects.select_for_update(of=("self",)).select_related("dataset")
     example = locked.get(pk=example.pk)
     if not example.is_ad_hoc:
-        raise QuestionError(f"{example.key} is a question of {example.dataset}: it is kept.")
+        raise QuestionError(
+            f"{example.key} is a question of {example.dataset}, so it was not deleted."
+        )
     samples = Sample.objects.filter(dataset=example.dataset_id, name=_name_of(example))
     grids = Grid.objects.filter(sample__in=samples)
     at_work = GridChunk.objects.filter(grid__in=grids, lease_until__gte=timezone.now())
     is_asked = any(grid.state in GOING_ON for grid in grids.select_for_update(of=("self",)))
     if is_asked or at_work.exists():
         raise QuestionError(
-            "This question is being asked: wait for its answer, or cancel its grid."
+            "This question is being asked. Wait for its answer, or cancel its grid, then delete it."
         )
     setups = set(example.responses.values_list("setup", flat=True))
     setups |= set(grids.values_list("setups", flat=True))

@@ -59,7 +59,7 @@ def start(page: Page, endpoint: str) -> None:
     page.get_by_label("Endpoint", exact=True).fill(endpoint)
     page.get_by_role("button", name="Start the construction").click()
     expect(page.get_by_role("alert")).to_contain_text("Not started.")
-    page.get_by_label("The endpoint may be in our own network").check()
+    page.get_by_label("Allow an endpoint in our own network").check()
     page.get_by_role("button", name="Start the construction").click()
 
 
@@ -84,12 +84,16 @@ def review(page: Page) -> None:
 
     page.keyboard.press("d")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Say why: the reason is kept with the question.")).to_be_visible()
+    expect(
+        page.get_by_text("Say why you drop the question. The reason is kept with it.")
+    ).to_be_visible()
     expect(page.get_by_label("Why it is dropped")).to_be_focused()
     page.keyboard.type("It cannot be understood.")
     page.keyboard.press("Enter")
 
-    expect(page.get_by_text("Every question of this construction is decided.")).to_be_visible()
+    expect(
+        page.get_by_text("You have decided about every question of this construction.")
+    ).to_be_visible()
     reviewed = ConstructionEntry.objects.exclude(verdict="").order_by("number")
     assert [(e.verdict, len(e.taken_out), e.edited_question) for e in reviewed] == [
         ("keep", 1, ""),

@@ -30,7 +30,7 @@ def test_a_pull_is_started_and_followed_to_its_end(page, sign_in, worker, oxigra
 
     expect(page.get_by_role("alert")).to_contain_text("Not started.")
     assert not list(complaints(page, "refused"))
-    page.get_by_label("The endpoint may be in our own network").check()
+    page.get_by_label("Allow an endpoint in our own network").check()
     page.get_by_role("button", name="Start the pull").click()
 
     names = page.get_by_role("region", name="Names and what was found")

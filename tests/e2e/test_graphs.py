@@ -60,7 +60,7 @@ def test_a_graph_is_imported_asked_and_its_citations_are_reported(
         answer.get_by_role("table", name="Citations by sentence, in reading order")
     ).to_be_visible(timeout=ENDS_WITHIN)
     expect(answer.locator(".cite").first).to_be_visible()
-    expect(page.get_by_text("The answer is on its way.")).to_have_count(0)
+    expect(page.get_by_text("The answer is being made.")).to_have_count(0)
 
     page.goto(reverse("graphs:report", args=["hathaways", "citations"]))
     expect(page.get_by_role("heading", level=1)).to_be_visible()

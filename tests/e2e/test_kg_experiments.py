@@ -56,4 +56,4 @@ def test_removal_is_asked_scored_read_and_followed_to_an_answer(page, sign_in, r
     expect(answers.get_by_role("row").nth(1)).to_contain_text("graph-gold-minus-1")
     answers.get_by_role("link", name="Who is q1?").first.click()
     expect(page.get_by_role("heading", name="Response, with its citations")).to_be_visible()
-    expect(page.get_by_role("heading", name="Taken out of it")).to_be_visible()
+    expect(page.get_by_role("heading", name="Removed from it")).to_be_visible()

@@ -17,7 +17,7 @@ class AskForm(forms.Form):
         label="Question",
         max_length=LONGEST_QUESTION,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Names of entities as the graph has them, as a label or an alias.",
+        help_text="Name entities as the graph does: by a label or an alias.",
     )
     model = forms.ChoiceField(label="Model")
 

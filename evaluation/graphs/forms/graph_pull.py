@@ -26,9 +26,9 @@ class PullForm(EndpointForm):
         label="Names",
         required=False,
         max_length=_LONGEST_TEXT,
-        help_text="Labels, aliases or qids (Q42, &lt;E12&gt;), one a line, spelt as the "
-        f"endpoint spells them; at most {MOST_NAMES:,}. All namesakes come, "
-        f"up to {MOST_NAMESAKES} of a name.",
+        help_text="Labels, aliases or qids (Q42, &lt;E12&gt;), one on each line, at most "
+        f"{MOST_NAMES:,}. Spell them as the endpoint does. A name brings all entities that have "
+        f"it, up to {MOST_NAMESAKES}.",
         widget=forms.Textarea(attrs={**PLAIN, "rows": 8}),
     )
 
@@ -37,7 +37,10 @@ class PullForm(EndpointForm):
         if not has_model():
             mentions = self.fields["with_mentions"]
             mentions.disabled = True
-            mentions.help_text = "No spaCy model is installed: the graph’s own labels find no more."
+            mentions.help_text = (
+                "No spaCy model is installed. The graph’s own labels find only names that the "
+                "graph has."
+            )
 
     def plan(self) -> PullPlan:
         """Return the plan that a valid form describes."""

@@ -44,11 +44,11 @@ VERDICTS: Mapping[str, tuple[str, Callable[[CitedAnswers], Bools]]] = {
     ),
     "minimum": ("in minimum set", lambda answers: _column(answers, "n_precise") > 0),
     "unknown": (
-        "correct, need not known",
+        "correct, need unknown",
         lambda answers: (_column(answers, "n_correct") > 0) & ~_is_known(answers),
     ),
     "missed": (
-        "minimum set not reached",
+        "minimum set not fully cited",
         lambda answers: _column(answers, "n_hit") < _column(answers, "n_minimum"),
     ),
     "none": ("no citation", lambda answers: _column(answers, "n_citations") == 0),

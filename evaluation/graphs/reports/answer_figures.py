@@ -39,8 +39,8 @@ def need_graph(dataset: Dataset) -> None:
         and not dataset.responses.filter(graph_shown__isnull=False).exists()
     ):
         raise CannotReport(
-            f"{dataset.name} has no knowledge graph: no entities, no questions about them, and no "
-            "response that says which graph its model was shown."
+            f"{dataset.name} has no knowledge graph. It has no entities and no questions about "
+            "them, and for no response is it known which graph its model was shown."
         )
 
 

@@ -37,25 +37,45 @@ from generation.models import Dataset, Response
 
 # Reasons why an answer is counted differently, in a sentence each.
 REASON_SENTENCES: Mapping[Difference, str] = {
-    Difference.EMPTY_GRAPH: "Its graph was empty: the code skips it; by the paper’s definitions it "
-    "counts, and whatever it cites is wrong.",
-    Difference.NO_CITATION: "It cites nothing: its precision is 0 here, and has no part in the "
-    "code’s macro precision.",
-    Difference.REPEATED: "It cites a member of the minimum set more than once: each time is "
-    "precise here, only the first one is in the code.",
-    Difference.INCOMPLETE: "A citation lacks qid, relation or value: not correct here, not counted "
-    "at all in the code.",
-    Difference.NOT_IN_GRAPH: "It cites a member of the minimum set that the shown graph does not "
-    "hold: wrong here, a hit in the code, which does not look at the graph.",
-    Difference.NAMED: "It gives a name or a qid beside other claims, or its minimum set has one: "
-    "that identifies an entity here, and is a citation in the code.",
-    Difference.COLON: "A value holds a colon: it is whole here, and cut there in the code.",
-    Difference.SPELLING: "It spells a name or a value otherwise than the graph does: the same here "
-    "after normalisation, another one in the code.",
-    Difference.READING: "A bracket is read differently: other marks, nested brackets, a qid that "
-    "is not first.",
-    Difference.TWO_SETS: "Two minimum sets are used: the code takes recall from rounds 2 to 6 and "
-    "precision from the whole set.",
+    Difference.EMPTY_GRAPH: (
+        "The graph of the answer was empty. By the paper’s definitions the answer counts, and "
+        "everything it cites is wrong. The code skips it."
+    ),
+    Difference.NO_CITATION: (
+        "The answer cites nothing. By the paper’s definitions its precision is 0. The code leaves "
+        "it out of macro precision."
+    ),
+    Difference.REPEATED: (
+        "The answer cites a member of the minimum set more than once. By the paper’s definitions "
+        "each time is precise. In the code only the first time is."
+    ),
+    Difference.INCOMPLETE: (
+        "A citation lacks a qid, relation or value. By the paper’s definitions it is not correct. "
+        "The code does not count it at all."
+    ),
+    Difference.NOT_IN_GRAPH: (
+        "The answer cites a member of the minimum set that is not in the graph shown. By the "
+        "paper’s definitions this is wrong. The code does not look at the graph and counts a hit."
+    ),
+    Difference.NAMED: (
+        "The answer gives a name or a qid beside other claims, or its minimum set has one. By the "
+        "paper’s definitions this identifies an entity. In the code it is a citation."
+    ),
+    Difference.COLON: (
+        "A value has a colon in it. By the paper’s definitions the value is whole. The code cuts "
+        "it at the colon."
+    ),
+    Difference.SPELLING: (
+        "The answer spells a name or a value differently from the graph. By the paper’s "
+        "definitions they are the same after normalisation. In the code they are different."
+    ),
+    Difference.READING: (
+        "The two ways read a bracket differently: it has other marks, nested brackets, or a qid "
+        "that is not first."
+    ),
+    Difference.TWO_SETS: (
+        "The code uses two minimum sets: rounds 2 to 6 for recall, and the whole set for precision."
+    ),
 }
 
 

@@ -17,5 +17,7 @@ def delete_asked_question(example: Example, actor: User) -> None:
     """
     unit = Unit.objects.filter(example=example).select_related("arm__study").first()
     if unit:
-        raise QuestionError(f"Answers to this question are rated in {unit.arm.study}: it is kept.")
+        raise QuestionError(
+            f"Answers to this question are rated in {unit.arm.study}, so it was not deleted."
+        )
     delete_question(example, actor)

@@ -9,17 +9,28 @@ from generation.retrieval.wikibase import ENTITIES, LANGUAGE
 
 EndpointAddress = Annotated[
     str,
-    Choice("Endpoint", help="SPARQL, http or https. Its graph has Wikidata’s shape.", longest=500),
+    Choice(
+        "Endpoint",
+        help=(
+            "The http or https address of a SPARQL endpoint. Its graph must be built like that of "
+            "Wikidata."
+        ),
+        longest=500,
+    ),
 ]
 StartOfEntities = Annotated[
     str,
     Choice("Entities begin with", help="The address of an entity, without its qid.", longest=200),
 ]
-Language = Annotated[str, Choice("Language", help="Of names and relations.", longest=20)]
+Language = Annotated[
+    str, Choice("Language", help="The language of names and relations.", longest=20)
+]
 PRIVATE = Choice(
-    "The endpoint may be in our own network",
-    help="Otherwise local and private addresses are refused. Only this address is allowed, not "
-    "one that it redirects to.",
+    "Allow an endpoint in our own network",
+    help=(
+        "Without this, local and private addresses are refused. It allows only the address above, "
+        "and not an address that the endpoint redirects to."
+    ),
 )
 AllowPrivate = Annotated[bool, PRIVATE]
 

@@ -53,7 +53,7 @@ from generation.services.graphs import store_entities
 
 MOST_NAMES = 5000
 MOST_NAMESAKES = 50  # entities pulled for one name: those with the lowest numbers
-GONE = "The dataset of this pull is gone: delete the pull."
+GONE = "The dataset of this pull was deleted. Delete the pull too."
 READ_TOGETHER = 2000
 QUESTIONS_TOGETHER = 100  # questions that a model reads between two renewals of the lease
 _ANY_QID = re.compile(r"<([A-Za-z0-9_.-]+)>")
@@ -69,15 +69,15 @@ class PullPlan(NamedTuple):
     with_missing: Annotated[
         bool,
         Choice(
-            "Entities that its questions list, and the graph lacks",
-            help="By qid: gold and retrieved ones of imported questions.",
+            "Entities that questions list but the graph lacks",
+            help="The gold and the retrieved entities of imported questions, looked up by qid.",
         ),
     ] = False
     with_mentions: Annotated[
         bool,
         Choice(
-            "Names that spaCy reads in its questions, and the graph lacks",
-            help="By name, as the installed model finds them in the text.",
+            "Names that spaCy finds in questions but the graph lacks",
+            help="The installed spaCy model finds them in the text. They are looked up by name.",
         ),
     ] = False
     endpoint: EndpointAddress = WIKIDATA
@@ -110,16 +110,19 @@ def request_pull(plan: PullPlan, user: User | None) -> Job:
     plan = _checked(plan)
     dataset = dataset_named(plan.dataset)
     if dataset is None and (plan.with_missing or plan.with_mentions):
-        raise JobError("A new graph has no questions yet: type the names.", "names")
+        raise JobError("A new graph has no questions yet. Type the names to pull.", "names")
     if dataset and plan.with_mentions and not has_model(dataset):
         raise JobError(
-            "No spaCy model is installed here, and the graph's own labels find nothing new.",
+            "No spaCy model is installed here. The graph's own labels find only names that the "
+            "graph has.",
             "with_mentions",
         )
     n_missing = len(missing_qids(dataset)) if dataset and plan.with_missing else 0
     if not plan.names and not plan.with_mentions and not n_missing:
-        found = "nothing that its questions lack" if plan.with_missing else "no name"
-        raise JobError(f"Found {found}; expected a name or a qid, one a line.", "names")
+        found = (
+            "no entity that questions list but the graph lacks" if plan.with_missing else "no name"
+        )
+        raise JobError(f"Found {found}; expected a name or a qid, one on each line.", "names")
     return _requested(plan, len(plan.names) + n_missing, user)
 
 

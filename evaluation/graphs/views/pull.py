@@ -18,7 +18,7 @@ from generation.models import Dataset
 from generation.retrieval.endpoint_addresses import NotPublicError
 
 PULLS_SHOWN = 10
-TICK = f"Is it yours? Tick “{PRIVATE.label}” below."
+TICK = f"If the endpoint is yours, tick “{PRIVATE.label}” below."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

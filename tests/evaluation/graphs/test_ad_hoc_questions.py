@@ -142,7 +142,7 @@ def test_its_page_says_so_and_deletes_it(client: Client, graph: Dataset, questio
 
     assert "ad hoc" in page.text
     assert "its 1 answer," in sure.text
-    assert done_.messages[0] == "The question is deleted, with its answers."
+    assert done_.messages[0] == "Deleted the question and its answers."
     assert not Example.objects.filter(pk=question.pk).exists()
     for model in (Response, Grid, Sample, Setup):
         assert not model.objects.exists(), model
@@ -166,7 +166,7 @@ def test_a_question_of_the_benchmark_is_not_deleted(client: Client, graph: Datas
 
     assert "Delete" not in page.links
     assert answer.status_code == 404
-    with pytest.raises(QuestionError, match="is kept"):
+    with pytest.raises(QuestionError, match="was not deleted"):
         delete_asked_question(example, rosa)
 
 

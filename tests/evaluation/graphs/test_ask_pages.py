@@ -60,7 +60,7 @@ def test_a_question_is_stored_planned_started_and_answered(client: Client, graph
     assert grid.state == "running"
     waiting = client.get(response.url)
     [message] = shown(waiting).messages
-    assert "on its way" in message
+    assert "being made" in message
     assert 'hx-trigger="every 2s"' in waiting.text
 
     assert work(grid).state == "done"
@@ -79,7 +79,7 @@ def test_while_it_waits_htmx_gets_the_answers_alone(client: Client, graph: Datas
     assert "<html" not in answer.text
     page = shown(answer)
     assert len(page.headings) == len(page.messages) == 1
-    assert "on its way" in page.messages[0]
+    assert "being made" in page.messages[0]
 
 
 def test_asking_twice_the_same_is_one_question_and_one_call(client: Client, graph: Dataset):

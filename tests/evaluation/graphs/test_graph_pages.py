@@ -292,9 +292,9 @@ class TestSteps:
         text = page_of(client, "question", graph, graph.examples.get(key="k2").pk).text
 
         for said in (
-            "No name of the graph was found",
-            "None was retrieved",
-            "Not known: precision and recall",
+            "The question contains no name of the graph",
+            "No sub-graph was retrieved",
+            "The minimum set is not known, so precision and recall",
             "No answer yet",
         ):
             assert said in text
@@ -344,7 +344,7 @@ class TestOtherPages:
         page = shown(answer)
 
         assert "✓✓ 1 in minimum set" in page.text
-        assert "Taken out of it" in page.headings
+        assert "Removed from it" in page.headings
         assert "<del><bdi>Shottery</bdi></del>" in answer.text
         assert "Nothing was shown" not in page.text
         assert "Evidence" not in page.headings

@@ -314,7 +314,9 @@ def test_a_pull_whose_dataset_is_deleted_meanwhile_says_so(oxigraph, monkeypatch
     assert claim is not None
     monkeypatch.setattr(JobHold, "next_step", lambda hold: Dataset.objects.all().delete())
 
-    with pytest.raises(JobError, match="The dataset of this pull is gone: delete the pull"):
+    with pytest.raises(
+        JobError, match=r"The dataset of this pull was deleted\. Delete the pull too"
+    ):
         graph_pull.pull_graph(JobHold(claim))
     assert not Entity.objects.exists()
 

@@ -104,7 +104,7 @@ def test_what_cannot_be_used_is_said_where_it_stands(admin):
     assert any("Not started." in message for message in page.messages)
     said = page.errors["endpoint"]
     assert "127.0.0.1, a local, private or reserved address, at port 1" in said
-    assert "Tick “The endpoint may be in our own network”" in said
+    assert "tick “Allow an endpoint in our own network”" in said
     assert not Job.objects.exists()
 
 
@@ -154,7 +154,7 @@ def test_a_pull_shows_its_choices_sums_and_names(browser, admin, job, oxigraph):
     label, alias, nobody = page.table("Names").rows
     assert label[1] == "Anne Hathaway"
     assert label[2].startswith("Anne Hathaway Q36301")
-    assert alias[1:] == ["Annie Hathaway", "Anne Hathaway Q36301 human by alias there already", "0"]
+    assert alias[1:] == ["Annie Hathaway", "Anne Hathaway Q36301 human by alias already there", "0"]
     assert nobody[1:] == ["nobody", "not found", "0"]
     assert dict(page.table("Sums").rows)["Left out: identifiers and files"] == "3"
     assert "Start a run with it" not in page.text

@@ -177,7 +177,9 @@ def test_questions_that_a_source_misses_are_listed(dataset, rosa, client_for):
     client, here = client_for(rosa), reverse("graphs:questions", args=[dataset.slug])
 
     def listed(missed):
-        table = shown(client.get(here, {"missed": missed})).table("Questions, as they came")
+        table = shown(client.get(here, {"missed": missed})).table(
+            "Questions, in the order of the dataset"
+        )
         return [row[0].split()[-1] for row in table.rows]
 
     assert (listed("here"), listed("imported")) == (["c"], ["a", "b"])

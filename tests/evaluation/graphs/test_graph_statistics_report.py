@@ -213,7 +213,7 @@ def test_the_page_says_what_the_report_says(researcher, lives):
     page = shown(researcher.get(address(lives)))
 
     assert (page.facts["People"], page.notes["People"]) == ("3", "3 questions")
-    assert (page.facts["Occupations"], page.notes["Occupations"]) == ("2", "known of 2")
+    assert (page.facts["Occupations"], page.notes["Occupations"]) == ("2", "known for 2 people")
     assert "765 BC (birth of Hesiod) to 1852 (death of Ada)" in page.text
     occupations = [["writer", "2", "100.0"], ["mathematician", "1", "50.0"]]
     assert page.table("Occupations").rows == occupations
@@ -235,7 +235,7 @@ def test_what_is_not_known_has_a_dash_and_no_chart(researcher, tmp_path):
     page = shown(researcher.get(address(dataset)))
 
     assert "— No date of birth or death can be read." in page.text
-    assert "— Nobody's occupation is known." in page.text
+    assert "— The occupation of no person is known." in page.text
     assert page.tables == []
     assert researcher.get(address(dataset, "svg")).status_code == 404
 

@@ -62,7 +62,7 @@ def test_pages_of_questions_say_what_is_made_up(researcher, graph):
         address = reverse("graphs:question", args=[dataset.slug, question.example_id])
         page = shown(researcher.get(address))
         assert ("Minimum set made up" in page.headings) == bool(n)
-        assert ("Drawn at random from the sub-graphs" in page.text) == bool(n)
+        assert ("These triples were drawn at random from the sub-graphs" in page.text) == bool(n)
 
 
 def test_a_large_graph_is_for_the_command(researcher, graph, monkeypatch):

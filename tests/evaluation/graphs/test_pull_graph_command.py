@@ -74,7 +74,7 @@ def test_what_cannot_be_used_is_said_in_a_line(tmp_path):
     def refused(*arguments):
         return failure("pull_graph", "bards", *arguments)
 
-    assert "expected a name or a qid, one a line.\nNothing was pulled." in refused()
+    assert "expected a name or a qid, one on each line.\nNothing was pulled." in refused()
     assert "expected a public one" in refused("Rome", "--endpoint", "http://127.0.0.1:1/")
     assert "No such file" in refused("--names", tmp_path / "none.txt")
     (tmp_path / "latin.txt").write_bytes("Düsseldorf".encode("latin-1"))

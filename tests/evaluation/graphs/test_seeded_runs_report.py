@@ -276,7 +276,7 @@ def test_table_4_reads_the_newest_run_that_is_done_and_step_2_says_which(uneven,
     assert (read["fluency"], read["coherence"]) == (sample, None)
     address = reverse("graphs:experiment", args=[uneven.slug, "quality"])
     metrics = shown(client_for(rosa).get(address)).table("Metrics")
-    read_there = metrics.row("Fluency (G-Eval)")["The table reads"]
+    read_there = metrics.row("Fluency (G-Eval)")["Run in the table"]
     assert read_there.startswith(f"run {sample.pk} ")
     # Alignment is a figure of all answers: there the whole run goes before a later sample.
     first = score_citations(uneven, {(key, 1): 0.9})

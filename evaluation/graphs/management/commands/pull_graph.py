@@ -33,9 +33,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("dataset", help="name or slug of one to add to, or a new name")
+        parser.add_argument("dataset", help="name or slug of a dataset to add to, or a new name")
         parser.add_argument("name", nargs="*", help="labels, aliases or qids, as Q42 or '<E12>'")
-        parser.add_argument("--names", type=Path, help="a text file with more of them, one a line")
+        parser.add_argument(
+            "--names", type=Path, help="a text file with more names, one on each line"
+        )
         add_arguments(parser, PullPlan, called=CALLED)
 
     def handle(self, **options: Any) -> None:
@@ -61,7 +63,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{content['name']}: {'; '.join(found) or 'not found'}")
         totals = job.result.get("totals")
         if totals is None:
-            self.stdout.write("Nothing was lacking.")
+            self.stdout.write("The graph lacks none of these entities.")
             return
         self.stdout.write(
             f"{totals['n_new']:,} new entities with {totals['n_triples']:,} triples, "

@@ -79,7 +79,7 @@ class Command(BaseCommand):
         add_arguments(quality, ScoringPlan, called=JUDGED)
         _add_rating(parser.add_argument_group("human alignment"))
         parser.add_argument(
-            "--retry-failed", action="store_true", help="ask and score again what has failed"
+            "--retry-failed", action="store_true", help="ask and score again what failed before"
         )
         parser.add_argument("--format", choices=["table", *FORMATS], default="table")
 
