@@ -50,25 +50,38 @@ class PlanRowSerializer(serializers.Serializer[PlanRow]):
     precision = serializers.CharField()
     prompt = serializers.CharField(help_text="Key of the prompt type.")
     n_setups = serializers.IntegerField()
-    n_calls = serializers.IntegerField(help_text="To be made.")
-    n_there = serializers.IntegerField(help_text="Answered already, not asked again.")
-    n_left_out = serializers.IntegerField(
-        help_text="Examples without such a prompt: no golden evidence, the one-shot itself, or a "
-        "part of the recipe without a passage of its own."
+    n_calls = serializers.IntegerField(help_text="The number of calls to make.")
+    n_there = serializers.IntegerField(
+        help_text="The number of calls that have a response already. They are not made again."
     )
-    n_unmade = serializers.IntegerField(help_text="Of the calls: their prompt cannot be made.")
+    n_left_out = serializers.IntegerField(
+        help_text=(
+            "The number of examples without such a prompt: they have no golden evidence, are the "
+            "one-shot example itself, or their part of the recipe has no passage of its own."
+        )
+    )
+    n_unmade = serializers.IntegerField(
+        help_text="The number of calls whose prompt cannot be made."
+    )
     n_prompt_tokens = serializers.IntegerField()
     n_completion_tokens = serializers.IntegerField(help_text="At most.")
-    cost = serializers.FloatField(allow_null=True, help_text="At most; null: no price is known.")
+    cost = serializers.FloatField(
+        allow_null=True, help_text="The highest cost. Null: no price is known."
+    )
     n_widened = serializers.IntegerField(
-        help_text="Of the calls: show more passages than the type says, all of them golden."
+        help_text=(
+            "The number of calls that show more passages than their type says, because that many "
+            "are golden."
+        )
     )
     n_incomplete = serializers.IntegerField(
-        help_text="Of the calls: about questions with entities that are not in the graph."
+        help_text="The number of calls about questions with entities that are not in the graph."
     )
     n_removing_less = serializers.IntegerField(
-        help_text="Of the calls: the graph states fewer members of the minimum set than are to be "
-        "removed; all are."
+        help_text=(
+            "The number of calls whose graph has fewer members of the minimum set than are to be "
+            "removed. All of these are removed."
+        )
     )
 
 
@@ -77,7 +90,10 @@ class PlanSerializer(serializers.Serializer[GridPlan]):
 
     n_examples = serializers.IntegerField()
     n_counted = serializers.IntegerField(
-        help_text="Examples counted for each setup; of fewer than all, tokens are estimated."
+        help_text=(
+            "The number of examples whose tokens were counted for each setup. If it is lower than "
+            "n_examples, tokens are estimated."
+        )
     )
     currency = serializers.CharField()
     total = PlanRowSerializer()
@@ -94,28 +110,35 @@ class GridSerializer(serializers.Serializer[GridProgress]):
         source="grid.sample.name", default="", help_text="Empty: every example."
     )
     grid = serializers.DictField(
-        source="grid.choices", help_text="Every choice, as a grid file has it."
+        source="grid.choices", help_text="Every choice, as in a grid file."
     )
     state = serializers.CharField(
         help_text="planning, planned, queued, running, cancelled, failed, failed in part, or done."
     )
-    error = serializers.CharField(source="grid.error", help_text="Why it failed as a whole.")
+    error = serializers.CharField(source="grid.error", help_text="Why the grid failed as a whole.")
     created_at = serializers.DateTimeField(source="grid.created_at")
     finished_at = serializers.DateTimeField(source="grid.finished_at", allow_null=True)
     n_calls = serializers.IntegerField(help_text="Made by this grid, or still to be made.")
     n_done = serializers.IntegerField(help_text="With a response.")
-    n_empty = serializers.IntegerField(help_text="Of those done: the model said nothing.")
+    n_empty = serializers.IntegerField(help_text="The number of responses that are empty.")
     n_failed = serializers.IntegerField()
     n_left = serializers.IntegerField()
-    n_tokens_in = serializers.IntegerField(help_text="Of prompts, as the model counts or we do.")
-    n_tokens_out = serializers.IntegerField(help_text="Of completions, likewise.")
-    cost = serializers.FloatField(
-        allow_null=True, help_text="So far, in the grid’s currency; null: no price is known."
+    n_tokens_in = serializers.IntegerField(
+        help_text="The tokens of prompts, as counted by the model or else by Attest."
     )
-    share = serializers.FloatField(help_text="Of the calls that are made, from 0 to 1.")
+    n_tokens_out = serializers.IntegerField(
+        help_text="The tokens of completions, as counted by the model or else by Attest."
+    )
+    cost = serializers.FloatField(
+        allow_null=True,
+        help_text="The cost so far, in the currency of the grid. Null: no price is known.",
+    )
+    share = serializers.FloatField(
+        help_text="The share of the calls that have been made, from 0 to 1."
+    )
     calls_per_second = serializers.FloatField(allow_null=True)
     seconds_left = serializers.FloatField(allow_null=True)
-    plan = serializers.SerializerMethodField(help_text="Null: it is not planned yet.")
+    plan = serializers.SerializerMethodField(help_text="Null: the grid is not planned yet.")
 
     @extend_schema_field(PlanSerializer(allow_null=True))
     def get_plan(self, progress: GridProgress) -> Any:
@@ -131,8 +154,9 @@ class NewGridSerializer(StrictSerializer):
         help_text="name and models ([{name, precision?, price?: {input, output}}]) are needed. "
         "May have: sample, prompts, temperatures, seeds, positions, top_p, top_k, max_tokens, "
         "budget, one_shot, retrieval ({ranking, query, idf, k1, b}), currency. Prompts are keys of "
-        "types: golden, top-3, graph-gold; graph-gold-minus-1 to -9 (without so many members of "
-        "the minimum set), graph-accuracy-80, -60, -40, -20 (of so many per cent gold sub-graphs)."
+        "types: golden, top-3, graph-gold; graph-gold-minus-1 to -9 (with that many members of "
+        "the minimum set removed), graph-accuracy-80, -60, -40, -20 (with that percentage of gold "
+        "sub-graphs)."
     )
 
 
@@ -141,8 +165,10 @@ class GridFilters(filters.FilterSet):  # type: ignore[misc] # no types
     state = filters.ChoiceFilter(
         choices=[(key, label) for key, (label, _) in TABS.items() if key],
         method="in_state",
-        help_text="planned with those being planned, running with those queued, failed with "
-        "those failed in part.",
+        help_text=(
+            "planned (includes those being planned), running (includes those queued) or failed "
+            "(includes those failed in part)."
+        ),
     )
 
     def in_state(self, grids: QuerySet[Grid], _: str, state: str) -> QuerySet[Grid]:
@@ -202,7 +228,7 @@ class Grids(Readable):
         except GridError as error:
             raise NotNow(f"{error}.") from error
         if not is_started:
-            raise NotNow("Only a grid that is planned can be started.")
+            raise NotNow("Only a planned grid can be started.")
         return self._answer(grid, is_sent=True)
 
     @extend_schema(request=None, responses=GridSerializer)
@@ -220,7 +246,7 @@ class Grids(Readable):
         """Go on with a grid that was cancelled or failed."""
         grid = self.get_object()
         if not services.resume_grid(grid, _who(request)):
-            raise NotNow("Only a grid that was cancelled or failed can go on.")
+            raise NotNow("Only a grid that was cancelled or has failed can be resumed.")
         return self._answer(grid, is_sent=True)
 
     @extend_schema(request=None, responses={202: GridSerializer})

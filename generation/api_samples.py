@@ -31,7 +31,9 @@ class NewSampleSerializer(StrictSerializer):
     filters = serializers.ListField(
         child=serializers.ChoiceField(FILTER_KEYS),
         default=lambda: list(FILTER_KEYS),
-        help_text="Those that are on. Default: all, in the paper's order, which is always theirs.",
+        help_text=(
+            "The filters that are on. Default: all. They always run in the order of the paper."
+        ),
     )
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
@@ -49,11 +51,15 @@ class CascadeRowSerializer(serializers.Serializer[CascadeRow]):
 
     filter = serializers.CharField(source="rule.key")
     is_on = serializers.BooleanField()
-    is_applicable = serializers.BooleanField(help_text="No: it could judge no example.")
-    n_not_applicable = serializers.IntegerField(help_text="Kept, as they cannot be judged.")
+    is_applicable = serializers.BooleanField(help_text="false: the filter could judge no example.")
+    n_not_applicable = serializers.IntegerField(
+        help_text="The number of examples that the filter kept because it could not judge them."
+    )
     n_dropped = serializers.IntegerField()
     n_left = serializers.IntegerField()
-    share = serializers.FloatField(allow_null=True, help_text="Left, of all, from 0 to 1.")
+    share = serializers.FloatField(
+        allow_null=True, help_text="The share of all examples that is left, from 0 to 1."
+    )
 
 
 class SampleSerializer(serializers.Serializer[SampleReport]):
@@ -63,16 +69,26 @@ class SampleSerializer(serializers.Serializer[SampleReport]):
     dataset = serializers.CharField(source="sample.dataset.slug")
     name = serializers.CharField(source="sample.name")
     state = serializers.CharField(source="sample.state", help_text="filtering, ready or failed.")
-    error = serializers.CharField(source="sample.error", help_text="Why it failed.")
+    error = serializers.CharField(source="sample.error", help_text="Why the sample failed.")
     parameters = serializers.DictField(source="sample.parameters")
-    n_done = serializers.IntegerField(source="sample.n_done", help_text="Examples looked at.")
-    n_total = serializers.IntegerField(source="sample.n_total", help_text="To be looked at.")
-    n = serializers.IntegerField(help_text="Examples before any filter, of the part chosen.")
+    n_done = serializers.IntegerField(
+        source="sample.n_done", help_text="The number of examples that were filtered so far."
+    )
+    n_total = serializers.IntegerField(
+        source="sample.n_total", help_text="The number of examples to filter."
+    )
+    n = serializers.IntegerField(
+        help_text="The number of examples of the chosen part, before any filter."
+    )
     rows = CascadeRowSerializer(many=True, help_text="The filters in their order.")
     n_examples = serializers.IntegerField(source="n_members", help_text="Drawn.")
     n_kept = serializers.IntegerField(help_text="By hand.")
-    n_dropped = serializers.IntegerField(help_text="By hand; grids leave them out.")
-    n_open = serializers.IntegerField(help_text="Nobody has decided; they are in.")
+    n_dropped = serializers.IntegerField(
+        help_text="The number of examples that were dropped by hand. Grids leave them out."
+    )
+    n_open = serializers.IntegerField(
+        help_text="The number of examples without a decision. They belong to the sample."
+    )
     created_at = serializers.DateTimeField(source="sample.created_at")
 
 

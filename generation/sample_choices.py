@@ -26,7 +26,7 @@ class SampleChoices(NamedTuple):
         str,
         Choice(
             "Name",
-            help="Grids use this name. Empty: named after what is drawn.",
+            help="Grids use this name. Empty: the name is made from your choices.",
             longest=LONGEST_NAME,
         ),
     ] = ""  # empty: `usual_name` is used
@@ -36,13 +36,16 @@ class SampleChoices(NamedTuple):
         Choice(
             "Drawn from",
             PARTS,
-            help="Which conversations are dev depends on their names and the seed of the split, "
-            "so that examples of one conversation are never in both parts.",
+            help=(
+                "The names of the conversations and the seed of the split decide which "
+                "conversations are dev. Examples of one conversation are always in the same part."
+            ),
         ),
     ] = ALL
-    size: Annotated[int | None, Choice("Examples", help="0: all that pass.", low=0, high=10**6)] = (
-        USUAL_SIZE  # None: all that pass
-    )
+    size: Annotated[
+        int | None,
+        Choice("Examples", help="0: all examples that pass the filters.", low=0, high=10**6),
+    ] = USUAL_SIZE  # None: all that pass
     seed: Annotated[
         int,
         Choice(
@@ -56,7 +59,7 @@ class SampleChoices(NamedTuple):
         int,
         Choice(
             "Seed of the split",
-            help="It decides which conversations are dev.",
+            help="Decides which conversations are dev.",
             low=0,
             high=LARGEST_SEED,
         ),

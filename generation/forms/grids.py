@@ -125,5 +125,7 @@ def _text_of(file: "UploadedFile[bytes]") -> str:
     try:
         text: str = file.read().decode("utf-8-sig")
     except UnicodeDecodeError as exc:
-        raise GridError("", f"no UTF-8 at byte {exc.start}", "a text file in UTF-8") from exc
+        raise GridError(
+            "", f"bytes that are not UTF-8, at byte {exc.start}", "a text file in UTF-8"
+        ) from exc
     return text

@@ -53,10 +53,10 @@ def _listed(kinds: Iterable[PromptType]) -> list[tuple[str, str]]:
 
 def _about_graphs() -> list[tuple[str, str]]:
     """Return the types about a graph, which share a number. Not every question has each of them."""
-    known = {"imported": ", where the import names one", "gold": ", where it is known"}
+    known = {"imported": ", if the import names one", "gold": ", if it is known"}
     titles = {kind.key: kind.title + known.get(kind.graph or "", "") for kind in GRAPHS}
     for kind in LACKING:
-        lacks = ", where a minimum set is known" if kind.n_removed else ": others replaced"
+        lacks = ", if a minimum set is known" if kind.n_removed else ": others replaced"
         titles[kind.key] = kind.title + lacks
     return list(titles.items())
 
@@ -102,12 +102,12 @@ class NewGridForm(ModelsForm):
     )
     temperatures = numbers(
         "Temperatures",
-        f"Comma-separated, up to {HIGHEST_TEMPERATURE:g}. 0 = the most likely token each time.",
+        f"Comma-separated, up to {HIGHEST_TEMPERATURE:g}. 0: always the most likely token.",
     )
-    seeds = whole_numbers("Seeds", "Comma-separated. At temperature 0 one is enough.")
-    top_p = numbers("Top-p", "Comma-separated. 1 = no cut-off.")
-    top_k = whole_numbers("Top-k", "Comma-separated. 0 = no cut-off.")
-    max_tokens = whole_numbers("New tokens at most", "Comma-separated. Per completion.")
+    seeds = whole_numbers("Seeds", "Comma-separated. At temperature 0, one seed is enough.")
+    top_p = numbers("Top-p", "Comma-separated. 1: no cut-off.")
+    top_k = whole_numbers("Top-k", "Comma-separated. 0: no cut-off.")
+    max_tokens = whole_numbers("New tokens at most", "Comma-separated. For one completion.")
     positions = forms.MultipleChoiceField(
         label="Position of the evidence",
         choices=[(key, PLACES[key]) for key in POSITIONS],
@@ -117,15 +117,20 @@ class NewGridForm(ModelsForm):
         label="Tokens of a prompt at most",
         required=False,
         min_value=1,
-        help_text="Whole sentences of evidence are left out first, then the oldest turns. "
-        "Empty: no limit.",
+        help_text=(
+            "If a prompt is longer, whole sentences of evidence are left out first, then the "
+            "oldest turns. Empty: no limit."
+        ),
     )
     one_shot = forms.CharField(
-        label="Example that demonstrates",
+        label="Example in the one-shot prompt",
         required=False,
         max_length=200,
         widget=forms.TextInput(attrs=_PLAIN),
-        help_text="Its key, for the one-shot prompt. No call asks about it. Empty: the paper’s.",
+        help_text=(
+            "The key of an example. The one-shot prompt shows it, so no call asks about it. "
+            "Empty: the example of the paper."
+        ),
     )
     ranking = forms.ChoiceField(label="Retrieved passages", choices=RANKINGS)
     query = forms.ChoiceField(

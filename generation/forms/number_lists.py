@@ -31,10 +31,10 @@ class NumbersField(forms.CharField):
             return ()
         numbers = tuple(map(self._number, parts))
         if len(numbers) > MOST_NUMBERS:
-            raise ValidationError(f"{len(numbers)} numbers; expected {MOST_NUMBERS} at most.")
+            raise ValidationError(f"Found {len(numbers)} numbers; expected at most {MOST_NUMBERS}.")
         for place, number in enumerate(numbers):
             if number in numbers[:place]:
-                raise ValidationError(f"{parts[place]} is there twice; expected it once.")
+                raise ValidationError(f"Found {parts[place]} twice; expected it once.")
         return numbers
 
     def _number(self, text: str) -> float:

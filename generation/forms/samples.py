@@ -57,7 +57,9 @@ class VerdictForm(forms.Form):
         chosen: dict[str, Any] = super().clean() or {}
         is_dropped = chosen.get("verdict") == "drop"
         if is_dropped and not chosen.get("reason") and "reason" not in self.errors:
-            self.add_error("reason", "Say why: the reason is kept with the sample.")
+            self.add_error(
+                "reason", "Say why you drop the example. The reason is kept with the sample."
+            )
         return chosen
 
     @property

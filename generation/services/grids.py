@@ -73,7 +73,7 @@ def request_grid(dataset: Dataset, choices: GridChoices, user: User | None) -> G
     if there.dataset_id != dataset.pk or there.choices != choices.as_data():
         raise GridChangeError(
             f"There is another grid named “{choices.name}”, about the dataset "
-            f"{there.dataset.name}: choose another name, or delete that one."
+            f"{there.dataset.name}. Choose another name, or delete that grid."
         )
     return there
 
@@ -127,8 +127,8 @@ def make_plan(grid_id: int) -> None:
         return
     if grid.plan_attempts > MOST_PLAN_ATTEMPTS:
         said = (
-            f"planning it ended {MOST_PLAN_ATTEMPTS} times without an error message: "
-            "see the worker's log"
+            f"planning it ended {MOST_PLAN_ATTEMPTS} times without an error message. The log of "
+            "the worker may say more."
         )
         planning.update(state=State.FAILED, error=said)
         return
@@ -188,8 +188,8 @@ def start_grid(grid: Grid, user: User | None) -> bool:
         _plan_again(grid)
         _record(user, "grid.replanned", grid)
     raise OutgrownPlan(
-        f"There is more to ask than the plan of {grid.name} says: it is planned again, and "
-        "nothing was asked."
+        f"There is more to ask than the plan of {grid.name} says. The grid is being planned "
+        "again, and nothing was asked. Look at the new plan, then start it."
     )
 
 
@@ -254,12 +254,17 @@ def delete_grid(grid: Grid, user: User | None) -> None:
     """
     grid = _locked(grid)
     if grid.state == State.RUNNING:
-        raise GridChangeError("This grid is running: cancel it first.")
+        raise GridChangeError("This grid is running. Cancel it first.")
     at_work = grid.chunks.filter(state=GridChunk.State.RUNNING)
     if at_work.filter(lease_until__gte=timezone.now()).exists():
-        raise GridChangeError("A worker is still at this grid: wait until its last call has come.")
+        raise GridChangeError(
+            "A worker is still making a call of this grid. Wait for it, then try again."
+        )
     if grid.calls.exists():
-        raise GridChangeError("This grid has made calls: they stay, to say how responses came.")
+        raise GridChangeError(
+            "This grid has made calls, so it cannot be deleted. The calls show how its responses "
+            "were made."
+        )
     ids = list(grid.cells.values_list("setup", flat=True))
     _record(user, "grid.deleted", grid)
     grid.delete()

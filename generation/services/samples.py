@@ -72,8 +72,8 @@ def request_sample(dataset: Dataset, choices: SampleChoices, user: User | None) 
             there = Sample.objects.get(dataset=dataset, name=name)
     if there.parameters != choices.parameters:
         raise SampleError(
-            f"{dataset.name} has a sample named “{name}” that was drawn with other choices: choose "
-            "another name, or delete that one."
+            f"{dataset.name} has a sample named “{name}” that was drawn with other choices. "
+            "Choose another name, or delete that sample."
         )
     return there
 
@@ -113,7 +113,7 @@ def delete_sample(sample: Sample, user: User | None) -> None:
         with transaction.atomic():
             Sample.objects.get(pk=sample.pk).delete()
     except ProtectedError as error:
-        raise SampleError(f"A grid uses {sample.name}: delete the grid first.") from error
+        raise SampleError(f"A grid uses {sample.name}. Delete the grid first.") from error
     _record(user, "sample.deleted", sample, n_examples=members)
 
 
@@ -173,9 +173,9 @@ def decide(member: SampledExample, verdict: str, reason: str, user: User | None)
     """
     reason = reason.strip() if verdict == Verdict.DROP else ""
     if verdict not in Verdict.values:
-        raise SampleError(f"The verdict {verdict!r}; expected keep, drop or nothing.")
+        raise SampleError(f"Found the verdict {verdict!r}; expected keep, drop or nothing.")
     if verdict == Verdict.DROP and not reason:
-        raise SampleError("Say why it is dropped: the reason is kept with the sample.")
+        raise SampleError("Say why you drop the example. The reason is kept with the sample.")
     is_open = verdict == Verdict.OPEN
     SampledExample.objects.filter(pk=member.pk).update(
         verdict=verdict,

@@ -102,7 +102,7 @@ def start_grid(request: SignedInRequest, pk: int) -> HttpResponse:
         if services.start_grid(grid, request.user):
             _send(grid)
         else:
-            messages.info(request, f"{grid.name} is not waiting to be started.")
+            messages.info(request, f"{grid.name} cannot be started: it is not a planned grid.")
     except OutgrownPlan as error:
         messages.warning(request, str(error))
         _send(grid)
@@ -119,7 +119,7 @@ def cancel_grid(request: SignedInRequest, pk: int) -> HttpResponse:
     if services.cancel_grid(grid, request.user):
         messages.success(request, f"{grid.name} is cancelled. Its responses stay.")
     else:
-        messages.info(request, f"{grid.name} had ended already.")
+        messages.info(request, f"{grid.name} has already ended.")
     return _back(request, grid)
 
 

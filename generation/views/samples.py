@@ -124,7 +124,7 @@ def delete_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     except SampleError as error:
         messages.error(request, str(error))
         return redirect("generation:sample", slug, pk)
-    messages.success(request, f"{found.name} is deleted. Its examples stay in the dataset.")
+    messages.success(request, f"{found.name} was deleted. Its examples stay in the dataset.")
     return redirect("generation:samples", slug)
 
 
@@ -134,7 +134,7 @@ def verify_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """Go to the first example of a sample that has no verdict."""
     position = next_open(_sample(slug, pk), after=0)
     if position is None:
-        messages.info(request, "Every example of this sample is decided.")
+        messages.info(request, "You have decided about every example of this sample.")
         return redirect("generation:sample", slug, pk)
     return redirect("generation:verify-example", slug, pk, position)
 
@@ -168,7 +168,7 @@ def _to_next(request: SignedInRequest, member: SampledExample) -> HttpResponse:
     sample = member.sample
     position = next_open(sample, after=member.position)
     if position is None:
-        messages.success(request, "Every example of this sample is decided.")
+        messages.success(request, "You have decided about every example of this sample.")
         return redirect("generation:sample", sample.dataset.slug, sample.pk)
     return redirect("generation:verify-example", sample.dataset.slug, sample.pk, position)
 

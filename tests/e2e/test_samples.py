@@ -63,7 +63,7 @@ def test_a_sample_is_drawn_while_its_page_waits(page, sign_in, rosa, tmp_path):
     expect(table).to_be_visible()
     expect(table.get_by_role("row", name="has history")).to_contain_text("1 3 75.0")
     expect(table.get_by_role("row", name="last turn does not mention")).to_contain_text("off")
-    expect(page.get_by_text("All 3 that are left: 100 were asked for")).to_be_visible()
+    expect(page.get_by_text("All 3 that are left: 100 were wanted")).to_be_visible()
 
 
 def test_a_sample_is_verified_by_keys(page, sign_in, rosa, sample):
@@ -78,7 +78,9 @@ def test_a_sample_is_verified_by_keys(page, sign_in, rosa, sample):
     page.keyboard.press("d")
     expect(page.get_by_label("Why it is dropped")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Say why: the reason is kept with the sample.")).to_be_visible()
+    expect(
+        page.get_by_text("Say why you drop the example. The reason is kept with the sample.")
+    ).to_be_visible()
     page.wait_for_load_state()
     expect(page.get_by_label("Why it is dropped")).to_be_focused()
     page.keyboard.type("kd: no key here")
@@ -93,7 +95,7 @@ def test_a_sample_is_verified_by_keys(page, sign_in, rosa, sample):
     page.keyboard.press("k")
     is_at(page, "Example 2 of 3")
     page.keyboard.press("k")
-    expect(page.get_by_text("Every example of this sample is decided.")).to_be_visible()
+    expect(page.get_by_text("You have decided about every example of this sample.")).to_be_visible()
     assert verdicts(sample) == [("keep", "")] * 3
 
 

@@ -252,7 +252,7 @@ def test_a_new_grid_offers_them_and_begins_without(graph):
     options = NewGridForm(first)["prompts"].subwidgets
     offered = {option.data["value"]: option.choice_label for option in options}
 
-    assert offered["graph-gold-minus-3"] == "Graph, gold − 3, where a minimum set is known"
+    assert offered["graph-gold-minus-3"] == "Graph, gold − 3, if a minimum set is known"
     assert offered["graph-accuracy-20"] == "Graph, accuracy 20 %: others replaced"
     assert first["prompts"] == ["graph-retrieved", "graph-imported", "graph-gold"]
 

@@ -84,7 +84,7 @@ def test_a_response_says_which_part_of_the_graph_its_model_was_not_shown(researc
         researcher.get(reverse("evaluation:response", args=["lovelace", call.response_id]))
     )
     assert "apart from 1 triple that had no room" in page.text
-    assert "No room for 1 triple" in page.text
+    assert "The prompt had no room for 1 triple" in page.text
     assert page.text.count("1 entity is not in the graph") == 2
     page = shown(researcher.get(reverse("grids:call", args=[grid.pk, call.pk])))
     assert page.notes["Evidence"] == "1 triple left out 1 entity is not in the graph"

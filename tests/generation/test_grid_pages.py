@@ -117,9 +117,9 @@ def test_the_plan_says_calls_what_is_left_out_tokens_and_cost(researcher, datase
     # 3 examples without evidence, 2 with golden evidence: the first has none.
     assert "Start 5 calls" in page.buttons
     assert (page.facts["Calls"], page.notes["Calls"]) == ("5", "2 setups, 3 examples")
-    table = page.table("What would be asked")
+    table = page.table("Planned calls")
     assert [row[:6] for row in [table.columns, *table.rows]] == [
-        ["Model", "Prompt type", "Setups", "Calls", "There already", "Left out"],
+        ["Model", "Prompt type", "Setups", "Calls", "Already there", "Left out"],
         ["extractive", "1 No evidence", "1", "3", "0", "0"],
         ["extractive", "2 Golden", "1", "2", "0", "1 no golden evidence"],
         ["All", "", "2", "5", "0", "1"],
@@ -141,7 +141,7 @@ def test_the_plan_says_how_many_calls_show_more_than_their_type_says(researcher,
 
     page = shown(researcher.get(address("grid", planned(dataset, prompts=["retrieved-2"]))))
 
-    assert "1 shows more passages than the type says" in page.text
+    assert "1 shows more passages than the prompt type says" in page.text
 
 
 def test_without_a_price_the_cost_is_not_known(researcher, dataset):
@@ -165,7 +165,7 @@ def test_a_planned_grid_is_started_and_sent(
     assert grid.state == "running"
     again = researcher.post(address("start", grid), follow=True)
     [message] = shown(again).messages
-    assert "is not waiting to be started" in message
+    assert "cannot be started" in message
 
 
 def test_a_grid_that_has_outgrown_its_plan_says_that_it_is_planned_again(
@@ -394,8 +394,8 @@ def test_a_call_of_restricted_context_says_what_is_left_of_both(researcher, data
     assert (page.facts["Dialog"], page.notes["Dialog"]) == ("16", "43 % of the dialog")
     assert (page.facts["Evidence"], page.notes["Evidence"]) == ("8", "100 % of the evidence")
     assert page.facts["Prompt"] == "Restricted, golden, dialog 40 %"
-    assert "43 % of the dialog" in response.text
-    assert "100 % of the evidence" in response.text
+    assert "43 % of the tokens of the dialog" in response.text
+    assert "100 % of the tokens of the evidence" in response.text
 
 
 def test_a_call_without_a_prompt_says_why(researcher, dataset):

@@ -60,7 +60,7 @@ def test_an_imported_setup_of_the_same_name_is_not_taken_over(mills, noting, tmp
     grid = started(mills, grid_of())
 
     assert grid.state == State.FAILED
-    assert grid.error.startswith(f"setup “{NAME}”: found one of that name in pilot with {said}")
+    assert grid.error.startswith(f"setup “{NAME}”: found a setup of that name in pilot with {said}")
 
 
 def test_a_setup_that_was_imported_after_planning_is_not_taken_over(mills, noting, tmp_path):
@@ -80,7 +80,7 @@ def test_a_name_that_a_grid_about_another_dataset_has_is_refused_with_that_datas
     mills.name, mills.slug, mills.pk = "other", "other", None
     mills.save()
 
-    with pytest.raises(GridChangeError, match="named “first”, about the dataset pilot:"):
+    with pytest.raises(GridChangeError, match="named “first”, about the dataset pilot"):
         request_grid(mills, grid_of("first"), None)
 
 

@@ -180,7 +180,7 @@ def test_every_choice_reaches_the_grid(researcher, sample):
         ("temperatures", "", "required"),
         ("temperatures", "0, warm", "Found 'warm'; expected a number"),
         ("temperatures", "nan", "Found 'nan'; expected a number"),
-        ("temperatures", "0.7, 0, 0.70", "0.70 is there twice"),
+        ("temperatures", "0.7, 0, 0.70", "0.70 twice"),
         ("temperatures", "9", "Found 9.0; expected a number from 0 to 2"),
         ("seeds", "0.5", "whole number"),
         ("top_p", "1.5", "expected a number above 0, at most 1"),
@@ -263,7 +263,11 @@ def test_a_grid_file_is_pasted_or_uploaded(researcher, dataset):
         ({"text": WRITTEN + "colour = 1\n"}, "text", "models.1.colour: found a key that is not"),
         ({"text": "name = "}, "text", "found no TOML"),
         ({"text": WRITTEN.replace("extractive", "gpt")}, "text", "models.1.name: found"),
-        ({"file": SimpleUploadedFile("grid.toml", b"\xff")}, "file", "found no UTF-8 at byte 0"),
+        (
+            {"file": SimpleUploadedFile("grid.toml", b"\xff")},
+            "file",
+            "found bytes that are not UTF-8, at byte 0",
+        ),
         ({}, None, "Found neither; expected either a file or its text"),
     ],
 )

@@ -132,7 +132,7 @@ def test_a_type_that_shows_more_passages_than_it_says_says_why(researcher, tmp_p
     )
 
     assert two.part("prompts").items == ["g1 golden", "g2 golden", "g3 golden"]
-    more = "1 more than the type says, because that many are golden"
+    more = "1 more than the prompt type says, because that many are golden"
     assert two.notes["Evidence"] == f"3 passages, {more}"
     assert row_of(two, "Retrieved 2")[-2:] == ["3 1 more: golden", ""]
     assert three.notes["Evidence"] == "3 passages"

@@ -137,7 +137,7 @@ def test_the_table_says_what_each_filter_left(researcher, sample):
         ["has history", "1", "3", "75.0"],
         ["well-formed number of turns", "0", "3", "75.0"],
     ]
-    assert "All 3 that are left: 100 were asked for" in page.text
+    assert "All 3 that are left: 100 were wanted" in page.text
 
 
 def test_what_is_off_or_cannot_judge_shows_a_dash_not_a_zero(researcher, tmp_path):
@@ -198,7 +198,7 @@ def test_nothing_yet_shows_the_way(researcher, dataset):
 def test_a_sample_is_deleted_and_said_so(researcher, sample):
     answer = researcher.post(url("delete-sample", sample.pk), follow=True)
 
-    assert any("pilot is deleted" in message for message in shown(answer).messages)
+    assert any("pilot was deleted" in message for message in shown(answer).messages)
     assert not Sample.objects.exists()
 
 

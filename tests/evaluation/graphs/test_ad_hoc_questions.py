@@ -70,7 +70,7 @@ def test_counts_are_without_it(client: Client, graph: Dataset, question: Example
     assert "2 questions" in questions.text
     assert "1 ad hoc" in questions.links
     assert len(dataset.table("Examples").rows) == 2
-    assert dataset.links["1 ad-hoc question listed separately"].endswith("?source=asked")
+    assert dataset.links["1 ad-hoc question is listed separately"].endswith("?source=asked")
     assert (api["n_examples"], api["n_responses"], api["setups"]) == (2, 0, [])
 
 
