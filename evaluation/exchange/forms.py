@@ -56,20 +56,23 @@ class ImportForm(forms.Form):
         label="Dataset",
         max_length=100,
         required=False,
-        help_text="A new name, or a dataset to add to. If empty, the file's name is used.",
+        help_text="A new name, or the name of a dataset to add to. Empty: the name of the file.",
     )
     study = forms.CharField(
         label="Study",
         max_length=100,
         required=False,
-        help_text="For the file's votes. If empty: the name in study.json, else the dataset's.",
+        help_text=(
+            "The study of the votes in the file. Empty: the name in study.json, or else the name "
+            "of the dataset."
+        ),
     )
     format = forms.ChoiceField(label="Format", required=False)
     encoding = forms.ChoiceField(
         label="Encoding",
         required=False,
         choices=list(ENCODINGS.items()),
-        help_text="The encoding of its text: UTF-8, unless an older program wrote the file.",
+        help_text="The encoding of the text. It is UTF-8, unless an older program wrote the file.",
     )
 
     saved_mapping = forms.ModelChoiceField(
@@ -83,7 +86,7 @@ class ImportForm(forms.Form):
     mapping_file = forms.FileField(
         label="Mapping from a file",
         required=False,
-        help_text="A TOML file that says what the columns are.",
+        help_text="A TOML file that says what each column is.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -113,8 +116,8 @@ class ImportForm(forms.Form):
         if n_bytes > settings.MAX_UPLOAD_BYTES:
             most = filesizeformat(settings.MAX_UPLOAD_BYTES)
             raise forms.ValidationError(
-                f"The file has {filesizeformat(n_bytes)}; {most} is the most. "
-                "Larger ones go through the command import_dataset."
+                f"Found a file of {filesizeformat(n_bytes)}; expected at most {most}. For a "
+                "larger file, use the command import_dataset."
             )
         if not n_bytes:
             raise forms.ValidationError("The file is empty.")
@@ -128,7 +131,7 @@ class ImportForm(forms.Form):
         if cleaned.get("file") and not cleaned.get("name"):
             cleaned["name"] = Path(cleaned["file"].name).name.split(".")[0][:100].strip()
             if not cleaned["name"]:
-                self.add_error("name", "The file's name gives no name for the dataset: type one.")
+                self.add_error("name", "The name of the file cannot name the dataset. Type a name.")
         return cleaned
 
     def _take_pasted(self, cleaned: dict[str, Any]) -> None:
@@ -142,7 +145,7 @@ class ImportForm(forms.Form):
             rows = pasted.replace("\r\n", "\n")  # browsers send \r\n at the end of each line
             cleaned["file"] = SimpleUploadedFile(name, rows.encode())
             if not cleaned.get("name"):
-                self.add_error("name", "Pasted rows give no name for the dataset: type one.")
+                self.add_error("name", "Pasted rows have no name for the dataset. Type a name.")
 
 
 class StoreImportForm(forms.Form):
@@ -165,7 +168,7 @@ class ChosenMaterialForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not self.errors and not (cleaned["example"] or cleaned["setup"]):
-            raise forms.ValidationError("Nothing was chosen.")
+            raise forms.ValidationError("Nothing was chosen. Choose at least one example or setup.")
         return cleaned
 
 
@@ -182,6 +185,6 @@ class DeleteDatasetForm(forms.Form):
         name: str = self.cleaned_data["name"]
         if name != self.dataset.name:
             raise forms.ValidationError(
-                f"This is not the dataset's name. Its name is {self.dataset.name}."
+                f"This is not the name of the dataset. Type {self.dataset.name} to delete it."
             )
         return name

@@ -145,9 +145,9 @@ def _reason(status: int, allowed: Allowance) -> str:
     """Return which limit a process exceeded, in words; "" when it ended for another reason."""
     if status in (OUT_OF_MEMORY, -signal.SIGABRT, -signal.SIGSEGV):
         return (
-            f"It needed more than {allowed.megabytes:,} MB of memory. Nothing was stored. Import "
-            "the file in parts; an admin can allow more (ATTEST_IMPORT_MEGABYTES, for files over "
-            "1 MB)."
+            f"The import needed more than {allowed.megabytes:,} MB of memory. Nothing was stored. "
+            "Import the file in parts. An admin can allow more memory for files over 1 MB "
+            "(ATTEST_IMPORT_MEGABYTES)."
         )
     if status == -signal.SIGXCPU:
         return _took_too_long(allowed.cpu_seconds, "of computing")
@@ -156,8 +156,9 @@ def _reason(status: int, allowed: Allowance) -> str:
 
 def _took_too_long(seconds: int, what: str) -> str:
     return (
-        f"It took more than {seconds:,} seconds {what}. Nothing was stored. Import the file in "
-        "parts, or unpacked; an admin can allow more (ATTEST_IMPORT_SECONDS, for files over 1 MB)."
+        f"The import took more than {seconds:,} seconds {what}. Nothing was stored. Import the "
+        "file in parts, or unpacked. An admin can allow more time for files over 1 MB "
+        "(ATTEST_IMPORT_SECONDS)."
     )
 
 

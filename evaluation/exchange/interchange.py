@@ -68,7 +68,7 @@ BATCH = 2000
 MOST_OF_A_BATCH = 1 << 23  # bytes of memory that the rows of a batch take, about
 MAX_PROBLEMS_SHOWN = 200
 N_PREVIEWED = 5
-BEHIND_CLOSED_GATES = "answers behind a gate that the same rater closed, kept as given"
+BEHIND_CLOSED_GATES = "answers behind a gate that the same rater closed; they are kept as given"
 LONGEST_PREVIEW = 120  # characters of a cell
 
 
@@ -159,8 +159,8 @@ def import_dataset(
             before_commit(outcome)
     except IntegrityError as error:
         logger.warning("import into %s broke a constraint", plan.name, exc_info=True)
-        found = "rows that another import has stored meanwhile"
-        raise DatasetError(plan.name, found, "one import at a time: try again") from error
+        found = "rows that another import has stored in the meantime"
+        raise DatasetError(plan.name, found, "one import at a time; try again") from error
     return outcome
 
 

@@ -36,7 +36,7 @@ class MappingForm(forms.Form):
         label="Setup",
         required=False,
         max_length=LONGEST_NAME,
-        help_text="Who gave the answers, if no column says it.",
+        help_text="The setup of all responses, if no column names it.",
     )
     save_as = forms.CharField(
         label="Save as",
@@ -82,7 +82,7 @@ class MappingForm(forms.Form):
         """Add the fields for the format of a CSV file, which is recognised but can be set."""
         for name, label, choices in (
             ("encoding", "Encoding", [("", "As chosen at the upload"), *ENCODINGS.items()]),
-            ("delimiter", "Between columns", [("", "As the header tells"), *DELIMITERS.items()]),
+            ("delimiter", "Between columns", [("", "As found in the header"), *DELIMITERS.items()]),
             ("decimal", "Decimal sign", [(sign, sign) for sign in DECIMALS]),
         ):
             self.fields[name] = forms.ChoiceField(
@@ -110,7 +110,7 @@ class MappingForm(forms.Form):
         if not self.errors:
             mapping = self._mapping(cleaned)
             if not mapping.is_complete:
-                raise forms.ValidationError("Say which column is the response.")
+                raise forms.ValidationError("Choose which column is the response.")
             try:
                 cleaned["mapping"] = read_mapping(mapping.as_toml(), "These columns").as_toml()
             except DatasetError as error:

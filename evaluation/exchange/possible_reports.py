@@ -75,7 +75,7 @@ USES = (
     Use(
         "Agreement of metrics with people",
         lambda c: bool(c.arms and c.setups),
-        "votes, beside which metrics can be run or imported",
+        "votes. Then you can run metrics or import their scores",
     ),
     Use("Merged against separate", lambda c: len(c.arms) > 1, "votes of both arms"),
     Use("Comparison of setups and trade-offs", lambda c: len(c.setups) > 1, "two setups"),

@@ -69,7 +69,7 @@ def said_of_change(row: Record, part: RowPart) -> tuple[str, str]:
         said = f"{excerpt(part.name)} with other content than before"
         return said, "the same content wherever it is named"
     expected = (
-        f"what other responses of {excerpt(part.name)} say, or another setup: responses made with "
-        "different things, or with who knows what, do not mix"
+        f"what the other responses of {excerpt(part.name)} have, or another setup, because one "
+        "setup holds only responses that were made in the same known way"
     )
     return excerpt(row.setup.made_with) if row.setup.made_with else NOTHING, expected

@@ -40,10 +40,10 @@ SILENCE_SECONDS = 60.0
 KEPT_CHECKED = timedelta(days=7)
 REPORT_EVERY_SECONDS = 0.5
 ENDED_WORKERS = (
-    f"Its worker ended {Import.MOST_ATTEMPTS} times without an error message "
-    "(it was killed, or the machine "
-    "went down), so it is not tried again. Nothing was stored. An admin can find out more with "
-    "the command import_dataset, or import the file in parts."
+    f"The worker of this import ended {Import.MOST_ATTEMPTS} times without an error message: it "
+    "was killed, or the machine went down. The import is not tried again, and nothing was "
+    "stored. Import the file in parts. An admin can find out more with the command "
+    "import_dataset."
 )
 PROBLEM_COLUMNS = ("file", "line", "field", "found", "expected")
 
@@ -257,7 +257,10 @@ def run_taken(import_id: int, token: str) -> None:
         logger.exception("import %s failed", upload.pk)
         end(
             Import.State.FAILED,
-            error="Something went wrong on the server; its log says what. Nothing was stored.",
+            error=(
+                "Something went wrong on the server. Nothing was stored. The log of the server "
+                "says what happened."
+            ),
         )
     else:
         if is_dry_run:

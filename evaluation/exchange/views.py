@@ -88,7 +88,7 @@ def map_columns(request: SignedInRequest, pk: int) -> HttpResponse:
     upload = get_object_or_404(Import, pk=pk)
     look = upload.report.get("look")
     if upload.state != Import.State.CHECKED or not look:
-        messages.info(request, "Its columns cannot be changed now.")
+        messages.info(request, "The columns of this file cannot be changed now.")
         return redirect("evaluation:import-progress", pk)
     form = MappingForm(look, request.POST)
     if not form.is_valid():
@@ -109,7 +109,7 @@ def mapping_file(request: SignedInRequest, pk: int) -> HttpResponse:
     upload = get_object_or_404(Import, pk=pk)
     text = upload.report.get("look", {}).get("mapping") or upload.mapping
     if not text:
-        raise Http404("No table was looked at.")
+        raise Http404("No table was read.")
     name = slugify(upload.name) or "mapping"
     headers = {"Content-Disposition": f'attachment; filename="{name}.toml"'}
     return HttpResponse(text, content_type="application/toml", headers=headers)
@@ -122,7 +122,7 @@ def delete_mapping(request: SignedInRequest, pk: int) -> HttpResponse:
     mapping = get_object_or_404(SavedMapping, pk=pk)
     if mapping.saved_by != request.user and Role.ADMIN not in roles_of(request.user):
         raise PermissionDenied(
-            "This mapping is somebody else's. Only they or an admin can delete it."
+            "Another person saved this mapping. Only that person or an admin can delete it."
         )
     mapping.delete()
     messages.success(request, f"Deleted the mapping {mapping.name}.")
@@ -137,7 +137,10 @@ def store_import(request: SignedInRequest, pk: int) -> HttpResponse:
     form = StoreImportForm(request.POST)
     skip_bad = form.is_valid() and form.cleaned_data["skip_bad"]
     if upload.report.get("n_problems") and not skip_bad:
-        messages.error(request, "Nothing was imported: tick 'Skip bad rows', or fix the file.")
+        messages.error(
+            request,
+            "Nothing was imported. Tick 'Skip bad rows', or fix the file and upload it again.",
+        )
     elif request_storing(upload, skip_bad=skip_bad):
         carry_on_import.delay_on_commit(upload.pk)
     return redirect("evaluation:import-progress", upload.pk)

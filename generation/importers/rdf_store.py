@@ -71,10 +71,10 @@ _OTHER_NAMES = "names in other languages"
 _OTHER_VALUES = "values in other languages"
 _IDENTIFIERS = "identifiers elsewhere and files"
 _EMPTY = "empty values"
-_CALLED_BY_QID = "entities without an English name, called by their qid"
+_CALLED_BY_QID = "entities without an English name, named by their qid"
 _LANGUAGES = ("English", "a kind of English", "no language or mul")  # the best one first
-_NAMES_ALONE = "things with a name and no triple"
-_TWICE = "triples said before"
+_NAMES_ALONE = "things that have a name but no triple"
+_TWICE = "repeated triples"
 
 
 class _Relation(NamedTuple):

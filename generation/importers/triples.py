@@ -34,7 +34,7 @@ MOST_CHARACTERS = 1 << 24  # characters of the names held in memory
 _ROWS_BETWEEN_REPORTS = 5000
 _ENTITIES_BETWEEN_REPORTS = 2000
 _NO_VALUE = "rows with a relation and no value"
-_TWICE = "triples said before"
+_TWICE = "repeated triples"
 _TABLES = """
 CREATE TABLE entities (
     id INTEGER PRIMARY KEY, qid TEXT UNIQUE, line INTEGER, label TEXT, type TEXT
@@ -175,7 +175,7 @@ class _Entities(GraphStore):
             if n_twice := len(stated) - len(unique):
                 self.n_left_out[_TWICE] += n_twice
             if not label:
-                self.notes["entities without a label, called by their qid"] += 1
+                self.notes["entities without a label, named by their qid"] += 1
             first = next((t.value for t in unique if t.relation == TYPE), "")
             yield EntityRecord(
                 where=Where(self._file, line),

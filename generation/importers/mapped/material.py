@@ -49,14 +49,14 @@ from generation.records import (
 ONE_SETUP = "answers"  # the setup of a table that names none
 MODELS = ("model", "model_name")  # columns that name a model; others name a setup
 LONG_TEXT = 100_000  # characters
-ALONE = "examples that stand alone, as no column names their dialog"
-OTHERWISE = "rows that say something else of their example than its first row"
+ALONE = "examples without a dialog, because no column names one"
+OTHERWISE = "rows that differ from the first row of their example"
 EMPTY = "responses without a text, which count as empty answers"
 WITHOUT_EVIDENCE = "responses without evidence, so that AIS cannot be rated"
-LONG = f"texts of more than {LONG_TEXT:,} characters, which raters have to scroll through"
+LONG = f"texts of more than {LONG_TEXT:,} characters, which raters must scroll through"
 NO_RESPONSE = "cells without a response of their setup"
-OF_NOBODY = f"votes of nobody in particular: they count as those of one rater, {NOMINAL}"
-CODED = "raters whose names became codes"
+OF_NOBODY = f"votes without a rater, which count as votes of one rater, {NOMINAL}"
+CODED = "raters whose names were replaced by codes"
 
 
 class MappedResponse(NamedTuple):

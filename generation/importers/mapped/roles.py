@@ -32,7 +32,8 @@ ROLES: Mapping[str, ColumnRole] = {
     ),
     "history": ColumnRole(
         "Earlier turns",
-        "what was said before the question: messages, or texts in turn, the last the assistant's",
+        "the turns before the question: messages, or texts in turn, of which the last is the "
+        "assistant's",
         ("history", "chat_history", "dialogue_history", "conversation_history"),
     ),
     "messages": ColumnRole(
@@ -42,18 +43,20 @@ ROLES: Mapping[str, ColumnRole] = {
     ),
     "response": ColumnRole(
         "Response",
-        "a response; of several such columns each is a setup, called as its column",
+        "a response. If there are several such columns, each is a setup with the name of its "
+        "column",
         ("response", "answer", "generated_answer", "actual_output", "output", "completion"),
         is_many=True,
     ),
     "response_id": ColumnRole(
         "Response id",
-        "what the response is called; without it, its example and setup name it",
+        "the id of the response. Without it, the id is made from its example and setup",
         ("response_id", "answer_id"),
     ),
     "example": ColumnRole(
         "Example id",
-        "which example is answered; without it, rows with one question (and dialog) are one",
+        "the id of the example that is answered. Without it, rows with the same question (and "
+        "dialog) are one example",
         ("example", "example_id", "question_id", "query_id", "qid"),
     ),
     "dialog": ColumnRole(
@@ -64,33 +67,33 @@ ROLES: Mapping[str, ColumnRole] = {
     ),
     "setup": ColumnRole(
         "Setup",
-        "who answered; without it all responses are of the setup `answers`",
+        "the setup that answered. Without it, all responses belong to the setup `answers`",
         ("setup", "model", "model_name", "system_name"),
-        without="No setup column: all responses count as one setup's.",
+        without="No setup column: all responses belong to one setup.",
     ),
     "shown": ColumnRole(
         "Evidence shown",
         "evidence that was shown: a text, a list of texts, or of objects with `text` and `title`?",
         ("retrieved_contexts", "contexts", "context", "retrieval_context", "evidence"),
         is_many=True,
-        without="No evidence column: AIS cannot be rated, SSA can.",
+        without="No evidence column: raters can rate SSA, but not AIS.",
     ),
     "golden": ColumnRole(
         "Golden evidence",
-        "golden evidence, likewise",
+        "golden evidence: a text, a list of texts, or of objects with `text` and `title`?",
         ("reference_contexts", "golden_contexts", "golden_evidence"),
         is_many=True,
         without="No golden evidence: recall of retrieval is not defined.",
     ),
     "golden_answer": ColumnRole(
         "Golden answer",
-        "the golden answer; of a list the first",
+        "the golden answer. If it is a list, the first one counts",
         ("golden_answer", "reference", "ground_truth", "ground_truths", "expected_output"),
         without="No golden answer: metrics that compare with one are not defined.",
     ),
     "score": ColumnRole(
         "Score",
-        "a number that a metric gave the response; the metric is called as its column",
+        "a number that a metric gave the response. The metric has the name of its column",
         is_many=True,
     ),
     "scores": ColumnRole(
@@ -100,7 +103,7 @@ ROLES: Mapping[str, ColumnRole] = {
     ),
     "vote": ColumnRole(
         "Vote",
-        "a rater's answer; its question is called as its column, or as the next column says",
+        "a rater's answer. Its question has the name of its column, or is named in the next column",
         is_many=True,
     ),
     "asked": ColumnRole(
@@ -110,17 +113,18 @@ ROLES: Mapping[str, ColumnRole] = {
     ),
     "rater": ColumnRole(
         "Rater",
-        "who voted; without it all votes are of one nominal rater, `published`",
+        "the rater who voted. Without it, all votes belong to one nominal rater, `published`",
         ("rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id"),
     ),
     "vote_id": ColumnRole(
         "Vote id",
-        "what the vote (or votes) of the row are called where they come from: kept in exports",
+        "the id of the vote (or votes) of the row in their source. It is kept in exports",
         ("vote_id", "annotation_id"),
     ),
     "seconds": ColumnRole(
         "Seconds",
-        "how many seconds the rater took for the row, 0 or more; each vote of the row has them all",
+        "the seconds that the rater took for the row, 0 or more. Each vote of the row has all of "
+        "them",
         ("rating_seconds", "lead_time"),
     ),
     "at": ColumnRole(

@@ -231,7 +231,7 @@ def test_work_that_goes_on_is_waited_for(adam, tmp_path):
 def test_boxes_lead_to_a_look_and_the_look_to_deletion(admin, tmp_path):
     dataset = imported(tmp_path / "a", **rows(["e1", "e2"]))
     page = shown(admin.get(reverse("generation:dataset", args=[dataset.slug])))
-    assert "Delete what is chosen" in page.text
+    assert "Delete the chosen items" in page.text
     choice = {"example": dataset.examples.get(key="e1").pk}
 
     look = shown(admin.get(address(dataset), choice))
@@ -245,7 +245,9 @@ def test_boxes_lead_to_a_look_and_the_look_to_deletion(admin, tmp_path):
         ["Scores", "2"],
         ["Votes", "4"],
     ]
-    assert any("Deleted what was chosen" in message for message in shown(answer).messages)
+    assert any(
+        "Deleted the chosen examples and setups" in message for message in shown(answer).messages
+    )
     assert dataset.examples.get().key == "e2"
 
 
@@ -267,7 +269,9 @@ def test_nothing_chosen_deletes_nothing(admin, tmp_path, choice):
 
     answer = admin.post(address(dataset), choice, follow=True)
 
-    assert any("Choose examples or setups" in message for message in shown(answer).messages)
+    assert any(
+        "Tick the boxes of examples or setups" in message for message in shown(answer).messages
+    )
     assert Example.objects.exists()
 
 

@@ -75,7 +75,7 @@ def test_a_table_that_nobody_knows_is_told_by_its_columns(tmp_path):
     said, _, error = refused(tmp_path / "t.csv")
 
     assert "  frage: Question (Who?)\n  text: stays in meta (She.)\n" in said
-    assert "say so in a mapping (--mapping)" in error
+    assert "Name the column of the responses in a mapping (--mapping)" in error
     (tmp_path / "m.toml").write_text('[columns]\nfrage = "question"\ntext = "response"\n')
     assert "It can be imported." in looked_at(tmp_path / "t.csv", mapping=tmp_path / "m.toml")
 

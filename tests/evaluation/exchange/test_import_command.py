@@ -138,7 +138,7 @@ def test_what_was_not_read_and_left_out_is_said(pilot, capsys, shared):
     out = capsys.readouterr().out
     assert "not read: notes.txt" in out
     assert "left out: 22 Q2 answer with INT = 0" in out
-    assert "answers behind a gate that the same rater closed, kept as given: 69\n" in out
+    assert "answers behind a gate that the same rater closed; they are kept as given: 69\n" in out
 
 
 @pytest.mark.parametrize(

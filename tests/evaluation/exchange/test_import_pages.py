@@ -94,7 +94,7 @@ def test_without_a_name_the_dataset_is_called_as_the_file(admin, file_name, name
             {"file": SimpleUploadedFile("v.csv", b"x"), "pasted": "a,b"},
             "Choose a file or paste rows, not both.",
         ),
-        ({"pasted": "question,answer"}, "Pasted rows give no name for the dataset: type one."),
+        ({"pasted": "question,answer"}, "Pasted rows have no name for the dataset. Type a name."),
         ({"file": SimpleUploadedFile("votes.csv", b"")}, "The file is empty."),
         (
             {"file": SimpleUploadedFile("v.csv", b"x"), "format": "exe"},
@@ -105,7 +105,7 @@ def test_without_a_name_the_dataset_is_called_as_the_file(admin, file_name, name
             "Select a valid choice. utf-7 is not one of the available choices.",
         ),
         ({"file": SimpleUploadedFile("v.csv", b"x"), "name": "n" * 101}, "at most 100 characters"),
-        ({"file": SimpleUploadedFile(" .csv", b"x")}, "type one"),
+        ({"file": SimpleUploadedFile(" .csv", b"x")}, "Type a name"),
     ],
 )
 def test_a_form_that_is_not_right_says_so_and_keeps_nothing(admin, data, error):
@@ -199,7 +199,7 @@ def test_bad_rows_are_shown_and_storing_needs_a_tick(
 
     bad_upload.refresh_from_db()
     assert (bad_upload.state, len(sent)) == (State.CHECKED, 0)
-    assert any("Nothing was imported: tick" in message for message in shown(answer).messages)
+    assert any("Nothing was imported. Tick" in message for message in shown(answer).messages)
 
 
 def test_with_the_tick_the_rest_is_sent_to_be_stored(

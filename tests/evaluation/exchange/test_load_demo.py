@@ -69,7 +69,7 @@ def test_it_is_refused_without_debug(settings):
     settings.DEBUG = False
     before = counts()
 
-    with pytest.raises(CommandError, match="needs DJANGO_DEBUG=1"):
+    with pytest.raises(CommandError, match="runs only with DJANGO_DEBUG=1"):
         call_command("load_demo")
 
     assert counts() == before
@@ -202,7 +202,7 @@ def test_a_second_run_changes_nothing(load_again):
     said = load_again()
 
     assert counts() == before
-    assert said == "The demo is there already; nothing was changed.\n"
+    assert said == "The demo is there already. Nothing was changed.\n"
 
 
 def test_a_second_run_is_quick(load_again, django_assert_max_num_queries):

@@ -64,7 +64,7 @@ def roles(*of_columns, **more):
 def test_a_table_that_nobody_knows_asks_for_its_columns(admin, upload):
     page = shown(admin.get(page_of(checked(upload))))
 
-    assert any("Say what its columns are." in message for message in page.messages)
+    assert any("Say what the columns are." in message for message in page.messages)
     # The question is told by its question marks; the response cannot be.
     assert upload.report["look"]["columns"][0]["role"] == "question"
     assert not request_storing(upload, skip_bad=False)
@@ -110,13 +110,13 @@ def test_no_name_of_a_rater_comes_in(admin, adam, upload):
     codes = set(Vote.objects.values_list("rater__code", flat=True))
     assert len(codes) == 2  # the same person has the same code in every dataset
     assert not codes & {"anna", "ben"}
-    assert dict(upload.report["notes"])["raters whose names became codes"] == 2
+    assert dict(upload.report["notes"])["raters whose names were replaced by codes"] == 2
 
 
 @pytest.mark.parametrize(
     ("said", "error"),
     [
-        (roles("question", "", "", "", ""), "Say which column is the response."),
+        (roles("question", "", "", "", ""), "Choose which column is the response."),
         (roles("question", "nothing"), "Select a valid choice. nothing is not one"),
         (
             roles("question", "response", "response", "vote"),

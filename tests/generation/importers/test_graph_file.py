@@ -77,7 +77,7 @@ def test_a_file_is_parsed_once_however_often_it_is_read(tmp_path, databases, nam
         assert isinstance(ada, EntityRecord)
         assert ada.triples == (EntityTriple("born", "1815", ""),)
         assert mary.triples == (EntityTriple("born", "1797", ""),)
-        assert counts[0] == {"triples said before": 1}
+        assert counts[0] == {"repeated triples": 1}
         assert again == first
         assert (material.n_left_out, material.notes) == counts
         assert material.bytes_read == n_bytes == len(text)

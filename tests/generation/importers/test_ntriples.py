@@ -106,7 +106,7 @@ def test_what_a_wikidata_graph_has_besides_is_left_out_and_counted(wikidata):
         "values in other languages": 1,
         "triples with a blank node": 1,
         "identifiers elsewhere and files": sum(pid in ("P214", "P18") for pid, _ in said),
-        "things with a name and no triple": sum(
+        "things that have a name but no triple": sum(
             1 for node in nodes if node.label and not node.statements
         ),
     }
@@ -189,7 +189,7 @@ def test_a_relation_is_named_by_a_label_of_its_predicate(tmp_path):
     material, (ada,) = read(tmp_path, f'<{EX}knows> {LABEL} "is a friend of" .', KNOWS)
 
     assert ada.triples == (EntityTriple("is a friend of", "Mary", "Mary"),)
-    assert material.notes == {"entities without an English name, called by their qid": 1}
+    assert material.notes == {"entities without an English name, named by their qid": 1}
 
 
 @pytest.mark.parametrize(
@@ -267,11 +267,11 @@ def test_blank_nodes_other_languages_and_repeats_are_left_out_and_counted(tmp_pa
     )
     assert material.n_left_out == {
         "triples with a blank node": 3,
-        "triples said before": 1,
+        "repeated triples": 1,
         "values in other languages": 1,
         "empty values": 1,
         "names in other languages": 1,
-        "things with a name and no triple": 1,
+        "things that have a name but no triple": 1,
         "triples that describe relations": 1,
     }
 
@@ -315,7 +315,7 @@ def test_lines_that_are_no_text_are_told_and_other_chunks_are_read(tmp_path):
     assert problem.expected.startswith("UTF-8 text")
     assert len(entities) == LINES_AT_ONCE + 11
     assert entities[-1].where.line == LINES_AT_ONCE + 12
-    assert material.n_left_out == {"triples said before": 1}  # a last line without an end
+    assert material.n_left_out == {"repeated triples": 1}  # a last line without an end
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_three_columns_are_enough_and_an_entity_without_a_label_is_its_qid(tmp_p
 
     assert (ada.qid, ada.label, ada.type, ada.aliases) == ("Q1", "Q1", "", ())
     assert ada.triples == (EntityTriple("place of birth", "London", ""),)
-    assert material.notes == {"entities without a label, called by their qid": 1}
+    assert material.notes == {"entities without a label, named by their qid": 1}
 
 
 def test_what_makes_no_triple_is_counted(tmp_path):
@@ -60,7 +60,7 @@ def test_what_makes_no_triple_is_counted(tmp_path):
     assert (ada.label, ada.triples) == ("Ada", (EntityTriple("born", "1815", ""),))
     assert material.n_left_out == {
         "rows with a relation and no value": 1,
-        "triples said before": 1,
+        "repeated triples": 1,
     }
 
 

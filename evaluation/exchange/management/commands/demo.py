@@ -43,7 +43,9 @@ class Command(BaseCommand):
 
     def handle(self, *, port: int, **options: Any) -> None:
         if not settings.DEBUG:
-            raise CommandError("The demo's passwords are well known: it needs DJANGO_DEBUG=1.")
+            raise CommandError(
+                "The passwords of the demo are public, so it runs only with DJANGO_DEBUG=1."
+            )
         url = f"http://{HOST}:{port}/"
         try:
             with _the_only_demo(url):

@@ -29,7 +29,7 @@ EXAMPLE = """example:
 
 
 class Command(BaseCommand):
-    help = f"{__doc__} Nothing is stored; it ends with 0 when the file can be imported."
+    help = f"{__doc__} Nothing is stored. The exit status is 0 if the file can be imported."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
@@ -51,8 +51,8 @@ class Command(BaseCommand):
         except UnmappedError as error:
             self._say_columns(error.look)
             raise CommandError(
-                "Its columns do not show where the responses are: say so in a mapping "
-                "(--mapping), or on the page."
+                "Its columns do not show where the responses are. Name the column of the "
+                "responses in a mapping (--mapping), or choose it on the import page."
             ) from error
         except DatasetError as error:
             raise CommandError(str(error)) from error
@@ -67,7 +67,7 @@ class Command(BaseCommand):
         if outcome.n_problems:
             many = "s" if outcome.n_problems > 1 else ""
             raise CommandError(
-                f"{outcome.n_problems:,} problem{many}: fix the file, or import with --skip-bad."
+                f"{outcome.n_problems:,} problem{many}: fix the file, or import it with --skip-bad."
             )
         self.stdout.write(self.style.SUCCESS("It can be imported."))
 

@@ -29,15 +29,17 @@ class Command(BaseCommand):
         parser.epilog = EXAMPLE
         add_file_arguments(parser)
         parser.add_argument(
-            "--name", help="name of the dataset to make or add to (default: the file's)"
+            "--name", help="name of the dataset to make or add to (default: that of the file)"
         )
         parser.add_argument(
-            "--study", help="name of the study for its votes (default: the dataset's)"
+            "--study", help="name of the study for its votes (default: that of the dataset)"
         )
         parser.add_argument(
-            "--dry-run", action="store_true", help="check everything, store nothing"
+            "--dry-run", action="store_true", help="check everything and store nothing"
         )
-        parser.add_argument("--skip-bad", action="store_true", help="store the good rows")
+        parser.add_argument(
+            "--skip-bad", action="store_true", help="leave out bad rows and store the good ones"
+        )
 
     def handle(self, *, path: Path, **options: Any) -> None:
         name = options["name"] or path.resolve().name.split(".")[0]
@@ -69,12 +71,12 @@ class Command(BaseCommand):
 def add_file_arguments(parser: CommandParser) -> None:
     """Add the arguments that say which file to read, and how."""
     parser.add_argument("path", type=Path, help="a folder, a zip or one file, .gz or not")
-    parser.add_argument("--format", choices=READERS, help="recognised by content when left out")
+    parser.add_argument("--format", choices=READERS, help="default: recognised by its content")
     parser.add_argument(
         "--encoding", choices=ENCODINGS, default=UTF_8, help="encoding of its text (default: utf-8)"
     )
     parser.add_argument(
-        "--mapping", type=Path, help="for a table: a TOML file that says what its columns are"
+        "--mapping", type=Path, help="for a table: a TOML file that says what each column is"
     )
 
 

@@ -60,7 +60,8 @@ EXAMPLE = """example:
 """
 GUIDELINES = (
     "These raters are simulated: a program made their votes from an estimate of what careful "
-    "people would say. The figures show how Attest works and say nothing about people or models."
+    "people would answer. The figures show how Attest works and say nothing about people or "
+    "models."
 )
 
 
@@ -88,7 +89,7 @@ OPEN_STUDY = "Demo: rate these yourself"
 OTHER_RATERS = [f"demo-rater-{number}" for number in range(2, 11)]  # two arms of five, with 'rater'
 INTRODUCTION = (
     "Read a short dialog and its evidence, then answer seven yes/no questions: sometimes about "
-    "one response, sometimes about two side by side. Nobody has rated anything here yet."
+    "one response, sometimes about two side by side. No rater has rated anything here yet."
 )
 
 
@@ -101,7 +102,9 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         if not settings.DEBUG:
-            raise CommandError("The demo's passwords are well known: it needs DJANGO_DEBUG=1.")
+            raise CommandError(
+                "The passwords of the demo are public, so it runs only with DJANGO_DEBUG=1."
+            )
         accounts = [account.username for account in ACCOUNTS if _create_account(account)]
         there = set(Study.objects.values_list("name", flat=True))
         studies = [study for study in STUDIES if study.name not in there]
@@ -116,7 +119,7 @@ class Command(BaseCommand):
         except DatasetError as error:
             raise CommandError(f"{error}\nIs there another dataset named {DATASET!r}?") from error
         if not accounts and not names and not graphs:
-            self.stdout.write("The demo is there already; nothing was changed.")
+            self.stdout.write("The demo is there already. Nothing was changed.")
         for what, added in (("account", accounts), ("study", names), ("dataset", graphs)):
             for name in added:
                 self.stdout.write(f"{what}: {name}")

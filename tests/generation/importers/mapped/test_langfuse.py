@@ -125,8 +125,7 @@ def test_votes_without_an_author_are_those_of_one_nominal_rater(tmp_path):
 
     assert [vote.rater for vote in found["votes"]] == ["published", "published"]
     assert (
-        material.notes["votes of nobody in particular: they count as those of one rater, published"]
-        == 2
+        material.notes["votes without a rater, which count as votes of one rater, published"] == 2
     )
 
 

@@ -189,7 +189,7 @@ def test_votes_of_one_response_stand_in_rows_of_its_raters(tmp_path):
     assert third == "r3"  # a code already
     assert re.fullmatch("rater-[0-9a-f]{8}", anna)
     assert anna != ben
-    assert notes["raters whose names became codes"] == 2
+    assert notes["raters whose names were replaced by codes"] == 2
 
 
 def test_a_row_may_say_which_question_its_vote_answers(tmp_path):
@@ -201,7 +201,7 @@ def test_a_row_may_say_which_question_its_vote_answers(tmp_path):
         ("fluency", "4", "published"),
         ("truth", "2", "published"),
     ]
-    assert notes["votes of nobody in particular: they count as those of one rater, published"] == 2
+    assert notes["votes without a rater, which count as votes of one rater, published"] == 2
 
 
 RATED = COLUMNS + 'who = "rater"\nfluent = "vote"\ntrue = "vote"\ntook = "seconds"\nday = "at"\n'
@@ -282,10 +282,10 @@ def test_what_a_table_lacks_is_said_with_what_it_costs():
     assert lacks[0] == (
         "No dialog column: intervals treat each example as a conversation of its own."
     )
-    assert "No evidence column: AIS cannot be rated, SSA can." in lacks
+    assert "No evidence column: raters can rate SSA, but not AIS." in lacks
     two = ColumnMapping(columns={"q": "question", "a": "response", "b": "response"})
-    assert "No setup column: all responses count as one setup's." in lacks
-    assert "No setup column: all responses count as one setup's." not in two.what_is_missing
+    assert "No setup column: all responses belong to one setup." in lacks
+    assert "No setup column: all responses belong to one setup." not in two.what_is_missing
 
 
 def test_lists_as_pandas_writes_them_are_lists(tmp_path):

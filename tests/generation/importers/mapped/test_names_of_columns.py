@@ -50,7 +50,7 @@ def test_answers_to_one_question_are_responses_to_one_example(tmp_path):
     assert (small.example, small.setup.name, small.setup.model) == (example.key, "small", "small")
     assert (large.text, large.evidence_shown) == ("Her husband, Tomas Sund.", (passage.key,))
     assert (small.meta, large.meta) == ({"cost": "3"}, {})
-    assert notes == {"examples that stand alone, as no column names their dialog": 1}
+    assert notes == {"examples without a dialog, because no column names one": 1}
 
 
 def test_rows_as_ragas_writes_them_are_read_without_a_word(tmp_path):
@@ -145,7 +145,7 @@ def test_a_row_that_contradicts_the_first_one_of_its_example_is_counted(tmp_path
 
     (example,) = found["examples"]
     assert (example.key, example.golden_answer) == ("q1", "Ilva")
-    assert notes["rows that say something else of their example than its first row"] == 1
+    assert notes["rows that differ from the first row of their example"] == 1
 
 
 @pytest.mark.parametrize(
