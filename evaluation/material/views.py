@@ -117,7 +117,11 @@ def delete_chosen_material(request: SignedInRequest, slug: str) -> HttpResponse:
     dataset = get_object_or_404(Dataset, slug=slug)
     form = ChosenMaterialForm(dataset, request.POST or request.GET)
     if not form.is_valid():
-        messages.error(request, "Choose examples or setups that are there by their boxes first.")
+        messages.error(
+            request,
+            "Tick the boxes of examples or setups first. Only those that still exist can be "
+            "deleted.",
+        )
         return redirect("generation:dataset", slug)
     examples, setups = form.cleaned_data["example"], form.cleaned_data["setup"]
     chosen = ChosenMaterial(dataset, [each.pk for each in examples], [each.pk for each in setups])
@@ -125,7 +129,7 @@ def delete_chosen_material(request: SignedInRequest, slug: str) -> HttpResponse:
     try:
         if request.method == "POST":
             delete_chosen(chosen, request.user)
-            messages.success(request, f"Deleted what was chosen of {dataset.name}.")
+            messages.success(request, f"Deleted the chosen examples and setups of {dataset.name}.")
             return redirect("generation:dataset", slug)
         refuse_if_in_use(chosen)
     except InUseError as error:

@@ -31,7 +31,7 @@ class RetrievalChoices(NamedTuple):
         str,
         Choice(
             "Ranked by",
-            help="Name of an imported ranking; the other choices are of BM25.",
+            help="The name of an imported ranking. The other choices are for BM25.",
             usual="BM25",
         ),
     ] = ""

@@ -44,7 +44,7 @@ def report_if_indexed(dataset: Dataset, choices: RetrievalChoices) -> Report[Rec
         NotYet: an index is needed that does not exist and would take long to build.
     """
     if not can_rank(dataset, choices):
-        raise NotYet("The passages are not indexed yet: the page of retrieval has it done.")
+        raise NotYet("The passages are not indexed yet. Index them on the retrieval page.")
     return retrieval_report(dataset, choices)
 
 

@@ -90,7 +90,7 @@ def test_an_example_of_which_little_is_known_says_so(researcher, pilot):
 def test_a_response_shows_every_vote_by_code(researcher, pilot):
     separate, of_citation, merged, _ = shown(researcher.get(response_address("r1"))).tables
 
-    assert separate.columns == ["Question", "Majority", "For it", "anna", "ben", "cleo"]
+    assert separate.columns == ["Question", "Majority", "Votes for it", "anna", "ben", "cleo"]
     assert separate.rows == [
         ["Sensible", "no", "2 of 3", "yes", "no", "no"],
         ["Specific", "undecided", "1 of 2", "yes", "—", "(no)"],
@@ -148,7 +148,7 @@ def test_a_response_leads_to_the_others_of_its_example(researcher, pilot):
 def test_a_response_that_nobody_rated_or_scored_says_so(researcher, pilot):
     page = shown(researcher.get(response_address("r4")))
 
-    assert "Nobody has rated" in page.text
+    assert "No rater has rated" in page.text
     assert "No auto-metric has scored" in page.text
     assert page.tables == []
 
