@@ -32,20 +32,30 @@ class JobSerializer(serializers.ModelSerializer[Job]):
     """One job: its choices, its progress, and what it has found."""
 
     study = serializers.CharField(
-        source="study.slug", default=None, allow_null=True, help_text="Whose votes it looks at."
+        source="study.slug",
+        default=None,
+        allow_null=True,
+        help_text="The study whose votes the job uses.",
     )
     dataset = serializers.CharField(
-        source="dataset.slug", default=None, allow_null=True, help_text="Whose graph it adds to."
+        source="dataset.slug",
+        default=None,
+        allow_null=True,
+        help_text="The dataset whose graph the job adds to.",
     )
     parameters = serializers.SerializerMethodField(
         help_text="Every choice that changes the result."
     )
-    error = serializers.SerializerMethodField(help_text="Why it stopped; empty: it did not.")
+    error = serializers.SerializerMethodField(
+        help_text="Why the job stopped. Empty: it did not stop."
+    )
     kind = serializers.CharField(
         help_text="prompt_search, distillation, graph_pull or construction."
     )
     state = serializers.CharField(help_text="queued, running, cancelled, failed or done.")
-    n_done = serializers.IntegerField(help_text="Of `n_total` at most, whatever is counted.")
+    n_done = serializers.IntegerField(
+        help_text="The number of steps that are done, of `n_total` at most."
+    )
 
     class Meta:
         model = Job
@@ -111,7 +121,7 @@ class Jobs(Readable):
         """
         job = self._changeable()
         if not resume(job, _who(request)):
-            raise Conflict("Only what was cancelled or failed can go on.")
+            raise Conflict("Only a job that was cancelled or has failed can be resumed.")
         send_job(job)
         return self._answer(job, status.HTTP_202_ACCEPTED)
 
@@ -123,7 +133,7 @@ class Jobs(Readable):
         """
         job: Job = self.get_object()
         if kind_of(job).asks_others and Role.ADMIN not in roles_of(_who(self.request)):
-            raise PermissionDenied("Pulls and constructions are for admins to change.")
+            raise PermissionDenied("Only admins can change pulls and constructions.")
         return job
 
     def _answer(self, job: Job, code: int = status.HTTP_200_OK) -> Answer:

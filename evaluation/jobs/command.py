@@ -39,7 +39,8 @@ def do_here(job: Job, title: str, unit: str, stderr: Any) -> Job:
         ) from None
     if job.state != Job.State.DONE:
         raise CommandError(
-            f"{job.error or 'Somebody cancelled it.'}\n{job.n_done} {unit} are kept."
+            f"{job.error or 'The job was cancelled in the meantime.'}\n{job.n_done} {unit} are "
+            "kept."
         )
     return job
 
@@ -47,5 +48,5 @@ def do_here(job: Job, title: str, unit: str, stderr: Any) -> Job:
 def _again(job: Job) -> Job:
     found = Job.objects.filter(pk=job.pk).first()
     if found is None:
-        raise CommandError("Somebody deleted the job.")
+        raise CommandError("The job was deleted in the meantime.")
     return found

@@ -116,7 +116,8 @@ def _same_again(
     job = Job.objects.get(name=name)
     if job.kind != kind or job.parameters != {**parameters, "data": job.parameters["data"]}:
         raise JobError(
-            f"{name} is the name of a job with other choices: take another name, or delete it.",
+            f"{name} is the name of a job with other choices: choose another name, or delete that "
+            "job.",
             "name",
         )
     has_changed = job.parameters["data"] != json.loads(json.dumps(dict(data)))
@@ -124,7 +125,7 @@ def _same_again(
         ended = date_format(timezone.localtime(job.finished_at), "j F Y, H:i")
         raise JobError(
             f"This {job.get_kind_display().lower()} ended on {ended}, and votes or scores have "
-            "changed since: delete it to begin anew with today's.",
+            "changed since. To start again with the present ones, delete it first.",
             "name",
         )
     resume_job(job, user)
@@ -190,7 +191,7 @@ def delete_job(job: Job, user: User | None) -> None:
     """
     found = Job.objects.select_for_update().get(pk=job.pk)
     if found.state not in ENDED:
-        raise JobError(f"{found.name} is going on: cancel it first.")
+        raise JobError(f"{found.name} is going on. Cancel it first.")
     _record(user, "job.deleted", found)
     found.delete()
 

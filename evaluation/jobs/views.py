@@ -84,7 +84,7 @@ def _changeable(request: SignedInRequest, pk: int) -> Job:
     found = get_object_or_404(Job, pk=pk)
     kinds = kind_of(found).asks_others
     if kinds and Role.ADMIN not in roles_of(request.user):
-        raise PermissionDenied(f"{kinds} are for admins to change.")
+        raise PermissionDenied(f"Only admins can change {kinds}.")
     return found
 
 
@@ -94,9 +94,9 @@ def cancel_job(request: SignedInRequest, pk: int) -> HttpResponse:
     """Stop a job; what it has found is kept."""
     found = _changeable(request, pk)
     if services.cancel_job(found, request.user):
-        messages.success(request, f"{found.name} is cancelled. What it has found stays.")
+        messages.success(request, f"{found.name} was cancelled. What it has found stays.")
     else:
-        messages.info(request, f"{found.name} had ended already.")
+        messages.info(request, f"{found.name} has already ended.")
     return redirect("evaluation:job", pk)
 
 
@@ -120,7 +120,8 @@ def delete_job(request: SignedInRequest, pk: int) -> HttpResponse:
     kind = kind_of(found)
     if kind.page:
         messages.error(
-            request, f"Delete the {found.get_kind_display().lower()} itself: its job goes with it."
+            request,
+            f"Delete the {found.get_kind_display().lower()} itself. Its job is then deleted too.",
         )
         return redirect(kind.page(found))
     try:

@@ -53,30 +53,52 @@ class RunSerializer(serializers.Serializer[RunProgress]):
     model = serializers.CharField(source="run.model_name", help_text="A checkpoint's name.")
     parameters = serializers.DictField(source="run.parameters")
     threshold = serializers.FloatField(
-        source="run.threshold", help_text="A higher score is a yes, a lower one a no."
+        source="run.threshold", help_text="A higher score is a yes. A lower score is a no."
     )
     is_yes_at_threshold = serializers.BooleanField(
         source="run.is_yes_at_threshold",
-        help_text="Whether a score of just the threshold is a yes (≥); else it is a no (>).",
+        help_text="Whether a score that equals the threshold is a yes. Otherwise it is a no.",
     )
     revision = serializers.CharField(source="run.revision", help_text="Of the model.")
     files = serializers.DictField(
         source="run.model_files",
         child=serializers.CharField(),
-        help_text="SHA-256 of what the model was loaded from, by name.",
+        help_text="The SHA-256 of the files that the model was loaded from, by file name.",
     )
-    device = serializers.CharField(source="run.device", help_text="Where it was computed.")
+    device = serializers.CharField(
+        source="run.device", help_text="The device that computed the scores."
+    )
     state = serializers.CharField(
         help_text="queued, running, cancelled, failed, failed in part, or done."
     )
-    error = serializers.CharField(source="run.error", help_text="Why it failed as a whole.")
+    error = serializers.CharField(source="run.error", help_text="Why the run failed as a whole.")
     created_at = serializers.DateTimeField(source="run.created_at")
     finished_at = serializers.DateTimeField(source="run.finished_at", allow_null=True)
-    n_targets = serializers.IntegerField(help_text="Responses; of alignment: citations.")
+    n_targets = serializers.IntegerField(
+        help_text="The number of responses or, for alignment, of citations."
+    )
     n_scored = serializers.IntegerField()
     n_failed = serializers.IntegerField()
     n_assumed = serializers.IntegerField(
-        help_text="Scored 0 without asking, as when nothing was shown."
+        help_text=(
+            "The number of scores of 0 that needed no question, for example because nothing was "
+            "shown."
+        )
+    )
+    n_reused = serializers.IntegerField(
+        help_text="The number of scores that were reused, because a run scored the same before."
+    )
+    n_truncated = serializers.IntegerField(
+        help_text="The number of pairs or prompts that were shortened."
+    )
+    n_pairs = serializers.IntegerField(
+        help_text="The number of pairs or prompts behind the scores."
+    )
+    n_pairs_asked = serializers.IntegerField(
+        help_text="The number of those pairs or prompts that this run asked."
+    )
+    share = serializers.FloatField(
+        help_text="The share that has a score or a failure, from 0 to 1."
     )
     n_adding_nothing = serializers.IntegerField(
         help_text="Scored 0 by added words, because they add no word to the question."
@@ -108,7 +130,7 @@ class FlipsSerializer(serializers.Serializer[Flips]):
     flipped = serializers.FloatField(source="share")
     flipped_low = FloatOrNull(source="low", help_text="Wilson interval over dialogs.")
     flipped_high = FloatOrNull(source="high")
-    mean_change = serializers.FloatField(help_text="Of a score, whatever its sign.")
+    mean_change = serializers.FloatField(help_text="The mean change of a score, without its sign.")
     largest_change = serializers.FloatField()
 
 
@@ -117,7 +139,7 @@ class RunFilters(filters.FilterSet):  # type: ignore[misc] # no types
     state = filters.ChoiceFilter(
         choices=[(key, label) for key, (label, _) in TABS.items() if key],
         method="in_state",
-        help_text="running with those queued, failed with those failed in part.",
+        help_text="running (includes those queued) or failed (includes those failed in part).",
     )
 
     def in_state(self, runs: QuerySet[MetricRun], _: str, state: str) -> QuerySet[MetricRun]:
@@ -175,7 +197,7 @@ class Runs(Readable):
         """Resume a run that was cancelled or failed."""
         run = self._of_ours()
         if not services.resume_run(run, _who(request)):
-            raise Conflict("Only a run that was cancelled or failed can go on.")
+            raise Conflict("Only a run that was cancelled or has failed can be resumed.")
         send_run(run)
         return self._answer(run, status.HTTP_202_ACCEPTED)
 
@@ -219,7 +241,7 @@ class Runs(Readable):
     def _of_ours(self) -> MetricRun:
         run: MetricRun = self.get_object()
         if run.is_imported:
-            raise Conflict("This run was imported: it is as it came.")
+            raise Conflict("This run was imported, so it cannot be changed.")
         return run
 
     def _answer(self, run: MetricRun, code: int = status.HTTP_200_OK) -> Answer:
@@ -250,7 +272,7 @@ class WindowSerializer(serializers.Serializer[dict[str, Any]]):
     first = serializers.IntegerField(help_text="First sentence of the passage, from 0.")
     last = serializers.IntegerField(help_text="Last sentence, this one included.")
     start = serializers.IntegerField(help_text="First character.")
-    end = serializers.IntegerField(help_text="The character behind the last.")
+    end = serializers.IntegerField(help_text="The character after the last one.")
     probability = serializers.FloatField()
 
 
@@ -267,11 +289,12 @@ class ScoreSerializer(serializers.Serializer[dict[str, Any]]):
     score = serializers.FloatField(allow_null=True)
     problem = serializers.CharField(help_text="Why there is no score.")
     assumed = serializers.BooleanField(
-        source="is_assumed", help_text="Nothing was shown: 0 without asking a model."
+        source="is_assumed",
+        help_text="Nothing was shown, so the score is 0 without asking a model.",
     )
     windows = WindowSerializer(many=True)
     reused = serializers.BooleanField(
-        source="is_reused", help_text="The same was scored before: no model was asked."
+        source="is_reused", help_text="The same was scored before, so no model was asked."
     )
     details = serializers.DictField(help_text="Replies of a language model, the mode of a score.")
     n_pairs = serializers.IntegerField()

@@ -36,31 +36,36 @@ class RunChoices(NamedTuple):
             "Evidence",
             {
                 EvidenceChoice.SHOWN.value: "Shown: what the model was given",
-                EvidenceChoice.GOLDEN.value: "Golden: whatever it was given",
+                EvidenceChoice.GOLDEN.value: "Golden: what the dataset says is right",
                 EvidenceChoice.RETRIEVED.value: "Retrieved: what a search finds",
             },
-            help="Of a metric that looks at evidence.",
+            help="For metrics that look at evidence.",
             usual="the study's choice, or shown",
         ),
     ] = ""
     threshold: Annotated[
-        float | None, Choice("Threshold", help="Which score is a yes.", usual="the metric's own")
+        float | None,
+        Choice(
+            "Threshold",
+            help="The score that separates yes from no.",
+            usual="the threshold of the metric",
+        ),
     ] = None
     sample: Annotated[
         int | None,
         Choice(
             "Responses of each model",
-            help="Drawn by the seed; 0: all.",
+            help="The number of responses that the seed draws. 0: all.",
             low=0,
             high=MOST_SAMPLED,
-            usual="as usual for the metric, mostly all",
+            usual="the usual number of the metric, which is all for most metrics",
         ),
     ] = None
     seed: Annotated[
         int,
         Choice(
             "Seed of the draw",
-            help="Of the responses that are drawn.",
+            help="The seed that draws the responses.",
             low=0,
             high=LARGEST_SEED,
         ),
@@ -81,7 +86,9 @@ def options_of(metric: str) -> list[Option]:
     options = list(METRICS[metric].options)
     if prompts := prompts_for(metric):
         named = [(prompt.name, _said_of(prompt)) for prompt in prompts]
-        options.append(Option(PROMPT, "Prompt", named, help="Asked of language models only."))
+        options.append(
+            Option(PROMPT, "Prompt", named, help="Only language models are given a prompt.")
+        )
     return options
 
 
@@ -290,7 +297,7 @@ def _answering(kind: type[AutoMetric], spec: ModelSpec, precision: str) -> Model
 
 def _evidence(kind: type[AutoMetric], evidence: str) -> str:
     if evidence and not kind.needs_evidence:
-        raise ChoiceError("evidence", f"{kind.title} looks at no evidence: leave it out.")
+        raise ChoiceError("evidence", f"{kind.title} looks at no evidence. Leave this choice out.")
     if evidence and evidence not in EvidenceChoice.values:
         expected = _listed(EvidenceChoice.values)
         raise ChoiceError("evidence", f"{evidence!r}: expected one of {expected}.")

@@ -108,7 +108,7 @@ def _outcome(progress: RunProgress, stderr: Any) -> str:
     if n_without := run.parameters.get("n_without_citation"):
         said.append(f"{n_without:,} responses without a complete citation")
     if run.state != MetricRun.State.DONE:
-        raise CommandError(f"{run.error or 'Somebody cancelled the run.'}\n{said[0]}.")
+        raise CommandError(f"{run.error or 'The run was cancelled in the meantime.'}\n{said[0]}.")
     return f"{run.full_signature}: {', '.join(said)}."
 
 
@@ -119,5 +119,5 @@ def _judged(run: MetricRun) -> str:
 def _progress(run: MetricRun) -> RunProgress:
     found = run_progress(MetricRun.objects.filter(pk=run.pk))
     if not found:
-        raise CommandError("Somebody deleted the run.")
+        raise CommandError("The run was deleted in the meantime.")
     return found[0]

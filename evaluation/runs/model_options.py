@@ -35,7 +35,7 @@ def add_model_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--key-over-http",
         action="store_true",
-        help="send the key also over plain http, where everybody on the way can read it",
+        help="send the key also over plain http, where anyone on the network path can read it",
     )
 
 

@@ -17,7 +17,7 @@ from generation.evidence import EvidenceChoice
 
 EVIDENCE = {
     EvidenceChoice.SHOWN: "shown: what the model was given",
-    EvidenceChoice.GOLDEN: "golden, whatever the model was given",
+    EvidenceChoice.GOLDEN: "golden: what the dataset says is right",
     EvidenceChoice.RETRIEVED: "retrieved: what a search finds for dialog and response",
 }
 N_BINS = 10

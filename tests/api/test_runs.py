@@ -234,7 +234,7 @@ def test_a_run_is_cancelled_and_taken_up_again(api, mill, rosa):
 
     assert (resumed.status_code, resumed.json()["state"]) == (202, "queued")
     assert api.post(f"{address}resume/").json() == {
-        "detail": "Only a run that was cancelled or failed can go on."
+        "detail": "Only a run that was cancelled or has failed can be resumed."
     }
     actors = AuditEntry.objects.filter(action__startswith="run.").values_list("actor", flat=True)
     assert set(actors) == {rosa.pk}
@@ -264,7 +264,7 @@ def test_an_imported_run_stays_as_it_came(api, pilot, what):
     answer = api.post(f"{RUNS}{run.pk}/{what}/")
 
     assert answer.status_code == 409
-    assert answer.json() == {"detail": "This run was imported: it is as it came."}
+    assert answer.json() == {"detail": "This run was imported, so it cannot be changed."}
     assert api.get(f"{RUNS}{run.pk}/{what}/").status_code == 405
 
 

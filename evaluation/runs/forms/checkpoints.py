@@ -37,8 +37,10 @@ class PaceForm(forms.Form):
         required=False,
         min_value=1,
         max_value=MOST_CALLS_PER_MINUTE,
-        help_text="The most that all grids together may make, as the server allows. Empty: no "
-        "limit.",
+        help_text=(
+            "The highest number of calls that all grids together may make in a minute. Empty: no "
+            "limit."
+        ),
     )
 
 
@@ -58,7 +60,9 @@ class CheckpointForm(PaceForm):
     name = forms.CharField(
         label="Name",
         max_length=100,
-        help_text="Its name in runs and signatures: letters, digits, dots, _ and -.",
+        help_text=(
+            "The name of the model in runs and signatures. It has letters, digits, dots, _ and -."
+        ),
         validators=[
             RegexValidator(r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z", "Use letters, digits and . _ - only.")
         ],
@@ -79,13 +83,15 @@ class CheckpointForm(PaceForm):
         required=False,
         min_value=0,
         max_value=99,
-        help_text="Only for a model whose labels have no names: which output means entailment.",
+        help_text=(
+            "The output that means entailment. Needed only for a model whose labels have no names."
+        ),
     )
     served_name = forms.CharField(
         label="Name on the server",
         required=False,
         max_length=200,
-        help_text="What the server calls the model.",
+        help_text="The name by which the server knows the model.",
         widget=forms.TextInput(attrs=PLAIN_TEXT),
     )
     key_variable = forms.CharField(
@@ -109,8 +115,10 @@ class CheckpointForm(PaceForm):
     key_over_http = forms.BooleanField(
         label="Send the key over plain http",
         required=False,
-        help_text="Anybody on the network path can read it. If this is off, a key is sent only to "
-        "https addresses and to this machine.",
+        help_text=(
+            "Anyone on the network path can then read the key. Without this, a key is sent only "
+            "to https addresses and to this machine."
+        ),
     )
 
     def __init__(self, *args: object, **kwargs: object) -> None:
@@ -138,7 +146,7 @@ class CheckpointForm(PaceForm):
         """Refuse the name of a backend, because signatures and grids could not distinguish them."""
         name: str = self.cleaned_data["name"]
         if name.lower() in {*BACKENDS, *LANGUAGE_MODELS}:
-            raise forms.ValidationError("A kind of backend has this name: choose another.")
+            raise forms.ValidationError("A kind of backend has this name. Choose another name.")
         return name
 
     def clean(self) -> dict[str, Any]:

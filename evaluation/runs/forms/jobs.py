@@ -36,7 +36,7 @@ class PromptSearchForm(forms.Form):
     model = forms.ModelChoiceField(
         Checkpoint.objects.none(), label="Language model", to_field_name="name", empty_label=None
     )
-    name = _name("Name of the prompt", "Runs and signatures call it so.")
+    name = _name("Name of the prompt", "Runs and signatures show this name.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -84,7 +84,7 @@ class DistillationForm(forms.Form):
         MetricRun.objects.none(),
         label="Run",
         empty_label=None,
-        help_text="Whose scores are taught: a language model’s.",
+        help_text="The small model learns the scores of this run by a language model.",
     )
     base = forms.ModelChoiceField(
         Checkpoint.objects.none(),
@@ -93,7 +93,7 @@ class DistillationForm(forms.Form):
         empty_label=None,
         help_text="The model to start from. Its output is replaced by a new one.",
     )
-    name = _name("Name of the new model", "Runs and signatures call it so.")
+    name = _name("Name of the new model", "Runs and signatures show this name.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -202,7 +202,7 @@ def _prompt(prompts: Iterable[SsaPrompt]) -> forms.ChoiceField:
     return forms.ChoiceField(
         label="Prompt",
         choices=[(prompt.name, named(prompt)) for prompt in prompts],
-        help_text="Only language models are asked with it.",
+        help_text="Only language models are given this prompt.",
     )
 
 

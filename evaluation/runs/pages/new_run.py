@@ -40,8 +40,8 @@ class NewRunPage(NamedTuple):
     def no_model_text(self) -> str:
         """The advice when there is no model that the chosen metric can ask."""
         kinds = [BACKENDS[key].title for key in self.kind.backends if key in BACKENDS]
-        asked = f" It can ask: {', '.join(kinds)}." if kinds else ""
-        return f"An admin lists the models that {self.kind.title} may ask.{asked}"
+        asked = f" Their kind must be one of: {', '.join(kinds)}." if kinds else ""
+        return f"{self.kind.title} may use only models that an admin has listed.{asked}"
 
 
 def new_run_page(kind: type[AutoMetric], wanted: Mapping[str, Any] | None) -> NewRunPage:

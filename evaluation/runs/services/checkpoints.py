@@ -89,7 +89,7 @@ def add_checkpoint(
         with transaction.atomic():
             checkpoint = Checkpoint.objects.create(name=name, added_by=actor, **described)
     except IntegrityError as exc:
-        raise CheckpointError(f"There already is a model named {name}.", "name") from exc
+        raise CheckpointError(f"There is already a model named {name}.", "name") from exc
     record_in_audit_trail(actor, "checkpoint.added", name, **described)
     return checkpoint
 

@@ -50,7 +50,10 @@ class DistillationPlan(NamedTuple):
         float,
         Choice(
             "Learning rate",
-            help="The highest; it rises over a tenth of the batches, then falls to 0.",
+            help=(
+                "The highest learning rate. The rate rises to it over the first tenth of the "
+                "batches, then falls to 0."
+            ),
             low=1e-7,
             high=0.1,
         ),
@@ -60,7 +63,7 @@ class DistillationPlan(NamedTuple):
         int,
         Choice(
             "Seed",
-            help="Of the held-out dialogs, the order and the new output.",
+            help="Fixes which dialogs are held out, the order of training and the new output.",
             low=0,
             high=LARGEST_SEED,
         ),
@@ -91,13 +94,13 @@ def request_distillation(plan: DistillationPlan, user: User | None) -> Job:
     check_name(plan.name, BACKENDS)
     check_run(plan.run)
     if Checkpoint.objects.filter(name=plan.name).exists():
-        raise JobError(f"There already is a model named {plan.name}.", "name")
+        raise JobError(f"There is already a model named {plan.name}.", "name")
     data = data_of(plan.run, plan.seed)
     if min(len(data.lessons), len(data.held_out)) < 1 or len(data.lessons) < FEWEST_LESSONS:
         n = len(data.lessons) + len(data.held_out)
         raise JobError(
-            f"The run has scores of {n} responses in dialogs that nobody has rated; expected "
-            f"{FEWEST_LESSONS} and more, of several dialogs. {data.n_labelled} are rated.",
+            f"The run has scores of {n} responses in dialogs without votes; expected at least "
+            f"{FEWEST_LESSONS}, in several dialogs. {data.n_labelled} are rated.",
             "run",
         )
     return request_job(
@@ -142,7 +145,7 @@ def check_run(run: MetricRun) -> None:
             "run",
         )
     if run.state == MetricRun.State.RUNNING:
-        raise JobError(f"Run {run.pk} is going on: wait for its end, or cancel it.", "run")
+        raise JobError(f"Run {run.pk} is going on. Wait for its end, or cancel it.", "run")
 
 
 def data_of(run: MetricRun, seed: int) -> Data:
@@ -189,8 +192,8 @@ def distil(hold: JobHold) -> Mapping[str, Any]:
     data = _data_again(run, asked) if run else None
     if run is None or data is None:
         raise JobError(
-            "The scores of the run have changed since this was requested: delete this "
-            "distillation and begin a new one."
+            "The scores of the run have changed since this was requested. Delete this "
+            "distillation and start a new one."
         )
     recipe = TrainingRecipe(**{name: parameters[name] for name in TrainingRecipe._fields})
     base = ModelSpec(
@@ -312,7 +315,7 @@ def _offer(job: Job, folder: Path) -> None:
                 defaults={"added_by": job.requested_by},
             )
     except IntegrityError as error:
-        raise JobError(f"There already is a model named {job.name}.", "name") from error
+        raise JobError(f"There is already a model named {job.name}.", "name") from error
     if is_new:
         record_in_audit_trail(
             job.requested_by, "checkpoint.added", job.name, location=str(folder), job=job.pk

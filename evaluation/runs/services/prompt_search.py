@@ -53,14 +53,16 @@ class SearchPlan(NamedTuple):
         int | None,
         Choice(
             "Examples",
-            help="The first so many in seeded order.",
+            help="The number of examples to try, in seeded order.",
             low=FEWEST_EXAMPLES,
             usual="all",
         ),
     ] = None
     seed: Annotated[
         int,
-        Choice("Seed", help="Of the order in which examples are tried.", low=0, high=LARGEST_SEED),
+        Choice(
+            "Seed", help="Fixes the order in which examples are tried.", low=0, high=LARGEST_SEED
+        ),
     ] = 0
 
 
@@ -87,7 +89,7 @@ def request_prompt_search(plan: SearchPlan, user: User | None) -> Job:
     """
     check_name(plan.name, (usual_prompt(metric).name for metric in PROMPTED))
     if plan.spec.backend not in LANGUAGE_MODELS:
-        raise JobError("A prompt is for a language model: choose one of those.", "model")
+        raise JobError("A prompt needs a language model. Choose one.", "model")
     found = slice_of(plan)
     if len(found.examples) < FEWEST_EXAMPLES:
         raise JobError(
@@ -223,7 +225,7 @@ def search_prompt(hold: JobHold) -> Mapping[str, Any]:
     materials = _materials(parameters["metric"], [target for target, _, _ in examples])
     of_key = {key: materials.get(target) for target, key, _ in examples}
     if gone := [key for key, material in of_key.items() if material is None]:
-        raise JobError(f"{gone[0]} is gone: delete this search and begin a new one.")
+        raise JobError(f"{gone[0]} was deleted. Delete this search and start a new one.")
     prompts = _Prompts(hold.job, {k: m for k, m in of_key.items() if m}, rater_scores)
     backend = _backend(hold)
     order = list(rater_scores)

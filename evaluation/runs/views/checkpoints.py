@@ -128,7 +128,7 @@ def let_key_go_over_http(request: SignedInRequest, pk: int) -> HttpResponse:
     except CheckpointError as error:
         messages.error(request, str(error))
     else:
-        goes = "goes over plain http now" if is_allowed else "goes over plain http no more"
+        goes = "is now sent over plain http" if is_allowed else "is no longer sent over plain http"
         messages.success(request, f"{checkpoint.name}: its key {goes}.")
     return redirect(_page_of(checkpoint))
 
@@ -153,5 +153,5 @@ def delete_checkpoint(request: SignedInRequest, pk: int) -> HttpResponse:
     except CheckpointError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"{checkpoint.name} is not offered any more.")
+        messages.success(request, f"{checkpoint.name} is no longer offered.")
     return redirect("evaluation:checkpoints")

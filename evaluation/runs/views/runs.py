@@ -246,9 +246,9 @@ def cancel_run(request: SignedInRequest, pk: int) -> HttpResponse:
     """Cancel a run. Its scores are kept."""
     run = _of_ours(pk)
     if services.cancel_run(run, request.user):
-        messages.success(request, f"{title_of(run)} is cancelled. What it has scored stays.")
+        messages.success(request, f"{title_of(run)} was cancelled. Its scores stay.")
     else:
-        messages.info(request, f"{title_of(run)} had ended already.")
+        messages.info(request, f"{title_of(run)} has already ended.")
     return _back(request, run)
 
 
@@ -310,7 +310,7 @@ def delete_run(request: SignedInRequest, pk: int) -> HttpResponse:
     except RunError as error:
         messages.error(request, str(error))
         return redirect("evaluation:run", pk)
-    messages.success(request, f"{title_of(run)} and its scores are deleted.")
+    messages.success(request, f"{title_of(run)} and its scores were deleted.")
     return redirect("evaluation:runs")
 
 

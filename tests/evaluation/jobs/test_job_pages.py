@@ -123,7 +123,7 @@ def test_a_distillation_is_started_by_its_form(tmp_path, told_model, browser):
     assert planned.startswith("98 responses")
     assert "10 of other dialogs" in planned
     assert "12 of rated dialogs" in planned
-    assert "already is a model named minilm" in shown(refused).errors["name"]
+    assert "already a model named minilm" in shown(refused).errors["name"]
     nothing = browser.post(address("new-distillation"), {**chosen, "learning_rate": "0"})
     assert "greater than or equal to 1e-07" in shown(nothing).errors["learning_rate"]
     job = Job.objects.get()

@@ -224,7 +224,7 @@ def test_the_same_again_is_taken_up_and_another_of_that_name_is_refused():
 
 def test_only_an_ended_job_is_deleted_and_its_steps_go_with_it():
     job = asked_for()
-    with pytest.raises(JobError, match="cancel it first"):
+    with pytest.raises(JobError, match="Cancel it first"):
         delete_job(job, None)
 
     delete_job(work(job), None)

@@ -151,7 +151,7 @@ def test_a_name_is_given_once(admin):
     answer = add(admin, "bart-large-mnli")
 
     assert answer.status_code == 422
-    assert "already is a model named mini" in shown(answer).errors["name"]
+    assert "already a model named mini" in shown(answer).errors["name"]
     assert Checkpoint.objects.get().location == "roberta-large-mnli"
 
 
@@ -473,7 +473,7 @@ def test_a_model_that_no_run_uses_can_be_deleted(admin):
 
     answer = admin.post(reverse("evaluation:delete-checkpoint", args=[added.pk]), follow=True)
 
-    assert any("mini is not offered" in message for message in shown(answer).messages)
+    assert any("mini is no longer offered" in message for message in shown(answer).messages)
     assert not Checkpoint.objects.exists()
     assert ("checkpoint.deleted", "mini") in audit_actions()
 
@@ -529,7 +529,7 @@ def test_the_list_costs_the_same_for_1_and_for_20(admin):
 def test_without_models_the_list_says_what_runs_can_use(admin):
     [message] = shown(admin.get(MODELS)).messages
 
-    assert "runs can use the baselines" in message
+    assert "runs can use only the baselines" in message
 
 
 @pytest.mark.parametrize("method", ["put", "delete", "patch"])

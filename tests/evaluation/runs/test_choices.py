@@ -67,7 +67,7 @@ def refused(*choices, **more) -> tuple[str, str]:
     ("metric", "choices", "field", "said"),
     [
         ("rouge", {}, "metric", "There is no metric 'rouge'; there are: auto_ais, sensible,"),
-        ("fluency", {}, "model", "needs a model: name one."),
+        ("fluency", {}, "model", "needs a model. Name one."),
         ("auto_ais", {"options": {"mode": "x"}}, "mode", "Auto-AIS has no mode; its options: fla"),
         ("auto_ais", {"options": {"prompt": "paper"}}, "prompt", "Auto-AIS has no prompt;"),
         ("auto_ais", {"options": {"flavor": "v4"}}, "flavor", "'v4': expected one of v1, v2, v3."),

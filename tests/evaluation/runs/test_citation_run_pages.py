@@ -29,7 +29,7 @@ CHOICES = {
     "threshold": "0.5",
     "seed": "0",
 }
-NONE_CITED = "None of these responses has a complete citation: nothing can be scored."
+NONE_CITED = "None of these responses has a complete citation, so nothing can be scored."
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_the_form_counts_responses_with_a_bracket_until_their_citations_are_scor
 
     assert "Alignment" in before.headings
     assert "All citations of a drawn response are scored." in before.text
-    assert "4 responses with a bracket, and no citation scored" in before.text
+    assert "4 responses that may have citations, and no score for any of them" in before.text
     assert "1 response with a bracket, and no citation scored" in after.text
 
 
@@ -204,7 +204,7 @@ def test_the_form_of_na_counts_responses_from_whose_graph_something_was_removed(
     scored(dataset, "incompetence")
     after = shown(researcher.get(start, choices))
 
-    assert "2 responses from whose graph something was removed" in before.text
+    assert "2 responses from whose graph triples were removed" in before.text
     assert "Nothing to score: nothing was removed" in after.text
 
 

@@ -228,7 +228,7 @@ def test_the_command_refuses_answers_that_cite_nothing(tmp_path, db):
 
     said = failure("run_metric", "alignment", "--dataset", "cited")
 
-    assert said == "None of these responses has a complete citation: nothing can be scored."
+    assert said == "None of these responses has a complete citation, so nothing can be scored."
 
 
 def test_a_language_model_judges_pairs_and_what_it_does_not_answer_has_failed(dataset):
@@ -279,7 +279,7 @@ def test_where_nothing_was_removed_there_is_no_run_of_na(tmp_path, db):
     """From 'whole' nothing was removed; of 'unknown' it is not known."""
     dataset = cited(tmp_path, responses=removed_rows()[2:])
 
-    with pytest.raises(RunError, match="Nothing was removed from the graph of any"):
+    with pytest.raises(RunError, match="No triple was removed from the graph of any"):
         asked_for(dataset, "incompetence")
     assert not MetricRun.objects.exists()
 

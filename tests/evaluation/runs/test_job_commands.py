@@ -80,7 +80,7 @@ def test_a_mistake_is_one_line_and_changes_nothing(study, told_model):
     )
     assert failure(
         "search_prompt", "--setup", "cool", *known[:4], "--backend", "lexical"
-    ).startswith("--model: A prompt is for a language model")
+    ).startswith("--model: A prompt needs a language model")
     assert not Job.objects.exists()
 
 

@@ -252,7 +252,7 @@ def test_a_run_in_bf16_alone_says_that_it_is_not_held_against_fp32(
     page = shown(researcher.get(address("run", run)))
 
     assert "in bf16" in page.part("precision").text
-    assert "Not compared with fp32" in page.part("precision").text
+    assert "This run is not compared with fp32 yet" in page.part("precision").text
     assert "Measure bf16" not in page.text
 
 

@@ -52,7 +52,7 @@ def test_a_run_shows_every_choice_that_changes_its_numbers(researcher, rosa, dat
         "Flavor": "v1",
         "Premise": "window of 3 sentences + question",
         "Hypothesis": "each sentence of the response; their mean",
-        "Evidence": "golden, whatever the model was given",
+        "Evidence": "golden: what the dataset says is right",
         "Threshold": "0.5: a higher score counts as yes",
         "Backend": "Word overlap, a baseline",
         "Data": "mill, 12 responses, 12 pairs asked",
@@ -122,7 +122,7 @@ def test_scores_beyond_0_and_1_have_bars_too(researcher, tmp_path):
     assert bins.row("1.0 to 1.4")["n"] == "1"
     assert bins.row("4.6 to 5.0")["n"] == "1"
     assert "n 5" in page.text
-    assert choices_of(page)["Signature"] == "— the file names none"
+    assert choices_of(page)["Signature"] == "— the imported file names none"
 
 
 @pytest.mark.parametrize("query", ["bin=10", "bin=x", "bin=-1", "bin=²", "page=x"])

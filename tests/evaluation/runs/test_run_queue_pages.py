@@ -269,7 +269,7 @@ def test_cancel_resume_and_delete(researcher, dataset, django_capture_on_commit_
     [message] = messages_after(researcher, "cancel", run)
     run.refresh_from_db()
     assert run.state == "cancelled"
-    assert "is cancelled" in message
+    assert "was cancelled" in message
 
     with django_capture_on_commit_callbacks() as sent:
         researcher.post(address("resume-run", run))
@@ -307,7 +307,7 @@ def test_what_makes_no_sense_now_changes_nothing(researcher, dataset):
     run = done(dataset)
 
     for action, said in [
-        ("cancel", "had ended already"),
+        ("cancel", "has already ended"),
         ("resume", "nothing left to do"),
         ("retry", "has failed"),
     ]:

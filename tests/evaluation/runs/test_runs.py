@@ -295,7 +295,7 @@ def test_failed_scores_are_retried_while_the_run_goes_on(tmp_path, told):
 
 def test_a_run_is_deleted_with_its_scores_and_not_while_it_goes_on(tmp_path, rosa):
     run = work(requested(mill(tmp_path), rosa), 1)
-    with pytest.raises(RunError, match="cancel it first"):
+    with pytest.raises(RunError, match="Cancel it first"):
         delete_run(run, rosa)
     cancel_run(run, rosa)
 

@@ -220,7 +220,7 @@ def test_ais_answers_behind_a_closed_gate_count_as_given_or_by_the_gates(
     assert rows[True]["n_implied"] == n_implied + n_behind
     assert rows[True]["n_votes"] == rows[False]["n_votes"] == np.sum(given) + n_implied
     assert ais_imports[name].notes == {
-        "answers behind a gate that the same rater closed, kept as given": n_behind
+        "answers behind a gate that the same rater closed; they are kept as given": n_behind
     }
 
 

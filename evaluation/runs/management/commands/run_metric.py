@@ -45,7 +45,7 @@ class Command(BaseCommand):
         add_metric_options(parser)
         add_arguments(parser, RunChoices)
         parser.add_argument(
-            "--retry-failed", action="store_true", help="score again what has failed before"
+            "--retry-failed", action="store_true", help="score again what failed before"
         )
 
     def handle(self, **options: Any) -> None:

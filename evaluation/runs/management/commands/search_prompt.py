@@ -87,7 +87,7 @@ def _plan(options: dict[str, Any]) -> SearchPlan:
         raise CommandError(f"No study {options['study']!r}; there are: {names}")
     spec = spec_from(options)
     if spec is None:
-        raise ChoiceError("model", "A prompt is for a language model: name one.")
+        raise ChoiceError("model", "A prompt needs a language model. Name one.")
     return SearchPlan(
         study=study,
         setup=options["setup"],
