@@ -117,7 +117,7 @@ class PrecisionCheckSerializer(serializers.Serializer[Any]):
     """The number of responses of a run in fp32 to score in bf16 as well, and the seed."""
 
     n = serializers.IntegerField(default=100, min_value=1, max_value=100_000)
-    seed = serializers.IntegerField(default=0, min_value=0, help_text="Of the draw.")
+    seed = serializers.IntegerField(default=0, min_value=0, help_text="The seed of the draw.")
 
 
 class FlipsSerializer(serializers.Serializer[Flips]):

@@ -29,7 +29,10 @@ def why_unusable(spec: ModelSpec, metric: str) -> str:
     if folder is None:
         return ""
     if not folder.exists():
-        return f"{spec.name}: its folder is not there (site and workers must see it alike)."
+        return (
+            f"{spec.name}: its folder does not exist here. The site and the workers must see the "
+            "same folder."
+        )
     if problem := what_is_wrong(folder):
         return f"{spec.name}: {problem}."
     config = config_of(folder)
@@ -38,7 +41,7 @@ def why_unusable(spec: ModelSpec, metric: str) -> str:
         return f"{spec.name}: {found}, expected a model whose kind ends in {' or '.join(wanted)}."
     if spec.backend == TAUGHT and (taught := _outputs(config)) != [metric]:
         said = ", ".join(taught) or "nothing"
-        return f"{spec.name} was taught {said}, and is asked about {metric}."
+        return f"{spec.name} was trained for {said}, so it cannot score {metric}."
     return ""
 
 

@@ -22,13 +22,15 @@ def add_model_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         help="a listed model, a folder, a name on the hub (owner/name or owner/name@revision), or "
-        "with --server what the server calls it",
+        "with --server the name by which the server knows it",
     )
     parser.add_argument("--precision", help="fp32 or bf16; default: the backend's first")
     parser.add_argument(
-        "--entailment-index", type=int, help="the output that means entailment, if unnamed"
+        "--entailment-index",
+        type=int,
+        help="index of the output that means entailment, if the outputs have no names",
     )
-    parser.add_argument("--server", metavar="URL", help="of an OpenAI-compatible server")
+    parser.add_argument("--server", metavar="URL", help="address of an OpenAI-compatible server")
     parser.add_argument(
         "--key-variable", metavar="NAME", help="environment variable with the server's key"
     )
@@ -76,7 +78,7 @@ def _behind(
     except BackendError as error:
         raise ChoiceError("server", f"{error}.") from error
     if not model:
-        raise ChoiceError("model", "Say what the server calls the model.")
+        raise ChoiceError("model", "Give the name by which the server knows the model (--model).")
     name = _named(model)
     spec = ModelSpec(
         SERVER,
@@ -119,7 +121,9 @@ def _of_files(model: str, backend: str | None) -> ModelSpec:
     if not BACKENDS[backend].needs_model:
         raise ChoiceError("model", f"The backend {backend} has no model.")
     if BACKENDS[backend].is_server:
-        raise ChoiceError("server", f"{model} is not listed: say where its server is.")
+        raise ChoiceError(
+            "server", f"{model} is not listed. Give the address of its server (--server)."
+        )
     try:
         folder = Path(model).expanduser()
         is_folder = folder.is_dir()
@@ -135,7 +139,8 @@ def _of_files(model: str, backend: str | None) -> ModelSpec:
 def _named(name: str) -> str:
     if name in BACKENDS:
         raise ChoiceError(
-            "model", f"A model called {name} would be taken for that backend: rename it."
+            "model",
+            f"A model called {name} would be taken for that backend. Give the model another name.",
         )
     return name[:LONGEST_NAME]
 
@@ -155,7 +160,7 @@ def _not_another(spec: ModelSpec) -> ModelSpec:
     if there != (spec.backend, spec.location, spec.served_name, spec.key_variable):
         raise ChoiceError(
             "model",
-            f"{spec.name} is the name of a listed model, which is another: ask that one "
-            "(--model alone), or rename this one.",
+            f"{spec.name} is already the name of another listed model. Use that model (--model "
+            "alone), or give this one another name.",
         )
     return spec

@@ -166,16 +166,22 @@ def _lines(plan: GridPlan) -> Iterator[str]:
     if plan.is_estimated:
         yield f"Tokens are estimated, from at most {plan.n_counted:,} examples for each setup."
     if n := plan.total.n_widened:
-        yield f"{n:,} of the calls show more passages than their type says: that many are golden."
+        yield (
+            f"{n:,} of the calls show more passages than their type says, because that many are "
+            "golden."
+        )
     if n := plan.total.n_incomplete:
         yield f"{n:,} of the calls are about questions with entities that are not in the graph."
     if n := plan.total.n_removing_less:
         yield (
-            f"{n:,} of the calls remove less than their type says: the graph has no more of the "
-            "minimum set."
+            f"{n:,} of the calls remove less than their type says, because the graph has no more "
+            "of the minimum set."
         )
     if n := plan.total.n_unmade:
-        yield f"{n:,} of the calls will fail: there is no passage for them, or no room."
+        yield (
+            f"{n:,} of the calls will fail, because there is no passage for them or no room in "
+            "the prompt."
+        )
 
 
 def _title(row: PlanRow) -> str:
@@ -241,9 +247,11 @@ def _outcome(progress: GridProgress, stderr: Any) -> str:
         stderr.write(f"... and {len(reasons) - MAX_LISTED:,} more reasons")
     answered = f"{progress.n_done:,} of {progress.n_calls:,} calls answered"
     if progress.n_empty:
-        answered += f" ({progress.n_empty:,} with nothing)"
+        answered += f" ({progress.n_empty:,} with an empty response)"
     if grid.state != Grid.State.DONE:
-        raise CommandError(f"{grid.error or 'Somebody cancelled the grid.'}\n{answered}.")
+        raise CommandError(
+            f"{grid.error or 'The grid was cancelled in the meantime.'}\n{answered}."
+        )
     cost = "" if progress.cost is None else f", {progress.cost:,.2f} {progress.currency}"
     return (
         f"{grid}: {answered}, {progress.n_failed:,} failed, "
@@ -254,5 +262,5 @@ def _outcome(progress: GridProgress, stderr: Any) -> str:
 def _progress(grid: Grid) -> GridProgress:
     found = grids_progress(Grid.objects.filter(pk=grid.pk))
     if not found:
-        raise CommandError("Somebody deleted the grid.")
+        raise CommandError("The grid was deleted in the meantime.")
     return found[0]

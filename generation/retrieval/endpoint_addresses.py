@@ -107,7 +107,7 @@ def _check(place: HostAndPort, address: str) -> None:
         what = f"{place.host} is {address}" if place.host != address else address
         raise NotPublicError(
             f"{what}, a local, private or reserved address, at port {place.port}; expected a "
-            "public one, or an admin's leave for the address that is pulled from"
+            "public one, or an admin's permission for the address that is pulled from"
         )
 
 

@@ -293,7 +293,7 @@ def _model(named: str) -> ModelRecogniser | Absent:
     import spacy
 
     if not named:
-        return Absent("no spaCy model is asked for")
+        return Absent("the settings name no spaCy model")
     folder = Path(named)
     is_folder = folder.is_dir()
     try:
@@ -309,7 +309,7 @@ def _model(named: str) -> ModelRecogniser | Absent:
         # Files of another version of spaCy, or of no model at all, may raise any of these.
         why = f"it cannot be loaded ({type(exc).__name__})"
     return Absent(
-        "the spaCy model of the settings cannot be used",
+        "the spaCy model in the settings cannot be used",
         f"The spaCy model that ATTEST_SPACY_MODEL names cannot be used: {why}.",
     )
 

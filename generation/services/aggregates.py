@@ -71,7 +71,9 @@ def store_aggregate(
     lock(dataset)
     pool = checked_pool(dataset, setup.settings["pool"])
     if not chosen:
-        raise AggregateError("No example has a response of the pool with the scores it takes.")
+        raise AggregateError(
+            "No example has a response of the pool with the scores that are needed."
+        )
     found = _chosen(dataset, {member.pk for member in pool}, chosen, frozenset(ties))
     record = _without_contradiction(dataset, setup, found)
     stored = store_setups(dataset, [record])
@@ -135,14 +137,18 @@ def checked_pool(dataset: Dataset, names: Sequence[str]) -> list[Setup]:
     if missing:
         raise AggregateError(f"{dataset.name} has no setup {missing[0]!r} for a pool.")
     if not names or len(by_name) < len(names):
-        raise AggregateError("A pool has one setup or more, each once.")
+        raise AggregateError("A pool needs one setup or more, each only once.")
     pool = [by_name[name] for name in names]
     first = pool[0]
     if not first.model:
-        raise AggregateError(f"Of the setup “{first.name}” no model is known: it is in no pool.")
+        raise AggregateError(
+            f"The model of the setup “{first.name}” is not known, so the setup cannot be in a pool."
+        )
     for setup in pool:
         if setup.prompt == RERANKED:
-            raise AggregateError(f"“{setup.name}” is an aggregate itself: it is in no pool.")
+            raise AggregateError(
+                f"“{setup.name}” is itself an aggregate, so it cannot be in a pool."
+            )
         for part, value in what_makes(setup).items():
             if value != what_makes(first)[part]:
                 raise AggregateError(
@@ -152,7 +158,7 @@ def checked_pool(dataset: Dataset, names: Sequence[str]) -> list[Setup]:
         if not _is_one_model(first, setup):
             raise AggregateError(
                 f"“{first.name}” and “{setup.name}” were made with different models named "
-                f"{first.model}: they are in no pool together."
+                f"{first.model}, so they cannot be in one pool."
             )
     return pool
 
@@ -194,8 +200,8 @@ def _chosen(
     for example, response in chosen.items():
         if response not in responses or responses[response].example_id != example:
             raise AggregateError(
-                f"Response {response} is none of the pool's to example {example}: "
-                "it cannot be chosen for that."
+                f"Response {response} is not a response of the pool to example {example}, so it "
+                "cannot be chosen for it."
             )
     all_chosen = [
         _Chosen(

@@ -30,7 +30,7 @@ def open_noted(setup: Setup, spec: ModelSpec, retrieval: str = "") -> LanguageMo
     if (said := setup.settings.get("graph", "")) and said != graph_mark(retrieval):
         raise BackendError(
             f"{setup.name}: the graph, or how it is searched, has changed since this grid was "
-            "started. Ask again: a new grid has setups of the graph as it is now."
+            "started. Make a new grid. It has setups for the graph as it is now."
         )
     model = open_language_model(spec)
     made_with = what_it_is(spec, model)
@@ -53,8 +53,8 @@ def _note(setup: Setup, made_with: dict[str, Any]) -> bool:
     if not earlier:
         if locked.responses.exists():
             raise BackendError(
-                f"{setup.name}: its responses were imported, and nobody says what they were made "
-                "with. Use a model of another name, so that they do not mix."
+                f"{setup.name}: its responses were imported, and it is not known what they were "
+                "made with. Use a model of another name, so that the responses do not mix."
             )
         locked.made_with = made_with
     elif (before := earlier.get("retrieval")) != (here := made_with.get("retrieval")):
@@ -66,8 +66,8 @@ def _note(setup: Setup, made_with: dict[str, Any]) -> bool:
         )
     elif (was := provenance_text(earlier)) != (now := provenance_text(made_with)):
         raise BackendError(
-            f"{setup.name}: its responses were made with {was}, and what is there now is {now}. "
-            "Put the earlier one back and resume, or list the new one by another name."
+            f"{setup.name}: its responses were made with {was}, but the model here is now {now}. "
+            "Put the earlier model back and resume, or list the new model under another name."
         )
     else:
         devices = earlier.get("device", "").split(", ")

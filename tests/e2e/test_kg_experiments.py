@@ -51,7 +51,7 @@ def test_removal_is_asked_scored_read_and_followed_to_an_answer(page, sign_in, r
     correct.click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Answers")
-    answers = page.get_by_role("table", name="Answers with what became of their citations")
+    answers = page.get_by_role("table", name="Answers with the verdicts on their citations")
     expect(answers.get_by_role("row")).to_have_count(1 + 4)  # two questions, two seeds
     expect(answers.get_by_role("row").nth(1)).to_contain_text("graph-gold-minus-1")
     answers.get_by_role("link", name="Who is q1?").first.click()

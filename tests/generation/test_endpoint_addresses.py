@@ -121,5 +121,5 @@ def test_leave_is_for_one_host_and_port_and_nothing_beside_it():
 
     assert guard.addresses(HostAndPort("127.0.0.1", 7878)) == ["127.0.0.1"]
     for other in (HostAndPort("127.0.0.1", 6379), HostAndPort("127.0.0.2", 7878)):
-        with pytest.raises(EndpointError, match="admin's leave"):
+        with pytest.raises(EndpointError, match="admin's permission"):
             guard.addresses(other)

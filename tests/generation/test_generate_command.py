@@ -64,7 +64,7 @@ def test_a_plan_says_how_many_calls_show_more_than_their_type_says(grid, tmp_pat
 
     generate(grid, dry_run=True)
 
-    said = "1 of the calls show more passages than their type says: that many are golden."
+    said = "1 of the calls show more passages than their type says, because that many are golden."
     assert capsys.readouterr().out.splitlines()[-1] == said
 
 

@@ -109,7 +109,8 @@ def test_a_dry_run_writes_nothing(mill, noting, capsys):
         (["--model", "noting", "--budget", "0"], "budget: found 0; expected a whole number from"),
         (
             ["--shares", "1"],
-            "--model: no name says how large its model is; choose one of extractive",
+            "--model: the names of the models do not say how large they are; choose one of "
+            "extractive",
         ),
         (["--model", "noting", "--evidence", "top"], "argument --evidence: invalid choice: 'top'"),
     ],

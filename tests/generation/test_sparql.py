@@ -262,7 +262,7 @@ def test_a_redirect_to_another_private_address_is_refused_whatever_was_allowed()
         said, n_asked = trouble_elsewhere(sends_on(secret.url))
 
     assert f"127.0.0.1, a local, private or reserved address, at port {secret.server_port}" in said
-    assert "an admin's leave for the address that is pulled from" in said
+    assert "an admin's permission for the address that is pulled from" in said
     assert (n_asked, secret.asked) == (1, [])
 
 

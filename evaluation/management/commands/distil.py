@@ -40,11 +40,17 @@ class Command(BaseCommand):
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
         teacher = parser.add_mutually_exclusive_group(required=True)
-        teacher.add_argument("--run", type=int, help="number of the run whose scores are taught")
-        teacher.add_argument("--signature", help="of that run, whole or as the list shows it")
-        parser.add_argument("--dataset", help="of the run, where several have its signature")
+        teacher.add_argument(
+            "--run", type=int, help="number of the run whose scores the model learns"
+        )
+        teacher.add_argument(
+            "--signature", help="signature of that run, whole or as the list shows it"
+        )
+        parser.add_argument(
+            "--dataset", help="dataset of the run, if several runs have its signature"
+        )
         parser.add_argument("--base", required=True, help="an encoder: a folder, or a listed model")
-        parser.add_argument("--name", required=True, help="of the new model")
+        parser.add_argument("--name", required=True, help="name of the new model")
         add_arguments(parser, DistillationPlan)
 
     def handle(self, **options: Any) -> None:
@@ -117,8 +123,10 @@ def _run(options: dict[str, Any]) -> MetricRun:
         return found[0]
     if found:
         datasets = ", ".join(sorted({run.dataset.name for run in found}))
-        raise CommandError(f"{len(found)} runs have that signature ({datasets}): say --dataset")
-    raise CommandError("There is no such run; the page 'Metrics' lists them with their signatures.")
+        raise CommandError(
+            f"{len(found)} runs have that signature ({datasets}). Choose one with --dataset"
+        )
+    raise CommandError("There is no such run. The page 'Metrics' lists runs with their signatures.")
 
 
 def _base(named: str) -> ModelSpec:

@@ -206,8 +206,8 @@ def _backend_of(run: MetricRun) -> Backend:
     """
     if is_of_earlier_rule(run):
         raise BackendError(
-            "this run was begun under an earlier rule of its metric, and scores under today's "
-            "rule cannot be mixed with its own. Its scores stay; start a new run."
+            "this run was started under an earlier rule of its metric, and its scores cannot be "
+            "mixed with scores under the present rule. Its scores stay. Start a new run."
         )
     backend = metric_of(run.metric, run.parameters).ready(open_backend(with_leave(spec_of(run))))
     made_with = (backend.signature, backend.revision[:LONGEST_REVISION])
@@ -221,9 +221,10 @@ def _backend_of(run: MetricRun) -> Backend:
     earlier = this_run.values_list("backend_signature", "revision").first()
     if earlier is not None and earlier != made_with:
         raise BackendError(
-            f"{run.model_name or run.backend}: this run was begun with {_in_words(*earlier)}, and "
-            f"what is there now is {_in_words(*made_with)}. Put the earlier one back and resume, "
-            "or delete the run and start it anew."
+            f"{run.model_name or run.backend}: this run was started with {_in_words(*earlier)}, "
+            "but "
+            f"the model here is now {_in_words(*made_with)}. Put the earlier model back and "
+            "resume, or delete the run and start a new one."
         )
     return backend
 

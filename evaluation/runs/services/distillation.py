@@ -209,8 +209,9 @@ def distil(hold: JobHold) -> Mapping[str, Any]:
     earlier = hold.job.result.get("base_revision", training.base_revision)
     if earlier != training.base_revision:
         raise BackendError(
-            f"{base.name}: this was begun with revision {earlier}, and what is there now is "
-            f"{training.base_revision}. Put the earlier one back, or begin anew."
+            f"{base.name}: this distillation was started with revision {earlier}, but the encoder "
+            f"here is now {training.base_revision}. Put the earlier encoder back, or start a new "
+            "distillation."
         )
     hold.note(base_revision=training.base_revision, mse_of_mean=training.mse_of_mean())
     pin_revision(base.name, training.base_revision)

@@ -379,9 +379,10 @@ def _backend(hold: JobHold) -> Backend:
     earlier = {name: hold.job.result.get(name, made_with[name]) for name in made_with}
     if earlier != made_with:
         raise BackendError(
-            f"{spec.name or spec.backend}: this search was begun with "
-            f"{earlier['backend_signature']} {earlier['revision']}, and what is there now is "
-            f"{backend.signature} {backend.revision}. Put the earlier one back, or begin anew."
+            f"{spec.name or spec.backend}: this search was started with "
+            f"{earlier['backend_signature']} {earlier['revision']}, but the model here is now "
+            f"{backend.signature} {backend.revision}. Put the earlier model back, or start a new "
+            "search."
         )
     hold.note(**made_with, device=backend.device)
     pin_revision(spec.name, backend.revision)

@@ -40,7 +40,7 @@ class Command(BaseCommand):
             "--dry-run", action="store_true", help="say what would be asked, and write nothing"
         )
         parser.add_argument(
-            "--retry-failed", action="store_true", help="ask again what has failed before"
+            "--retry-failed", action="store_true", help="ask again what failed before"
         )
 
     def handle(self, **options: Any) -> None:

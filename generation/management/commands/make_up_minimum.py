@@ -21,8 +21,10 @@ class Command(BaseCommand):
     help = "Make a dataset of a graph's questions whose minimum sets are drawn at random."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("dataset", help="name or slug; it stays as it is")
-        parser.add_argument("--name", default="", help="of the new dataset; it says “made-up”")
+        parser.add_argument("dataset", help="name or slug of a dataset; it is not changed")
+        parser.add_argument(
+            "--name", default="", help="name of the new dataset; it must contain “made-up”"
+        )
         parser.add_argument("--triples", type=int, default=USUAL_TRIPLES, help="of a question")
         parser.add_argument("--seed", type=int, default=USUAL_SEED)
 

@@ -43,7 +43,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--model",
             default="",
-            help="name of a model; default: the largest of those there, as their names say it",
+            help="name of a model; default: the largest one, by the sizes in the names",
         )
         parser.add_argument("--precision", choices=PRECISIONS, default=PRECISIONS[0])
         parser.add_argument("--sample", default="", help="name of a sample; default: all examples")
@@ -66,22 +66,27 @@ class Command(BaseCommand):
             "--query",
             choices=QUERIES,
             default=Retrieval().query,
-            help="what next-best passages are searched by: the last question, or the whole dialog",
+            help=(
+                "the text that next-best passages are searched by: the last question, or the "
+                "whole dialog"
+            ),
         )
-        parser.add_argument("--budget", type=int, metavar="N", help="tokens of a prompt at most")
+        parser.add_argument("--budget", type=int, metavar="N", help="most tokens of a prompt")
         parser.add_argument(
             "--max-tokens",
             type=int,
             metavar="N",
             default=USUAL_MAX_TOKENS,
-            help=f"of a completion, at most; default: {USUAL_MAX_TOKENS}",
+            help=f"most tokens of a completion; default: {USUAL_MAX_TOKENS}",
         )
-        parser.add_argument("--name", default="", help="of the grid; default: made of the above")
+        parser.add_argument(
+            "--name", default="", help="name of the grid; default: made from the other choices"
+        )
         parser.add_argument(
             "--dry-run", action="store_true", help="say what would be asked, and write nothing"
         )
         parser.add_argument(
-            "--retry-failed", action="store_true", help="ask again what has failed before"
+            "--retry-failed", action="store_true", help="ask again what failed before"
         )
 
     def handle(self, **options: Any) -> None:
@@ -119,7 +124,8 @@ def _largest(models: Sequence[str]) -> str:
     found = largest_named(models)
     if found is None:
         raise CommandError(
-            f"--model: no name says how large its model is; choose one of {', '.join(models[:20])}."
+            "--model: the names of the models do not say how large they are; choose one of "
+            f"{', '.join(models[:20])}."
             "\nNothing was asked."
         )
     return found

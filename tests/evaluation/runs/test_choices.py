@@ -195,9 +195,9 @@ def test_a_run_keeps_the_leave_of_a_model_that_is_not_listed():
         ({"backend": "transformers"}, "model", "The backend transformers needs a model."),
         ({"backend": "lexical", "model": "x"}, "model", "The backend lexical has no model."),
         ({"backend": "seq2seq", "model": "nli"}, "backend", "nli is listed for the backend trans"),
-        ({"backend": "openai", "model": "x"}, "server", "x is not listed: say where its server"),
+        ({"backend": "openai", "model": "x"}, "server", "x is not listed. Give the address"),
         ({"server": "s", "model": "x"}, "server", "s: expected a server's address,"),
-        ({"server": "http://s"}, "model", "Say what the server calls the model."),
+        ({"server": "http://s"}, "model", "Give the name by which the server knows the model"),
         ({"server": "http://s", "backend": "lexical", "model": "x"}, "backend", "A server is ask"),
         ({"key_variable": "KEY"}, "key_variable", "Only a --server takes a key."),
         (

@@ -71,8 +71,8 @@ def test_the_form_counts_responses_with_a_bracket_until_their_citations_are_scor
 
     assert "Alignment" in before.headings
     assert "All citations of a drawn response are scored." in before.text
-    assert "4 responses that may have citations, and no score for any of them" in before.text
-    assert "1 response with a bracket, and no citation scored" in after.text
+    assert "4 responses that may have citations, without a score for any of them" in before.text
+    assert "1 response that may have citations, without a score for any of them" in after.text
 
 
 def test_the_form_starts_a_run(researcher, dataset):
@@ -205,7 +205,7 @@ def test_the_form_of_na_counts_responses_from_whose_graph_something_was_removed(
     after = shown(researcher.get(start, choices))
 
     assert "2 responses from whose graph triples were removed" in before.text
-    assert "Nothing to score: nothing was removed" in after.text
+    assert "There is nothing to score. No triple was removed" in after.text
 
 
 def test_a_response_lists_the_scores_of_its_citations(researcher, dataset):

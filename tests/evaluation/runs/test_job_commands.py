@@ -41,7 +41,7 @@ def test_it_searches_here_and_now_and_prints_every_prompt(study, told_model):
 
     lines = out.splitlines()
     job = Job.objects.get()
-    assert "teacher is asked for at most 9 replies, each up to 3 times where it cannot be" in err
+    assert "teacher is asked for at most 9 replies. A reply that cannot be read" in err
     assert lines[0].split()[:3] == ["1", "kept", "MSE"]
     assert len(lines) == job.steps.count() + 2
     assert "better: 1 demonstrations, MSE 0.0000 over 2 responses" in lines[-2]

@@ -223,7 +223,7 @@ def test_a_prompt_that_a_search_has_found_can_be_chosen(researcher, dataset, mod
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        (None, "its folder is not there"),
+        (None, "its folder does not exist here"),
         ({"config.json": "{}"}, "no weights as .safetensors"),
         ({"config.json": "{}", "model.safetensors": "half"}, "is it whole?"),
     ],
@@ -278,7 +278,7 @@ def whole_model(folder, **config):
             "sensible",
             "distilled",
             CLASSIFIER | {"id2label": {"0": "specific"}},
-            "mini was taught specific, and is asked about sensible.",
+            "mini was trained for specific, so it cannot score sensible.",
         ),
     ],
 )

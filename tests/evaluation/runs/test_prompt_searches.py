@@ -246,7 +246,7 @@ def test_another_model_than_before_is_refused(study, told_model):
     work(job)
 
     assert job.state == Job.State.FAILED
-    assert "begun with told one" in job.error
+    assert "started with told one" in job.error
 
 
 def test_the_found_prompt_is_offered_after_the_usual_one(study, told_model):

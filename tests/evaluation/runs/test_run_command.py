@@ -270,7 +270,7 @@ def test_the_name_of_a_listed_model_means_that_model(tmp_path):
     }
     asked = nothing | {"model": "qwen"}
 
-    with pytest.raises(ChoiceError, match="qwen is the name of a listed model, which is another"):
+    with pytest.raises(ChoiceError, match="qwen is already the name of another listed model"):
         spec_from(asked | {"server": "http://b/v1"})
     with pytest.raises(ChoiceError, match="which is another"):
         spec_from(asked | {"server": "http://a/v1", "key_variable": "OTHER_API_KEY"})

@@ -278,7 +278,7 @@ def test_cancel_resume_and_delete(researcher, dataset, django_capture_on_commit_
     assert len(sent) == 2  # chunks of 5 and 2
 
     [message] = messages_after(researcher, "delete", run)
-    assert "cancel it first" in message
+    assert "Cancel it first" in message
     assert work(run).scores.count() == 12
     message, _ = messages_after(researcher, "delete", run)  # the other: there is no run any more
     assert LOCALIZED in message

@@ -313,4 +313,4 @@ def test_a_backend_that_reads_otherwise_than_before_is_refused(tmp_path, told):
     run = work(run)
 
     assert run.state == State.FAILED
-    assert "begun with told|max_tokens:128" in run.error
+    assert "started with told|max_tokens:128" in run.error

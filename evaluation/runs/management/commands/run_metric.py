@@ -39,8 +39,8 @@ class Command(BaseCommand):
         parser.epilog = EXAMPLE
         parser.add_argument("metric", choices=METRICS)
         what = parser.add_mutually_exclusive_group(required=True)
-        what.add_argument("--study", help="name of a study: the responses that it is about")
-        what.add_argument("--dataset", help="name of a dataset: all its responses")
+        what.add_argument("--study", help="name of a study, whose responses are scored")
+        what.add_argument("--dataset", help="name of a dataset, whose responses are all scored")
         add_model_arguments(parser)
         add_metric_options(parser)
         add_arguments(parser, RunChoices)

@@ -53,13 +53,13 @@ class Command(BaseCommand):
             option = f"--{error.field.replace('_', '-')}: " if error.field else ""
             raise CommandError(f"{option}{error}\nNothing was asked.") from error
         self.stderr.write(
-            f"{plan.spec.name} is asked for at most {found.most_calls:,} replies, each up to "
-            f"{len(TRIES)} times where it cannot be read."
+            f"{plan.spec.name} is asked for at most {found.most_calls:,} replies. A reply that "
+            f"cannot be read is asked for up to {len(TRIES)} times."
         )
         if found.n_outside_full_share:
             self.stderr.write(
-                f"{found.n_outside_full_share:,} rated responses are left out: asking about them "
-                "may have stopped early."
+                f"{found.n_outside_full_share:,} rated responses are left out, because rating may "
+                "have stopped early for them."
             )
         self._report(do_here(job, f"Searching {job.name}", "prompts", self.stderr))
 
