@@ -42,7 +42,7 @@ class QuestionFilter(forms.Form):
         label="Gold entities",
         required=False,
         choices=[
-            ("", "found or not"),
+            ("", "retrieved or not"),
             *((key, f"not all {source}") for source, key in SOURCES.items()),
         ],
     )

@@ -312,7 +312,7 @@ def test_a_dataset_to_which_a_pull_is_adding_is_deleted_after_that(adam, monkeyp
 
     assert not Dataset.objects.exists()
     assert not Job.objects.exists()
-    with pytest.raises(JobError, match="dataset of this pull is gone"):
+    with pytest.raises(JobError, match="dataset of this pull was deleted"):
         graph_pull._store(JobHold(claim), dataset, step, found)
     assert not Entity.objects.exists()
 

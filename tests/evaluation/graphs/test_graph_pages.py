@@ -167,7 +167,7 @@ class TestEntity:
 
         assert "A theatre. A theatre." in text
         assert "Only the name of this entity is known" in text
-        assert "No triple leads to this entity" in text
+        assert "No triple points to this entity" in text
 
     def test_an_entity_of_another_dataset_is_not_found(
         self, client: Client, graph: Dataset, tmp_path: Path

@@ -176,7 +176,7 @@ def test_a_pull_whose_endpoint_is_down_says_so_and_can_be_tried_again(
     work(job)
 
     page = shown(admin.get(address("job", job.pk)))
-    said = "It stopped. http://127.0.0.1:1/sparql: no connection"
+    said = "The job stopped. http://127.0.0.1:1/sparql: no connection"
     assert any(message.startswith(said) for message in page.messages)
     assert "Try again bards, pull 1" in page.buttons
     assert "Nothing yet" in page.headings

@@ -272,11 +272,11 @@ def test_the_name_of_a_listed_model_means_that_model(tmp_path):
 
     with pytest.raises(ChoiceError, match="qwen is already the name of another listed model"):
         spec_from(asked | {"server": "http://b/v1"})
-    with pytest.raises(ChoiceError, match="which is another"):
+    with pytest.raises(ChoiceError, match="name of another listed model"):
         spec_from(asked | {"server": "http://a/v1", "key_variable": "OTHER_API_KEY"})
 
     (tmp_path / "qwen").mkdir()
     folder = {"model": str(tmp_path / "qwen"), "backend": "language-model", "server": None}
-    with pytest.raises(ChoiceError, match="which is another"):
+    with pytest.raises(ChoiceError, match="name of another listed model"):
         spec_from(asked | folder)
     assert spec_from(asked | {"server": "http://a/v1"}) == spec_from(asked | {"server": None})

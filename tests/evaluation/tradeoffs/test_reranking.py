@@ -140,14 +140,14 @@ def test_a_pool_of_different_things_is_refused(dataset, tmp_path):
         "one temperature": {"model": MODEL, "temperature": 0.7, "prompt": "golden"},
         "one number of new tokens": {"model": MODEL, "temperature": 0.0, "max_tokens": 9},
         "one precision": {"model": MODEL, "temperature": 0.0, "precision": "int8"},
-        "an aggregate itself": {"model": MODEL, "temperature": 0.0, "prompt": "reranked"},
+        "is itself an aggregate": {"model": MODEL, "temperature": 0.0, "prompt": "reranked"},
         "different models named": {
             "model": MODEL,
             "temperature": 0.0,
             "prompt": "one-shot",
             "made_with": {"revision": "b"},
         },
-        "no model is known": "gpt",
+        "is not known": "gpt",
     }
     more = [response_row(said, setup=setup) for said, setup in odd.items()]
     import_rows(tmp_path / "more", "own", responses=more)
@@ -168,7 +168,7 @@ def test_a_pool_that_is_not_there_or_has_no_scores_is_refused(dataset, tmp_path)
     for pool, said in [
         (["nobody"], "no setup 'nobody'"),
         ([], "one setup or more"),
-        ([NAMES[0], NAMES[0]], "each once"),
+        ([NAMES[0], NAMES[0]], "each only once"),
         ([unscored], "No example has a response"),
     ]:
         with pytest.raises(RerankingError, match=said):

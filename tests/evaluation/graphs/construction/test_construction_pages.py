@@ -103,7 +103,7 @@ class TestConstruction:
             (Job.State.QUEUED, "when a worker is free"),
             (Job.State.RUNNING, "Cancel"),
             (Job.State.CANCELLED, "Resume"),
-            (Job.State.FAILED, "It stopped. http://127.0.0.1:1/: no connection"),
+            (Job.State.FAILED, "The construction stopped. http://127.0.0.1:1/: no connection"),
         ],
     )
     def test_states_of_its_job(self, admin, state, said):

@@ -142,7 +142,7 @@ def test_what_is_not_at_its_end_makes_no_dataset(writer, family_graph, tmp_path)
 
 def test_a_construction_that_goes_on_is_not_deleted(writer, family_graph, tmp_path):
     job = asked_for(tmp_path, family_graph.url)
-    with pytest.raises(JobError, match="cancel it first"):
+    with pytest.raises(JobError, match="Cancel it first"):
         job_kinds.delete(job, None)
     cancel_job(job, None)
     job_kinds.delete(job, None)
@@ -153,6 +153,6 @@ def test_the_page_does_not_delete_what_goes_on(client_for, adam):
     made = make_construction(state=STATE.RUNNING)
     answer = client_for(adam).post(reverse("constructions:delete", args=[made.pk]), follow=True)
 
-    assert "cancel it first" in answer.content.decode()
+    assert "Cancel it first" in answer.content.decode()
     assert Construction.objects.exists()
     assert Job.objects.exists()

@@ -132,7 +132,7 @@ def test_a_model_whose_files_are_gone_is_refused_before_anything_is_scored(graph
     form = ScoreForm(EXPERIMENTS["citations"], {"model": "nli|fp32"})
 
     assert not form.is_valid()
-    assert "nli: its folder is not there" in str(form.errors["model"])
+    assert "nli: its folder does not exist here" in str(form.errors["model"])
 
 
 def test_more_models_take_no_more_queries(graph, judge):
