@@ -119,7 +119,7 @@ class GridSerializer(serializers.Serializer[GridProgress]):
     created_at = serializers.DateTimeField(source="grid.created_at")
     finished_at = serializers.DateTimeField(source="grid.finished_at", allow_null=True)
     n_calls = serializers.IntegerField(help_text="Made by this grid, or still to be made.")
-    n_done = serializers.IntegerField(help_text="With a response.")
+    n_done = serializers.IntegerField(help_text="The number of calls with a response.")
     n_empty = serializers.IntegerField(help_text="The number of responses that are empty.")
     n_failed = serializers.IntegerField()
     n_left = serializers.IntegerField()
@@ -288,8 +288,10 @@ class CallSerializer(serializers.ModelSerializer[Call]):
 
     grid = serializers.IntegerField(source="grid_id")
     setup = serializers.CharField(source="setup.name")
-    example = serializers.CharField(source="example.key", help_text="Its key.")
-    response = serializers.CharField(source="response.key", default=None, help_text="Its key.")
+    example = serializers.CharField(source="example.key", help_text="The key of the example.")
+    response = serializers.CharField(
+        source="response.key", default=None, help_text="The key of the response."
+    )
 
     class Meta:
         model = Call

@@ -48,7 +48,7 @@ def generate_chunk(chunk_id: int) -> None:
     """Make the calls of one chunk of a grid. A worker that does not get the claim does nothing."""
     claim = claim_grid_chunk(chunk_id)
     if claim is None:
-        logger.info("chunk %s is done, somebody else's, or has to wait", chunk_id)
+        logger.info("chunk %s is done, belongs to another worker, or has to wait", chunk_id)
         return
     generate(claim)
     # Messages of other chunks may have been used up while too many chunks waited for the server.

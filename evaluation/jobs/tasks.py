@@ -25,7 +25,7 @@ def execute_job(job_id: int) -> None:
     """Do a job from its last step on. A worker that does not get the claim does nothing."""
     claim = claim_job(job_id)
     if claim is None:
-        logger.info("job %s has ended, or is somebody else's", job_id)
+        logger.info("job %s has ended, or belongs to another worker", job_id)
         return
     do_job(claim)
 

@@ -59,7 +59,7 @@ class RunSerializer(serializers.Serializer[RunProgress]):
         source="run.is_yes_at_threshold",
         help_text="Whether a score that equals the threshold is a yes. Otherwise it is a no.",
     )
-    revision = serializers.CharField(source="run.revision", help_text="Of the model.")
+    revision = serializers.CharField(source="run.revision", help_text="The revision of the model.")
     files = serializers.DictField(
         source="run.model_files",
         child=serializers.CharField(),
@@ -266,9 +266,12 @@ class WindowSerializer(serializers.Serializer[dict[str, Any]]):
     """The piece of evidence that gave a score."""
 
     sentence = serializers.IntegerField(
-        allow_null=True, help_text="Of the response, from 0; null: the whole response."
+        allow_null=True,
+        help_text="The number of the sentence of the response, from 0. Null: the whole response.",
     )
-    passage = serializers.IntegerField(allow_null=True, help_text="Its id; null: all evidence.")
+    passage = serializers.IntegerField(
+        allow_null=True, help_text="The id of the passage. Null: all evidence."
+    )
     first = serializers.IntegerField(help_text="First sentence of the passage, from 0.")
     last = serializers.IntegerField(help_text="Last sentence, this one included.")
     start = serializers.IntegerField(help_text="First character.")
@@ -281,10 +284,14 @@ class ScoreSerializer(serializers.Serializer[dict[str, Any]]):
 
     id = serializers.IntegerField(source="pk")
     run = serializers.IntegerField()
-    response = serializers.CharField(source="target__response__key", help_text="Its key.")
+    response = serializers.CharField(
+        source="target__response__key", help_text="The key of the response."
+    )
     response_id = serializers.IntegerField(source="target__response")
     citation = serializers.IntegerField(
-        source="target__citation__number", allow_null=True, help_text="Its number, from 1."
+        source=("target__citation__number"),
+        allow_null=True,
+        help_text="The number of the citation, from 1.",
     )
     score = serializers.FloatField(allow_null=True)
     problem = serializers.CharField(help_text="Why there is no score.")

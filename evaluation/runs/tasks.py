@@ -31,7 +31,7 @@ def execute_chunk(chunk_id: int) -> None:
     """Score one chunk of a run. A worker that does not get the claim does nothing."""
     claim = claim_run_chunk(chunk_id)
     if claim is None:
-        logger.info("chunk %s is done, somebody else's, or has to wait", chunk_id)
+        logger.info("chunk %s is done, belongs to another worker, or has to wait", chunk_id)
         return
     score_chunk(claim)
     # Messages of the run's other chunks may have been used up while these chunks had to wait.

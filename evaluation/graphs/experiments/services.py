@@ -72,7 +72,10 @@ class ExperimentPlan(NamedTuple):
         ),
     ] = "retrieved"
     max_tokens: Annotated[
-        int, Choice("New tokens at most", help="Of one answer.", low=1, high=MOST_TOKENS)
+        int,
+        Choice(
+            "New tokens at most", help="The most tokens of one answer.", low=1, high=MOST_TOKENS
+        ),
     ] = USUAL_MAX_TOKENS_WITH_GRAPH
     currency: Annotated[str, Choice("Currency of the prices", longest=LONGEST_CURRENCY)] = "USD"
 

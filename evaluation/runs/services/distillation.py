@@ -140,7 +140,8 @@ def check_run(run: MetricRun) -> None:
     """
     if run.metric not in TAUGHT or run.backend not in LANGUAGE_MODELS:
         raise JobError(
-            f"Run {run.pk} is of {run.metric} by {run.backend or 'somebody else'}; expected one of "
+            f"Run {run.pk} is of {run.metric} by {run.backend or 'an unknown backend'}; expected "
+            "one of "
             f"{' or '.join(TAUGHT)} by a language model.",
             "run",
         )

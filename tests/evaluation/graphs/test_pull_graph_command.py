@@ -42,9 +42,9 @@ def test_it_pulls_names_of_the_command_line_and_of_a_file(oxigraph, tmp_path):
     assert said.splitlines() == [
         "Anne Hathaway: Anne Hathaway (Q36301, human); Anne Hathaway (Q232478, human)",
         "Flannery O'Connor: Flannery O'Connor (Q234579, human)",
-        "Q232478: Anne Hathaway (Q232478, human), there already",
+        "Q232478: Anne Hathaway (Q232478, human), already there",
         "nobody: not found",
-        "3 new entities with 23 triples, 1 there already, 1 of 4 names not found.",
+        "3 new entities with 23 triples, 1 already there, 1 of 4 names not found.",
         "Left out: 3 identifiers and files, 1 unknown values.",
     ]
 

@@ -57,7 +57,7 @@ class Command(BaseCommand):
             content = step.content
             found = [
                 f"{each['label']} ({each['qid']}{', ' * bool(each['type'])}{each['type']})"
-                + ("" if each["is_new"] else ", there already")
+                + ("" if each["is_new"] else ", already there")
                 for each in content["found"]
             ]
             self.stdout.write(f"{content['name']}: {'; '.join(found) or 'not found'}")
@@ -67,7 +67,7 @@ class Command(BaseCommand):
             return
         self.stdout.write(
             f"{totals['n_new']:,} new entities with {totals['n_triples']:,} triples, "
-            f"{totals['n_there']:,} there already, {totals['n_not_found']:,} of "
+            f"{totals['n_there']:,} already there, {totals['n_not_found']:,} of "
             f"{totals['n_names']:,} names not found."
         )
         left_out = totals["left_out"] | {"more namesakes": totals["n_namesakes_left"]}
