@@ -101,13 +101,9 @@ class RunSerializer(serializers.Serializer[RunProgress]):
         help_text="The share that has a score or a failure, from 0 to 1."
     )
     n_adding_nothing = serializers.IntegerField(
-        help_text="Scored 0 by added words, because they add no word to the question."
+        help_text="The number of responses that add no word to the question, so that added words "
+        "scores them 0."
     )
-    n_reused = serializers.IntegerField(help_text="The same was scored before, by any run.")
-    n_truncated = serializers.IntegerField(help_text="Pairs or prompts that were cut.")
-    n_pairs = serializers.IntegerField(help_text="Pairs or prompts that the scores are made of.")
-    n_pairs_asked = serializers.IntegerField(help_text="Of them, asked by this run.")
-    share = serializers.FloatField(help_text="That has a score or a failure, from 0 to 1.")
     pairs_per_second = serializers.FloatField(allow_null=True)
     responses_per_second = serializers.FloatField(allow_null=True)
     seconds_left = serializers.FloatField(allow_null=True)

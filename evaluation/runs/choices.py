@@ -166,7 +166,7 @@ def usual_model(metric: str, options: Collection[str] = ()) -> ModelSpec:
     applying = (each for each in kind.backends if not _not_applying(kind, options, each))
     backend = next(applying, kind.backends[0])
     if _needs_model(backend):
-        raise ChoiceError("model", f"{kind.title} needs a model: name one.")
+        raise ChoiceError("model", f"{kind.title} needs a model. Name one.")
     return ModelSpec(backend)
 
 

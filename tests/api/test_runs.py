@@ -172,7 +172,7 @@ def test_a_checkpoint_is_asked_for_by_its_name(api, mill):
             "model",
             "There is no model '/etc'; there are: added_words, lexical",
         ),
-        ({"metric": "fluency"}, "model", "Fluency (G-Eval) needs a model: name one."),
+        ({"metric": "fluency"}, "model", "Fluency (G-Eval) needs a model. Name one."),
         ({"model": "heuristic"}, "model", "Auto-AIS cannot ask Words and whole sentences"),
         ({"flavor": "v4"}, "flavor", '"v4" is not a valid choice.'),
         ({"window": -1}, "window", "-1: expected a whole number from 0 to 50."),

@@ -98,8 +98,10 @@ class CheckpointForm(PaceForm):
         label="Variable with its key",
         required=False,
         max_length=100,
-        help_text="Name of the environment variable that holds the key; the key itself is only "
-        "read from there, and never stored or shown. Empty: the server needs no key.",
+        help_text=(
+            "The name of the environment variable with the key. Attest reads the key from there, "
+            "and never stores or shows it. Empty: the server needs no key."
+        ),
         # The name must end in API_KEY, so that no other secret of the environment can be sent to
         # another server by mistake.
         validators=[

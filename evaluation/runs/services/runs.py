@@ -211,7 +211,7 @@ def delete_run(run: MetricRun, user: User | None) -> None:
     """
     run = _locked(run)
     if run.state == MetricRun.State.RUNNING:
-        raise RunError("This run is going on: cancel it first.")
+        raise RunError("This run is going on. Cancel it first.")
     # A worker that has not noticed the end yet waits for this transaction, and its chunk is gone.
     RunChunk.objects.filter(run=run).delete()
     n_scores, _ = AutoScore.objects.filter(run=run).delete()
