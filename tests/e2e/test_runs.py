@@ -57,7 +57,7 @@ def test_a_run_is_started_cancelled_resumed_and_done(page, sign_in, rosa, mill_d
     )
     page.get_by_role("button", name="Start run").click()
 
-    expect(page.get_by_role("heading", level=1)).to_have_text("Auto-AIS, v3, localized K = 3")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Auto-AIS, localized K = 3")
     page.evaluate("window.sameDocument = true")
     is_between(page)
     assert page.evaluate("window.sameDocument"), "htmx should move the bar, not a page load"
@@ -98,11 +98,11 @@ def test_one_click_on_a_study_fills_its_report(page, sign_in, rosa, mill_dataset
     sign_in(rosa)
     page.goto(reverse("evaluation:study", args=["mill"]))
     page.evaluate("window.sameDocument = true")
-    page.get_by_role("button", name="Run Auto-AIS (lexical)").click()
+    page.get_by_role("button", name="Run Auto-AIS (added words)").click()
     is_between(page)
 
     table = page.get_by_role("table", name=re.compile("Auto-metrics against the human majority"))
-    expect(table).to_contain_text("Auto-AIS, v3, localized K = 2", timeout=ENDS_WITHIN)
+    expect(table).to_contain_text("Auto-AIS, localized K = 2", timeout=ENDS_WITHIN)
 
     assert page.evaluate("window.sameDocument"), "htmx should bring the report, not a page load"
 

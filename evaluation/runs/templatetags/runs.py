@@ -119,9 +119,8 @@ def first_metric(study: Study) -> str:
 
 @register.filter
 def first_backend(study: Study) -> str:
-    """Return the title of the baseline that this metric asks, such as 'added words, a baseline'."""
-    title = BACKENDS[first_plan(study).spec.backend].title
-    return title[:1].lower() + title[1:]
+    """Return the name of the baseline that this metric asks, such as 'added words'."""
+    return BACKENDS[first_plan(study).spec.backend].title.partition(",")[0].lower()
 
 
 @register.filter

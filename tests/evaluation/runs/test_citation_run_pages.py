@@ -226,7 +226,7 @@ def test_a_study_of_citations_begins_with_alignment(researcher, study):
     researcher.post(reverse("evaluation:start-default-run", args=[study.slug]))
 
     run = work(MetricRun.objects.get())
-    assert "Run Alignment (word overlap, a baseline)" in page.buttons
+    assert "Run Alignment (word overlap)" in page.buttons
     assert (run.metric, len(by_citation(run))) == ("alignment", len(ALIGNED))
 
 

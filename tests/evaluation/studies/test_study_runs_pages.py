@@ -91,7 +91,7 @@ def test_a_study_whose_runs_were_imported_is_still_offered_the_first_click(resea
 
     page = shown(researcher.get(runs_of(Study.objects.get())))
 
-    assert "Run Auto-AIS (added words, a baseline)" in page.buttons
+    assert "Run Auto-AIS (added words)" in page.buttons
 
 
 def test_a_study_s_runs_cost_the_same_for_1_and_for_10(researcher, study):
