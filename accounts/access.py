@@ -91,7 +91,9 @@ def for_importers(view: SignedInView[P]) -> View[P]:
     @wraps(view)
     def guarded(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not may_import(request.user):
-            raise PermissionDenied("This page is for admins: researchers may not import here.")
+            raise PermissionDenied(
+                "This page is for admins. On this site, researchers may not import."
+            )
         return view(request, *args, **kwargs)
 
     return guarded

@@ -127,7 +127,7 @@ class StrictSerializer(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         unknown = [name for name in data if name not in self.fields] if type(data) is dict else ()
         if unknown:
-            message = f"There is no such field; there are: {', '.join(self.fields)}."
+            message = f"There is no such field. The fields are: {', '.join(self.fields)}."
             raise ValidationError({name: [message] for name in unknown})
         return super().to_internal_value(data)
 
@@ -181,7 +181,7 @@ def refused_as_json(error: Exception, context: dict[str, Any]) -> Response | Non
 def refuse_unknown(request: Request, known: Collection[str]) -> None:
     """Refuse unknown parameters: the caller expects an effect, and they would have none."""
     unknown = {
-        name: [f"There is no such parameter; there are: {', '.join(known)}."]
+        name: [f"There is no such parameter. The parameters are: {', '.join(known)}."]
         for name in request.query_params
         if name not in known
     }

@@ -36,11 +36,13 @@ class BearerAuthentication(BaseAuthentication):
             return None
         token = known_token(text.strip())
         if token is None:
-            raise AuthenticationFailed("This token is not known, or it was revoked.")
+            raise AuthenticationFailed(
+                "There is no such token, or it was revoked. Make one under your name → API tokens."
+            )
         if token.ends_on and token.has_ended:
             raise AuthenticationFailed(
-                f"This token ended on {date_format(token.ends_on, 'j F Y')}. Make another under "
-                "your name → API tokens."
+                f"This token ended on {date_format(token.ends_on, 'j F Y')}. Make a new one "
+                "under your name → API tokens."
             )
         try:
             note_token_use(token)
@@ -66,8 +68,8 @@ class ReadOnlyTokensRead(BasePermission):
     """The limit of a read-only token: it changes nothing, whatever its owner may change."""
 
     message = (
-        "This token may only read. Make one that may also change things under your name → "
-        "API tokens."
+        "This token may only read. To change things, make a token that may write. You make tokens "
+        "under your name → API tokens."
     )
 
     def has_permission(self, request: Request, view: "APIView") -> bool:

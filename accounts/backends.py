@@ -33,7 +33,7 @@ class NoDemoPassword:
     def validate(self, password: str, user: User | None = None) -> None:
         if password in DEMO_PASSWORDS.values():
             raise ValidationError(
-                "This is a password of the demo, which everybody can read. Choose another."
+                "This is a password of the demo, and it is public. Choose another."
             )
 
     def get_help_text(self) -> str:

@@ -55,7 +55,7 @@ class NewUserForm(RolesForm):
         """Refuse a name that differs from an existing one only in capital letters."""
         username: str = self.cleaned_data["username"]
         if User.objects.filter(username__iexact=username).exists():
-            raise forms.ValidationError(f"There already is a user named {username}.")
+            raise forms.ValidationError(f"There is already a user named {username}.")
         return username
 
 
@@ -99,5 +99,5 @@ class NewTokenForm(forms.Form):
         """Refuse a day that is in the past, by UTC."""
         ends_on: date | None = self.cleaned_data["ends_on"]
         if ends_on and ends_on < timezone.now().date():
-            raise forms.ValidationError("This day is over. Expected today or a later day.")
+            raise forms.ValidationError("This day is in the past. Choose today or a later day.")
         return ends_on

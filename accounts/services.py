@@ -40,7 +40,7 @@ def create_user(
         with transaction.atomic():
             user = User.objects.create_user(username, password=password)
     except IntegrityError as exc:
-        raise AccountError(f"There already is a user named {username}.") from exc
+        raise AccountError(f"There is already a user named {username}.") from exc
     user.groups.set(_groups(roles))
     record(actor, "user.created", username, roles=", ".join(sorted(roles)))
     return user
@@ -151,7 +151,7 @@ def create_api_token(
         with transaction.atomic():
             ApiToken.objects.create(user=user, name=name, token_hash=_hash(token), **limits)
     except IntegrityError as exc:
-        raise AccountError(f"You already have a token named {name}.") from exc
+        raise AccountError(f"You already have a token named {name}. Choose another name.") from exc
     last_day = ends_on.isoformat() if ends_on else None
     record(user, "token.created", user.username, name=name, **limits | {"ends_on": last_day})
     return token

@@ -146,7 +146,9 @@ class VoteFilters(filters.FilterSet):  # type: ignore[misc] # no types
         keys = dict.fromkeys(q["key"] for scheme in schemes for q in scheme["questions"])
         if value not in keys:
             known = ", ".join(keys) or "none yet"
-            raise ValidationError({name: [f"There is no question {value!r}; there are: {known}."]})
+            raise ValidationError(
+                {name: [f"There is no question {value!r}. The questions are: {known}."]}
+            )
         return votes.filter(question=value)
 
 

@@ -26,8 +26,7 @@ class StudyPlan(NamedTuple):
         Choice(
             "Sample",
             help="How many examples the seed draws. For a scheme about citations: how many "
-            "pairs of "
-            "sentence and citation of each model.",
+            "sentence-citation pairs of each model.",
             low=1,
             usual="all",
         ),
@@ -56,7 +55,7 @@ class StudyPlan(NamedTuple):
         int,
         Choice(
             "Raters per unit",
-            help="Odd, so that there is a majority.",
+            help="An odd number, so that there is a majority.",
             low=1,
             high=99,
             usual="5, or 2 for citations",
@@ -104,7 +103,7 @@ class StudyPlan(NamedTuple):
         bool,
         Choice(
             "A rater may judge one response in both arms",
-            help="This needs half as many raters, but the first judgement may affect the second.",
+            help="This needs half as many raters. But the first judgement may affect the second.",
         ),
     ] = False
     seed: Annotated[
@@ -120,8 +119,8 @@ class StudyPlan(NamedTuple):
         int,
         Choice(
             "Minutes that a unit stays reserved",
-            help="The timer restarts with each answer. When it runs out, the unit goes to the next "
-            "rater.",
+            help="A timer starts when a rater gets a unit, and restarts with each answer. When it "
+            "runs out, the unit goes to the next rater.",
             low=1,
             high=24 * 60,
         ),
@@ -137,7 +136,8 @@ class StudyPlan(NamedTuple):
         float,
         Choice(
             "Share of the examples that still get all raters",
-            help="Only these examples count for agreement and rater scores.",
+            help="Share of the examples that get all raters, even if others stop early. Only these "
+            "examples count for agreement and rater scores.",
             low=0,
             high=1,
         ),
@@ -146,8 +146,8 @@ class StudyPlan(NamedTuple):
         str,
         Choice(
             "Introduction for raters",
-            help="Raters read this before they begin: what the study is for, how long it takes, "
-            "what it pays.",
+            help="Raters read it before they begin: what the study is for, how long it takes, what "
+            "it pays.",
             longest=5000,
         ),
     ] = ""

@@ -41,17 +41,24 @@ ALLOWED_HOSTS: list[str] = env.list(
 )
 SHORTEST_SECRET_KEY = 50  # characters
 if not SECRET_KEY:
-    raise ImproperlyConfigured("Set DJANGO_SECRET_KEY, or DJANGO_DEBUG=1 for development.")
+    raise ImproperlyConfigured(
+        "Set DJANGO_SECRET_KEY. On your own machine, set DJANGO_DEBUG=1 instead."
+    )
 if not DEBUG and len(SECRET_KEY) < SHORTEST_SECRET_KEY:
     raise ImproperlyConfigured(
         f"DJANGO_SECRET_KEY has {len(SECRET_KEY)} characters; expected {SHORTEST_SECRET_KEY} or "
         "more, drawn at random: python -c 'import secrets; print(secrets.token_urlsafe(50))'"
     )
 if not DEBUG and (not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS):
-    raise ImproperlyConfigured("DJANGO_ALLOWED_HOSTS must name the site's hosts, without '*'.")
+    raise ImproperlyConfigured(
+        "Set DJANGO_ALLOWED_HOSTS to the names of the site's hosts, without '*'."
+    )
 if DEBUG and not set(ALLOWED_HOSTS) <= {"127.0.0.1", "localhost", "[::1]"}:
     # `make demo` leaves DJANGO_DEBUG=1 in .env. No server may run with that by mistake.
-    raise ImproperlyConfigured("DJANGO_DEBUG=1 is for this machine alone: unset it, or the hosts.")
+    raise ImproperlyConfigured(
+        "DJANGO_DEBUG=1 is only for a site on your own machine, but DJANGO_ALLOWED_HOSTS names "
+        "other hosts. Unset one of the two."
+    )
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("DJANGO_CSRF_TRUSTED_ORIGINS", default=[])
 
 SECURE_SSL_REDIRECT = not DEBUG

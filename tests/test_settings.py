@@ -29,7 +29,7 @@ def start(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
         (SERVER | {"DJANGO_DEBUG": "0", "DJANGO_SECRET_KEY": "s" * 49}, "49 characters"),
         (SERVER | {"DJANGO_DEBUG": "0", "DJANGO_ALLOWED_HOSTS": ""}, "DJANGO_ALLOWED_HOSTS"),
         (SERVER | {"DJANGO_DEBUG": "0", "DJANGO_ALLOWED_HOSTS": "*"}, "DJANGO_ALLOWED_HOSTS"),
-        (SERVER | {"DJANGO_DEBUG": "1"}, "DJANGO_DEBUG=1 is for this machine alone"),
+        (SERVER | {"DJANGO_DEBUG": "1"}, "DJANGO_DEBUG=1 is only for a site on your"),
     ],
 )
 def test_the_site_does_not_start_with_settings_that_let_others_in(environment, says):

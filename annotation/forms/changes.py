@@ -28,7 +28,7 @@ class OpenForm(forms.Form):
         is_meant: bool = self.cleaned_data["open_anyway"]
         if not is_meant:
             raise forms.ValidationError(
-                "There are too few raters to fill every slot. Add some first, or tick this."
+                "There are too few raters to fill every slot. Add raters first, or tick this."
             )
         return is_meant
 
@@ -118,5 +118,5 @@ class AddRatersForm(forms.Form):
         if cleaned.get("all_raters"):
             cleaned["raters"] = self.fields["raters"].queryset  # type: ignore[attr-defined]
         if not self.errors and not cleaned.get("raters"):
-            self.add_error("raters", "Choose one or more.")
+            self.add_error("raters", "Choose at least one rater.")
         return cleaned

@@ -35,7 +35,9 @@ class GuidelineForm(forms.Form):
         # Browsers send line ends as CR LF. Versions must not differ by that alone.
         text: str = self.cleaned_data["text"].replace("\r\n", "\n").strip()
         if not text:
-            raise forms.ValidationError("Write something: raters read this text first.")
+            raise forms.ValidationError(
+                "The guidelines are empty. Write them, because raters read them first."
+            )
         return f"{text}\n"
 
     def clean(self) -> dict[str, Any]:

@@ -164,7 +164,9 @@ class StudyForm(forms.Form):
         name: str = self.cleaned_data["name"]
         taken = Study.objects.filter(name=name)
         if (taken.exclude(pk=self.study.pk) if self.study else taken).exists():
-            raise forms.ValidationError(f"There is a study named {name} already.")
+            raise forms.ValidationError(
+                f"There is already a study named {name}. Choose another name."
+            )
         return name
 
     def clean(self) -> dict[str, Any]:
@@ -195,20 +197,21 @@ class StudyForm(forms.Form):
 
     def _check_together(self, scheme: Scheme, cleaned: dict[str, Any]) -> None:
         if scheme.target == "citation" and cleaned.get("arms") != "separate":
-            self.add_error("arms", f"{scheme.key} asks about single citations. Choose Separate.")
+            self.add_error(
+                "arms", f"{scheme.key} asks about single citations. Choose only Separate."
+            )
         n_sampled = cleaned.get("n_sampled") or 0
         if scheme.target == "response" and n_sampled > self.n_examples:
             self.add_error(
-                "n_sampled",
-                f"Found {n_sampled:,}; the dataset has {self.n_examples:,} examples with "
-                f"responses.",
+                "n_sampled", f"The dataset has only {self.n_examples:,} examples with responses."
             )
         if "raters_per_unit" not in self.errors:
             usual = usual_raters_per_unit(scheme)
             cleaned["raters_per_unit"] = cleaned.get("raters_per_unit") or usual
             if scheme.target == "response" and cleaned["raters_per_unit"] % 2 == 0:
                 self.add_error(
-                    "raters_per_unit", "Choose an odd number. An even number of votes can be a tie."
+                    "raters_per_unit",
+                    "Choose an odd number. With an even number, votes can be tied.",
                 )
 
     def fields_to_fix(self) -> list[forms.BoundField]:

@@ -28,7 +28,8 @@ class PairDraw(NamedTuple):
         int,
         Choice(
             "Pairs of each model",
-            help="One sentence with one of its citations. If a model has fewer, all are rated.",
+            help="How many pairs of each model are rated. A pair is one sentence with one of its "
+            "citations. If a model has fewer pairs, all are rated.",
             low=1,
             high=MOST_SAMPLED,
         ),
@@ -72,7 +73,9 @@ def request_alignment_study(
     there = models_of(dataset)
     if unknown := sorted(set(models) - there.keys()):
         known = ", ".join(sorted(there)) or "none yet"
-        raise StudyError(f"No responses of {', '.join(unknown)}; there are those of: {known}.")
+        raise StudyError(
+            f"There are no responses of {', '.join(unknown)}. There are responses of: {known}."
+        )
     chosen = [setup for model in models or there for setup in there[model]]
     scheme = built_in_schemes()[SCHEME]
     same = Study.objects.filter(name=name, dataset=dataset).first()

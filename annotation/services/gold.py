@@ -36,25 +36,28 @@ def set_gold(
     lock_study(study, Study.State.PLANNED)
     scheme = load_scheme(study.scheme)
     if scheme.target == "citation" or not study.arms.filter(kind=Arm.Kind.SEPARATE).exists():
-        raise StudyError("Gold items are single responses, so the study needs the separate arm.")
+        raise StudyError(
+            "This study has no separate arm. Known answers are about single responses, so they "
+            "need it."
+        )
     ids = dict(responses_of(study).filter(key__in=answers).values_list("key", "pk"))
     for key, given in answers.items():
         judgement = with_implied(scheme, given)
         if key not in ids:
-            raise StudyError(f"response {key!r}: no setup of this study has it")
+            raise StudyError(f"response {key!r}: it belongs to no setup of this study")
         if judgement.missing or judgement.impossible:
             wrong = judgement.missing or [" and ".join(judgement.impossible[0])]
             raise StudyError(
-                f"response {key!r}: expected one answer to each question that is asked, and no "
-                f"answers that exclude each other; see {', '.join(wrong)}"
+                f"response {key!r}: expected an answer to every question; look at "
+                f"{', '.join(wrong)}"
             )
     if n_qualifying > len(answers):
         raise StudyError(
-            f"found {n_qualifying} gold items to qualify; expected at most {len(answers)}, "
-            "as there are no more gold items"
+            f"found {n_qualifying} to qualify; expected at most {len(answers)}, the number of "
+            "known answers"
         )
     if threshold is not None and not 0 <= threshold <= 1:
-        raise StudyError(f"found threshold {threshold:g}; expected a share from 0 to 1")
+        raise StudyError(f"threshold: found {threshold:g}; expected a share from 0 to 1")
     targets = target_ids({(pk, None) for pk in ids.values()})
     known = {targets[ids[key], None]: with_implied(scheme, answers[key]) for key in answers}
     store_known_answers(study, known, n_qualifying, threshold)

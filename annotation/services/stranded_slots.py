@@ -78,7 +78,7 @@ def ask_again(unit: Unit, rater: Rater, by: User | None) -> bool:
     """
     lock_study(rater.study, Study.State.OPEN, Study.State.PAUSED)
     if not rater.gets_units:
-        raise StudyError(f"{rater.code} gets no further units of {rater.study.name}.")
+        raise StudyError(f"{rater.code} no longer gets units of {rater.study.name}.")
     Unit.objects.select_for_update(no_key=True).get(pk=unit.pk)  # a late submit comes first
     if rater not in {askable.rater for askable in askable_raters(rater.study, [unit])[unit.pk]}:
         return False

@@ -45,8 +45,8 @@ def scheme_to_rate_by(data: Mapping[str, Any]) -> Scheme:
             )
         if question.after and question.scale != YES_NO:
             raise StudyError(
-                f"question {question.key!r}: comes after a gate and is not yes/no; a closed gate "
-                "implies a no"
+                f"question {question.key!r}: it comes after a gate, so its answers must be yes and "
+                "no, because a closed gate implies a no"
             )
     return scheme
 
@@ -62,7 +62,7 @@ def create_study(
     """
     _check(plan)
     if Study.objects.filter(name=plan.name).exists():
-        raise StudyError(f"There is a study named {plan.name!r} already.")
+        raise StudyError(f"There is already a study named {plan.name!r}. Choose another name.")
     study = Study(slug=free_slug(Study, plan.name), **_columns(plan))
     study.save()
     _set_material(study, plan)
@@ -82,7 +82,7 @@ def change_study(study: Study, plan: StudyPlan, by: User | None) -> None:
     _check(plan)
     lock_study(study, Study.State.PLANNED)
     if Study.objects.filter(name=plan.name).exclude(pk=study.pk).exists():
-        raise StudyError(f"There is a study named {plan.name!r} already.")
+        raise StudyError(f"There is already a study named {plan.name!r}. Choose another name.")
     if plan.scheme != study.scheme or Arm.Kind.SEPARATE not in plan.arms:
         store_known_answers(study, {}, 0, None)  # they no longer fit the questions or arms
     for name, value in _columns(plan).items():
@@ -105,15 +105,17 @@ def deal_into_groups(study: Study) -> None:
 def _check(plan: StudyPlan) -> None:
     scheme = scheme_to_rate_by(plan.scheme)
     if not plan.setups:
-        raise StudyError("Choose one setup or more: their responses are rated.")
+        raise StudyError(
+            "No setup is chosen. Choose at least one, because responses of setups are rated."
+        )
     if not plan.arms:
-        raise StudyError("Choose one arm or both.")
+        raise StudyError("No arm is chosen. Choose one arm or both.")
     if Arm.Kind.MERGED in plan.arms and scheme.target == "citation":
-        raise StudyError("Citations are rated one by one: choose the separate arm alone.")
+        raise StudyError("Citations are rated one by one. Choose only the separate arm.")
     if plan.raters_per_unit % 2 == 0 and scheme.target == "response":
         raise StudyError(
-            f"{plan.raters_per_unit} raters per unit; expected an odd number, so that a majority "
-            "always exists."
+            f"Found {plan.raters_per_unit} raters per unit; expected an odd number, so that there "
+            "is always a majority."
         )
 
 
@@ -147,7 +149,10 @@ def lock_study(study: Study, *states: str) -> None:
     """
     study.refresh_from_db(from_queryset=Study.objects.select_for_update())
     if study.state not in states:
-        raise StudyError(f"{study.name} is {study.get_state_display().lower()} now.")
+        raise StudyError(
+            f"This is not possible, because {study.name} is now "
+            f"{study.get_state_display().lower()}."
+        )
 
 
 # --- opening, growing, closing --------------------------------------------------------------
@@ -165,12 +170,12 @@ def open_study(study: Study, by: User | None) -> None:
     scheme_to_rate_by(study.scheme)
     n_units = store_plan(study)
     if not n_units:
-        raise StudyError("There is nothing to rate: no response of this plan can be shown.")
+        raise StudyError("There is nothing to rate, because no response of this plan can be shown.")
     n_gold_units = Target.objects.filter(units__arm__study=study, units__is_gold=True)
     if n_gold_units.distinct().count() != study.n_gold_units:
         raise StudyError(
-            f"The study has {study.n_gold_units} gold items, but this plan can show only "
-            f"{n_gold_units.distinct().count()} of them. Set the gold items again."
+            f"The study has {study.n_gold_units} known answers (gold items), but only "
+            f"{n_gold_units.distinct().count()} of them can be shown in this plan. Set them again."
         )
     _set_state(study, Study.State.OPEN)
     record(by, "study.opened", study.name, n_units=n_units)
@@ -215,8 +220,8 @@ def _grow(study: Study, setups: Collection[Setup], n_sampled: int | None) -> Non
     if n_sampled is not None:
         if study.n_sampled is not None and n_sampled < study.n_sampled:
             raise StudyError(
-                f"The sample has {study.n_sampled} {_sampled_what(study)}. It can only "
-                "become larger."
+                f"The sample has {study.n_sampled} {_sampled_what(study)}. It cannot become "
+                "smaller."
             )
         study.n_sampled = n_sampled
         study.save(update_fields=["n_sampled"])

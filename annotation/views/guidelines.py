@@ -24,7 +24,7 @@ def guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
     study = get_object_or_404(Study, slug=slug, is_imported=False)
     is_rater_here = study.raters.filter(user=request.user).exists()
     if not is_rater_here and Role.RESEARCHER not in roles_of(request.user):
-        raise Http404("You do not rate in this study.")
+        raise Http404("You are not a rater of this study.")
     versions = list(study.guidelines.order_by("-version"))
     shown, before = _shown_and_before(versions, request.GET.get("version", ""))
     html, headings = render_guideline(shown.text)
@@ -52,7 +52,7 @@ def _shown_and_before(
     for place, version in enumerate(versions):
         if wanted in ("", str(version.version)):
             return version, versions[place + 1] if place + 1 < len(versions) else None
-    raise Http404("There is no such version.")
+    raise Http404("These guidelines have no such version.")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -61,7 +61,7 @@ def edit_guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
     """Write a new version of a study's guidelines; old versions are kept."""
     study = rated_here(slug)
     if study.state == Study.State.CLOSED:
-        messages.error(request, f"{study.name} is closed: you cannot change its guidelines.")
+        messages.error(request, f"{study.name} is closed, so you cannot change its guidelines.")
         return redirect("annotation:guidelines", slug)
     newest = study.guidelines.order_by("-version").first()
     posted = request.method == "POST"
@@ -70,7 +70,7 @@ def edit_guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
     if is_good and "preview" not in request.POST:
         written = write_guideline(study, form.cleaned_data["text"], request.user)
         if written == newest:
-            messages.info(request, "The text is the same: no new version was made.")
+            messages.info(request, "The text did not change, so there is no new version.")
         else:
             messages.success(request, f"Version {written.version} is in use from now on.")
         return redirect("annotation:guidelines", slug)

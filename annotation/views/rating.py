@@ -68,7 +68,9 @@ def _after_submit(
         messages.success(request, "Your changes are saved.")
     if outcome is SubmitOutcome.SURPLUS:
         messages.info(
-            request, "This unit had gone to another rater. Your answers are kept, but not counted."
+            request,
+            "Another rater got this unit before you sent it. Your answers are kept, but not "
+            "counted.",
         )
     if "from_answers" in request.POST:
         return redirect("annotation:my-answers", slug)
@@ -166,11 +168,11 @@ def _go_on(
         path = reverse("annotation:rate-unit", args=[study.slug, assignment.unit_id])
         return redirect(f"{path}?{_pointer(last)}" if last else path)
     if rater.taken_out_at:
-        messages.info(request, f"You do not take part in {study.name} any more. Thank you.")
+        messages.info(request, f"You no longer take part in {study.name}. Thank you.")
     elif study.state == Study.State.OPEN:
         messages.success(request, NOTHING_LEFT)
     else:
-        messages.info(request, f"{study.name} is {study.state} now. Your answers are kept.")
+        messages.info(request, f"{study.name} is now {study.state}. Your answers are kept.")
     return redirect("annotation:my-studies")
 
 

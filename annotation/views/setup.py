@@ -81,7 +81,7 @@ def edit_study(request: SignedInRequest, slug: str) -> HttpResponse:
     """Change a study that has not been opened yet."""
     study = rated_here(slug)
     if study.state != Study.State.PLANNED:
-        messages.error(request, f"{study.name} was opened: you can no longer change what is rated.")
+        messages.error(request, f"{study.name} is open, so you can no longer change what is rated.")
         return redirect("annotation:study-setup", slug)
     was_default = default_guideline(study.scheme["key"])
     posted = request.method == "POST"
@@ -162,7 +162,7 @@ def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
     study = rated_here(slug)
     action = request.POST.get("action", "")
     if action not in CHANGES:
-        raise Http404("A study can be opened, paused, resumed and closed.")
+        raise Http404("A study has no such action. It can be opened, paused, resumed and closed.")
     change, done = CHANGES[action]
     if action == "open":
         open_form = OpenForm(rater_needs(study), request.POST)
@@ -243,7 +243,9 @@ def release_units(request: SignedInRequest, slug: str, rater_id: int) -> HttpRes
     if services.release_units(rater, request.user):
         messages.success(request, f"The unit of {rater.code} is released. Their draft is kept.")
     else:
-        messages.info(request, f"{rater.code} had no reserved unit.")
+        messages.info(
+            request, f"{rater.code} has no unit reserved, so there is nothing to release."
+        )
     return redirect("annotation:study-setup", slug)
 
 

@@ -30,7 +30,7 @@ def take_out_rater(request: SignedInRequest, slug: str, rater_id: int) -> HttpRe
         except StudyError as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, f"{rater.code} does not take part any more.")
+            messages.success(request, f"{rater.code} no longer takes part.")
         return redirect("annotation:study-setup", slug)
     [progress] = rater_progress(rater.study, [rater])
     context = {"study": rater.study, "rater": rater, "progress": progress, "form": form}
@@ -63,8 +63,8 @@ def ask_again(request: SignedInRequest, slug: str, unit_id: int, rater_id: int) 
         else:
             messages.info(
                 request,
-                f"{rater.code} was not asked again: this rater has the unit, has judged it, or may "
-                "take it anyway.",
+                f"Nothing was changed: {rater.code} has this unit, has judged it, or may take it "
+                "already.",
             )
     except StudyError as error:
         messages.error(request, str(error))

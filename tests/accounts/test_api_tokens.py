@@ -147,7 +147,10 @@ def test_any_other_text_is_refused_and_told_what_is_wanted(db, client, header):
 
     assert response.status_code == 401
     assert response["WWW-Authenticate"] == 'Bearer realm="Attest"'
-    assert response.json() == {"detail": "This token is not known, or it was revoked."}
+    assert response.json() == {
+        "detail": "There is no such token, or it was revoked. Make one under your name → "
+        "API tokens."
+    }
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Basic cm9zYTpyb3Nh"}])

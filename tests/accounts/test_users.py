@@ -46,7 +46,7 @@ def test_creating_a_user_leads_to_their_page(admin, adam):
     [
         ({"username": ""}, "username", "required"),
         ({"username": "two words"}, "username", "valid username"),
-        ({"username": "RACHEL"}, "username", "already is a user named RACHEL"),
+        ({"username": "RACHEL"}, "username", "already a user named RACHEL"),
         ({"username": "nadia", "roles": ["king"]}, "roles", "king is not one of"),
     ],
 )
@@ -61,7 +61,7 @@ def test_a_user_that_cannot_be_is_not_created(admin, rachel, posted, field, erro
 def test_of_two_admins_who_create_the_same_user_one_is_told(adam):
     create_user("nadia", [Role.RATER], adam)
 
-    with pytest.raises(AccountError, match="already is a user named nadia"):
+    with pytest.raises(AccountError, match="already a user named nadia"):
         create_user("nadia", [Role.ADMIN], adam)
 
     assert roles_of(User.objects.get(username="nadia")) == {Role.RATER}

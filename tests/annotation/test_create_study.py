@@ -91,7 +91,7 @@ def test_a_scheme_of_ones_own_comes_from_a_file(dataset, tmp_path):
         ),
         (
             ["--dataset", "mills", "--raters", "nobody"],
-            "Nobody called 'nobody' has the rater role.",
+            "No rater has the code or user name 'nobody'.",
         ),
         (["--dataset", "mills", "--raters-per-unit", "4"], "expected an odd number"),
         (["--dataset", "mills", "--raters-per-unit", "0"], "--raters-per-unit: found 0"),
@@ -101,7 +101,7 @@ def test_a_scheme_of_ones_own_comes_from_a_file(dataset, tmp_path):
         (["--dataset", "mills", "--seed", "-1"], "--seed: found -1"),
         (
             ["--dataset", "mills", "--scheme", "ALIGNMENT", "--arms", "merged"],
-            "choose the separate arm alone",
+            "Choose only the separate arm",
         ),
         (
             ["--dataset", "mills", "--setups", "model-c", "--open"],
@@ -134,7 +134,7 @@ def test_a_scheme_file_that_is_none_is_named(dataset, tmp_path, text):
 def test_a_name_that_is_taken_is_said(dataset):
     create("Mills", "--dataset", "mills")
 
-    with pytest.raises(CommandError, match="There is a study named 'Mills' already"):
+    with pytest.raises(CommandError, match="There is already a study named 'Mills'"):
         create("Mills", "--dataset", "mills")
 
 

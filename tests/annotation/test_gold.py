@@ -157,8 +157,8 @@ def test_a_gold_item_costs_no_more_statements_than_another(study):
     ("answers", "numbers", "said"),
     [
         ({"nobody": GOOD}, {}, "no setup of this study"),
-        ({"e1-cool": {"specific": 1}}, {}, "one answer to each question"),
-        ({"e1-cool": GOOD}, {"n_qualifying": 2}, "at most 1, as"),
+        ({"e1-cool": {"specific": 1}}, {}, "an answer to every question"),
+        ({"e1-cool": GOOD}, {"n_qualifying": 2}, "expected at most 1"),
         ({"e1-cool": GOOD}, {"threshold": 1.5}, "from 0 to 1"),
     ],
 )
@@ -214,7 +214,7 @@ def test_gold_outside_the_plan_is_told_before_a_study_opens(tmp_path):
     keys = [f"e{n}-cool" for n in range(1, 7)]
     set_gold(study, dict.fromkeys(keys, GOOD), researcher(), n_qualifying=6)
 
-    with pytest.raises(StudyError, match="6 gold items, but this plan can show only 2"):
+    with pytest.raises(StudyError, match="but only 2 of them can be shown"):
         open_study(study, researcher())
 
     assert not Unit.objects.exists()
@@ -297,7 +297,7 @@ def test_a_researcher_pastes_known_answers_and_finds_them_again(tmp_path, rosa, 
         ("response,question,answer\nr,colour,yes\n", "Line 2, question: found 'colour'"),
         ("response,question,answer\nr,sensible,maybe\n", "Line 2: answer 'maybe'"),
         (CSV + "e1-cool,sensible,no\n", "Line 5: sensible of response 'e1-cool' is there twice"),
-        (CSV + "e9,sensible,no\n", "response 'e9': no setup"),
+        (CSV + "e9,sensible,no\n", "response 'e9': it belongs to no setup"),
     ],
 )
 def test_a_mistake_in_the_answers_is_told_by_its_line_and_sets_nothing(

@@ -308,7 +308,7 @@ def test_slots_get_random_keys_of_their_own(tmp_path):
     [
         ({"raters_per_unit": 4}, "odd number"),
         ({"arms": []}, "one arm"),
-        ({"setups": []}, "one setup"),
+        ({"setups": []}, "Choose at least one"),
         ({"scheme": scheme_of({"good": "yes_no"})}, "no help or no examples"),
         ({"scheme": {"key": "x"}}, "questions"),
     ],

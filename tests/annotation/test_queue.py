@@ -337,7 +337,7 @@ def test_an_open_study_grows_by_setups_and_examples_and_what_is_planned_stays(tm
     assert (n_new, n_more) == (1, 3)
     assert units < set(Assignment.objects.values_list("unit", flat=True))
     assert study.n_units_by_group == [6]
-    with pytest.raises(StudyError, match="can only become larger"):
+    with pytest.raises(StudyError, match="cannot become smaller"):
         extend_study(study, researcher(), n_sampled=1)
 
 
@@ -345,7 +345,7 @@ def test_opening_twice_is_refused_and_plans_nothing_twice(tmp_path):
     study = opened(material(tmp_path))
     n_slots = Assignment.objects.count()
 
-    with pytest.raises(StudyError, match="is open now"):
+    with pytest.raises(StudyError, match="is now open"):
         open_study(study, researcher())
 
     assert Assignment.objects.count() == n_slots

@@ -169,7 +169,7 @@ def test_a_rater_is_taken_out_after_the_page_said_what_that_does(researcher, stu
 
     assert "has submitted 1 unit. One more unit is reserved" in page.text
     assert page.fields["votes"] == "keep"
-    assert f"{rater.code} does not take part any more." in done.messages
+    assert f"{rater.code} no longer takes part." in done.messages
     row = next(row for row in done.table("Raters").rows if row[0].startswith(rater.code))
     assert "taken out" in row[0]
     assert "excluded" in row[0]
@@ -228,7 +228,7 @@ def test_who_was_taken_out_is_told_so_and_changes_nothing(researcher, client_for
     next_one = shown(own.post(address("annotation:next-unit", study), follow=True))
     unit = shown(own.get(address("annotation:rate-unit", study, done.unit_id)))
 
-    assert "You do not take part" in next_one.messages[0]
+    assert "You no longer take part" in next_one.messages[0]
     assert "You no longer take part" in next_one.text
     assert "Rate next unit" not in next_one.buttons
     assert any("you cannot change your answers" in said for said in unit.messages)

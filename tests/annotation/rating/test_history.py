@@ -60,7 +60,7 @@ def test_a_paused_study_takes_what_was_begun_and_hands_out_no_more(desk, study):
     assert response.url == reverse("annotation:my-studies")
     page = shown(desk.client.get(response.url))
     [message] = page.messages
-    assert "is paused now" in message
+    assert "is now paused" in message
     assert "Rate next" not in page.text
 
 

@@ -112,7 +112,7 @@ def test_citations_are_rated_by_two_in_the_separate_arm(researcher, dataset):
     plan_it(researcher, dataset, scheme="ALIGNMENT")
 
     assert refused.status_code == 422
-    assert "Choose Separate" in shown(refused).errors["arms"]
+    assert "Choose only Separate" in shown(refused).errors["arms"]
     assert Study.objects.get().raters_per_unit == 2
 
 
@@ -123,7 +123,7 @@ def test_citations_are_rated_by_two_in_the_separate_arm(researcher, dataset):
         ({"setups": []}, "one or more"),
         ({"raters_per_unit": 4}, "odd number"),
         ({"raters_per_unit": 0}, "greater than or equal to 1"),
-        ({"n_sampled": 5}, "has 4 examples with responses"),
+        ({"n_sampled": 5}, "only 4 examples with responses"),
         ({"lease_minutes": 0}, "greater than or equal to 1"),
         ({"full_share": 1.01}, "less than or equal to 1"),
         ({"scheme": "XYZ"}, "XYZ is not one of"),
@@ -147,7 +147,7 @@ def test_a_name_is_taken_once(researcher, dataset, planned):
     answer = plan_it(researcher, dataset)
 
     assert answer.status_code == 422
-    assert "named Mills already" in shown(answer).errors["name"]
+    assert "already a study named Mills" in shown(answer).errors["name"]
 
 
 # --- a scheme of one's own -------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_a_scheme_of_ones_own_is_pasted(researcher, dataset):
     ("text", "said"),
     [
         ("", "Found nothing"),
-        ('{"key": ', "Found Expecting value at character 8"),
+        ('{"key": ', "Found text that is not JSON"),
         ('{"key": 1,\n "title"', "at line 2, column 9"),
         ('{"key": ' + "9" * 5_000 + "}", "4300"),
         ("[]", "found list; expected an object"),

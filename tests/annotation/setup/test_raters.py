@@ -32,7 +32,7 @@ def test_adding_nobody_is_refused(researcher, planned, raters):
     answer = researcher.post(page_of(planned, "add-raters"), {})
 
     assert answer.status_code == 422
-    assert "one or more" in shown(answer).errors["raters"]
+    assert "at least one" in shown(answer).errors["raters"]
 
 
 def test_a_researcher_cannot_be_added_as_a_rater(researcher, planned, rosa):
@@ -81,8 +81,8 @@ def test_a_researcher_releases_a_unit(researcher, opened):
     second, stranded = shown(researcher.post(url, follow=True)).messages
 
     assert "The unit of R-1 is released" in first
-    assert "R-1 had no reserved unit" in second
-    assert "No rater may take 1 slot" in stranded  # the others are needed for the rest
+    assert "R-1 has no unit" in second
+    assert "1 slot that no rater may take" in stranded  # the others are needed for the rest
     assert not Assignment.objects.filter(rater=rater).exists()
 
 

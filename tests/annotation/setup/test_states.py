@@ -73,7 +73,7 @@ def test_what_a_state_does_not_allow_is_said(researcher, opened, action):
     )
 
     [message] = shown(answer).messages
-    assert "Mills is open now" in message
+    assert "Mills is now open" in message
     assert state_of(opened) == "open"
 
 
@@ -131,7 +131,7 @@ def test_a_sample_does_not_shrink(researcher, dataset, rosa, raters, is_confirme
     answer = researcher.post(page_of(study, "extend-study"), {"n_sampled": 2} | is_confirmed)
 
     assert answer.status_code == 422
-    assert "3 examples. It can only become larger" in shown(answer).part("extend").text
+    assert "3 examples. It cannot become smaller" in shown(answer).part("extend").text
 
 
 def test_an_extension_that_adds_nothing_says_so(researcher, opened):

@@ -1,8 +1,10 @@
-"""Run and supervise the processes that long work needs, with these settings. Ctrl-C ends them all.
+"""Start the workers and watch them. Ctrl-C ends all of them.
 
-They are a beat, as many worker processes as ATTEST_WORKER_PROCESSES says, and a worker that waits
-for servers. A process that dies is started again. All are started again when no worker has answered
-for a minute. Several machines may run this command: what two beats send twice is done once.
+They do the long work of the site: imports, grids, runs and other jobs. Their processes are a beat,
+which starts work that is due; the worker processes, whose number is in ATTEST_WORKER_PROCESSES; and
+a worker that waits for servers. A process that ends is started again. If no worker answers for a
+minute, all are started again. Several machines may run this command: each piece of work is done
+only once.
 """
 
 from argparse import RawDescriptionHelpFormatter
