@@ -67,7 +67,9 @@ def sample_problem(record: SampleRecord) -> Problem | None:
     _refuse_unknown(chosen, _PARAMETERS)
     _choice(chosen, "part", PARTS)
     if "size" not in chosen.values:
-        chosen.refuse("size", NOTHING, "how many were drawn at most, or null: all that passed")
+        chosen.refuse(
+            "size", NOTHING, "the largest number that was drawn, or null for all that passed"
+        )
     chosen.whole("size", 1, LARGEST_INTEGER)
     _whole(chosen, "seed", 0, LARGEST_SEED)
     _whole(chosen, "split_seed", 0, LARGEST_SEED)
@@ -88,7 +90,7 @@ def sample_problem(record: SampleRecord) -> Problem | None:
 
 def _refuse_unknown(row: Row, known: Iterable[str]) -> None:
     for name in row.unknown(tuple(known)):
-        row.refuse(name, "a key that nothing reads", "one of " + ", ".join(known))
+        row.refuse(name, "an unknown key", "one of " + ", ".join(known))
 
 
 def _whole(row: Row, name: str, lowest: int, highest: int) -> None:

@@ -27,10 +27,10 @@ def parse_toml(text: str, longest: int, what: str) -> dict[str, Any]:
         TomlTrouble: it is no TOML, is longer, or has keys of dozens of parts.
     """
     if len(text) > longest:
-        raise TomlTrouble(f"{len(text):,} characters", f"{longest:,} at most")
+        raise TomlTrouble(f"{len(text):,} characters", f"at most {longest:,}")
     if _LONG_KEY.search(text):  # the memory for reading it grows with the square of its parts
-        raise TomlTrouble("a key of dozens of parts", "shorter keys")
+        raise TomlTrouble("a key with dozens of parts", "shorter keys")
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also raised for numbers of thousands of digits
-        raise TomlTrouble(f"no TOML ({error})", what) from error
+        raise TomlTrouble(f"text that is not TOML ({error})", what) from error

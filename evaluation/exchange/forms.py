@@ -131,7 +131,9 @@ class ImportForm(forms.Form):
         if cleaned.get("file") and not cleaned.get("name"):
             cleaned["name"] = Path(cleaned["file"].name).name.split(".")[0][:100].strip()
             if not cleaned["name"]:
-                self.add_error("name", "The name of the file cannot name the dataset. Type a name.")
+                self.add_error(
+                    "name", "The name of the file cannot be the name of the dataset. Type a name."
+                )
         return cleaned
 
     def _take_pasted(self, cleaned: dict[str, Any]) -> None:
@@ -145,7 +147,9 @@ class ImportForm(forms.Form):
             rows = pasted.replace("\r\n", "\n")  # browsers send \r\n at the end of each line
             cleaned["file"] = SimpleUploadedFile(name, rows.encode())
             if not cleaned.get("name"):
-                self.add_error("name", "Pasted rows have no name for the dataset. Type a name.")
+                self.add_error(
+                    "name", "Pasted rows have no file name. Type a name for the dataset."
+                )
 
 
 class StoreImportForm(forms.Form):
@@ -168,7 +172,7 @@ class ChosenMaterialForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not self.errors and not (cleaned["example"] or cleaned["setup"]):
-            raise forms.ValidationError("Nothing was chosen. Choose at least one example or setup.")
+            raise forms.ValidationError("You chose nothing to delete. Tick at least one box.")
         return cleaned
 
 

@@ -72,10 +72,12 @@ def plan_import(
     study = Study.objects.select_related("dataset").filter(name=study_name).first()
     if study and (study.dataset != dataset or not study.is_imported):
         found = f"a study {study_name!r} of dataset {study.dataset.name!r}"
-        raise DatasetError("study", found, f"an imported study of {name!r}, or a new name")
+        raise DatasetError(
+            "study", found, f"the name of an imported study of {name!r}, or a new name"
+        )
     for key in ("raters_per_unit", "evidence_choice", "seed"):
         if study and key in (material.study or {}) and getattr(facts, key) != getattr(study, key):
-            expected = f"{getattr(study, key)}, as study {study_name!r} has it"
+            expected = f"{getattr(study, key)}, as in the study {study_name!r}"
             raise DatasetError(f"study.json, {key}", str(getattr(facts, key)), expected)
     scheme_data, origin = _scheme_for(material, study, facts, study_name, on_progress)
     try:
@@ -108,8 +110,10 @@ def _scheme_for(
     """Return the scheme's data, and a text that says where the scheme came from."""
     if study:
         if material.scheme and material.scheme != study.scheme:
-            found = "another scheme than that of the study it adds to"
-            raise DatasetError("scheme.json", found, "the same scheme, or another --study")
+            found = f"a scheme that differs from the scheme of the study {study.name!r}"
+            raise DatasetError(
+                "scheme.json", found, "the same scheme, or the name of another study"
+            )
         return study.scheme, f"the scheme of study {study.name}"
     if material.scheme:
         return material.scheme, "scheme.json" if material.format == "interchange" else "the format"
@@ -117,7 +121,9 @@ def _scheme_for(
         return named, f"the built-in scheme {facts.scheme}, as the file says"
     answers = _survey(material, on_progress)
     if not answers:
-        raise DatasetError("votes", "none", "one vote at least, or the questions in scheme.json")
+        raise DatasetError(
+            "votes", "no votes", "at least one vote, or a scheme.json with the questions"
+        )
     built_in = matching_scheme(answers)
     if built_in:
         return built_in, f"the built-in scheme {built_in['key']}, whose questions these are"
@@ -143,7 +149,9 @@ def _survey(material: Material, on_progress: Progress) -> dict[str, Counter[str]
                 counts[word] += 1
             if len(answers) > MAX_QUESTIONS:
                 found = f"more than {MAX_QUESTIONS} different questions"
-                raise DatasetError(str(record.where), found, "question keys in that column")
+                raise DatasetError(
+                    str(record.where), found, "keys of questions in the column of questions"
+                )
         elif isinstance(record, Problem):
             first_problem = first_problem or record
     if first_problem and not answers:

@@ -159,8 +159,10 @@ def import_dataset(
             before_commit(outcome)
     except IntegrityError as error:
         logger.warning("import into %s broke a constraint", plan.name, exc_info=True)
-        found = "rows that another import has stored in the meantime"
-        raise DatasetError(plan.name, found, "one import at a time; try again") from error
+        found = "rows that another import stored at the same time"
+        raise DatasetError(
+            plan.name, found, "one import at a time; import the file again"
+        ) from error
     return outcome
 
 

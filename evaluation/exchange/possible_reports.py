@@ -75,7 +75,7 @@ USES = (
     Use(
         "Agreement of metrics with people",
         lambda c: bool(c.arms and c.setups),
-        "votes. Then you can run metrics or import their scores",
+        "votes, with which scores of metrics are compared",
     ),
     Use("Merged against separate", lambda c: len(c.arms) > 1, "votes of both arms"),
     Use("Comparison of setups and trade-offs", lambda c: len(c.setups) > 1, "two setups"),

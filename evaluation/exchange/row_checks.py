@@ -95,7 +95,7 @@ class RowChecks:
                     row.where,
                     "",
                     f"{name_of(row)} again",
-                    "each one once: an earlier row has it already",
+                    "each one once, and an earlier row has it",
                 )
             is_change = key in stored and stored[key] != content
             if not problem and is_change and not isinstance(row, RaterRecord):
@@ -121,7 +121,7 @@ class RowChecks:
         if isinstance(row, SampleRecord):
             return sample_problem(row)
         if isinstance(row, ScoreRecord) and row.is_assumed and row.score != 0:
-            return Problem(row.where, "assumed", repr(row.score), "an assumed score is 0")
+            return Problem(row.where, "assumed", repr(row.score), "0, because the score is assumed")
         if not isinstance(row, VoteRecord):
             return None
         question = self._questions.get(row.question)
@@ -132,7 +132,7 @@ class RowChecks:
         if answer is None:
             return Problem(row.where, "answer", excerpt(row.answer), question.scale.expected)
         if row.is_implied and (answer != 0 or not question.after):
-            expected = "an implied vote is a no to a question that has gates ('after')"
+            expected = "a no to a question with gates ('after'), because the vote is implied"
             return Problem(row.where, "implied", f"{row.answer}, implied", expected)
         return None
 

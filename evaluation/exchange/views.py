@@ -88,7 +88,7 @@ def map_columns(request: SignedInRequest, pk: int) -> HttpResponse:
     upload = get_object_or_404(Import, pk=pk)
     look = upload.report.get("look")
     if upload.state != Import.State.CHECKED or not look:
-        messages.info(request, "The columns of this file cannot be changed now.")
+        messages.info(request, "The columns of this import can no longer be changed.")
         return redirect("evaluation:import-progress", pk)
     form = MappingForm(look, request.POST)
     if not form.is_valid():
@@ -109,7 +109,7 @@ def mapping_file(request: SignedInRequest, pk: int) -> HttpResponse:
     upload = get_object_or_404(Import, pk=pk)
     text = upload.report.get("look", {}).get("mapping") or upload.mapping
     if not text:
-        raise Http404("No table was read.")
+        raise Http404("This import has no table whose columns you could choose.")
     name = slugify(upload.name) or "mapping"
     headers = {"Content-Disposition": f'attachment; filename="{name}.toml"'}
     return HttpResponse(text, content_type="application/toml", headers=headers)
@@ -122,7 +122,7 @@ def delete_mapping(request: SignedInRequest, pk: int) -> HttpResponse:
     mapping = get_object_or_404(SavedMapping, pk=pk)
     if mapping.saved_by != request.user and Role.ADMIN not in roles_of(request.user):
         raise PermissionDenied(
-            "Another person saved this mapping. Only that person or an admin can delete it."
+            "Another user saved this mapping. Only that user or an admin can delete it."
         )
     mapping.delete()
     messages.success(request, f"Deleted the mapping {mapping.name}.")
@@ -137,10 +137,7 @@ def store_import(request: SignedInRequest, pk: int) -> HttpResponse:
     form = StoreImportForm(request.POST)
     skip_bad = form.is_valid() and form.cleaned_data["skip_bad"]
     if upload.report.get("n_problems") and not skip_bad:
-        messages.error(
-            request,
-            "Nothing was imported. Tick 'Skip bad rows', or fix the file and upload it again.",
-        )
+        messages.error(request, "Nothing was imported. Tick 'Skip bad rows', or fix the file.")
     elif request_storing(upload, skip_bad=skip_bad):
         carry_on_import.delay_on_commit(upload.pk)
     return redirect("evaluation:import-progress", upload.pk)
@@ -161,5 +158,5 @@ def import_problems(request: SignedInRequest, pk: int) -> FileResponse:
     """Download every bad row of an import with its reason, as CSV."""
     path = get_object_or_404(Import, pk=pk).problem_path
     if not path.exists():
-        raise Http404("The check has not begun yet.")
+        raise Http404("The check of this file has not started yet. Come back later.")
     return FileResponse(path.open("rb"), as_attachment=True, filename=f"import-{pk}-problems.csv")

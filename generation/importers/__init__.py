@@ -104,7 +104,7 @@ def open_material(
         DatasetError: there is nothing, the format is unknown, or it is not what `format` says.
     """
     if format is not None and format not in READERS:
-        raise DatasetError("format", repr(format), " or ".join(READERS))
+        raise DatasetError("format", repr(format), f"one of {', '.join(READERS)}")
     source = Source(path, limits, encoding_of(mapping, encoding))
     try:
         if mapping is not None:
@@ -127,7 +127,8 @@ def mapping_in(path: Path) -> ColumnMapping:
     try:
         return read_mapping(path.read_text("utf-8"), path.name)
     except (OSError, UnicodeDecodeError) as error:
-        raise DatasetError(str(path), str(error), "a mapping as TOML") from error
+        found = getattr(error, "strerror", None) or str(error)
+        raise DatasetError(str(path), found, "a mapping as TOML, in UTF-8") from error
 
 
 def _format_of(source: Source) -> str:
@@ -139,11 +140,11 @@ def _format_of(source: Source) -> str:
         raise DatasetError(str(trouble))
     files = ", ".join(names[:10]) or "no files"
     others = ("interchange", "table", *GRAPHS, *RUNS, *ONLY_ASKED_FOR)
-    published = " or ".join(name for name in READERS if name not in others)
+    published = ", ".join(name for name in READERS if name not in others)
     expected = (
-        f"{expected_columns()}, a published file ({published}), "
-        f"a graph ({' or '.join(GRAPHS)}), a TREC run ({' or '.join(RUNS)}) "
-        f"or {interchange.expected_files()}"
+        f"{expected_columns()}; or a published file ({published}); or a graph "
+        f"({', '.join(GRAPHS)}); or a TREC run ({', '.join(RUNS)}); or "
+        f"{interchange.expected_files()}"
     )
     if (look := look_at(source)) is not None:
         raise UnmappedError(look, expected)

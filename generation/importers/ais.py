@@ -161,11 +161,15 @@ def _checked(row: Row) -> AisRow:
 def _check_consistency(row: Row, found: AisRow, understood: bool | None) -> None:
     is_both = _bit(row, "INT & AIS")
     if is_both != (found.is_interpretable and bool(found.is_attributable)):
-        row.refuse("INT & AIS", _quoted(row, "INT & AIS"), "1 just where INT = 1 and Q2 is yes")
+        row.refuse("INT & AIS", _quoted(row, "INT & AIS"), "1 if INT is 1 and Q2 is yes, else 0")
     if understood is not None and understood != found.is_interpretable:
         row.refuse("Q1", _quoted(row, "Q1"), f"the answer of INT = {_quoted(row, 'INT')}")
     if found.is_interpretable and found.is_attributable is None and found.n_agree_attributable > 0:
-        row.refuse("Q2", _quoted(row, "Q2"), "an answer, as raters agreed on one")
+        row.refuse(
+            "Q2",
+            _quoted(row, "Q2"),
+            "an answer, because # agree (AIS) says that raters agreed on one",
+        )
 
 
 def _bit(row: Row, name: str) -> bool:

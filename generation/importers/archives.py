@@ -30,7 +30,9 @@ class ZipStore:
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-            raise DatasetError(path.name, f"no readable zip ({error})", "a zip file") from error
+            raise DatasetError(
+                path.name, f"a file that cannot be read as a zip ({error})", "a zip file"
+            ) from error
         try:
             self._members, self.ignored = _readable_members(self._zip, path.name, limits)
         except BaseException:
@@ -44,7 +46,9 @@ class ZipStore:
         try:
             return self._zip.open(self._members[name])
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
-            raise DatasetError(name, f"damaged zip member ({error})", "a sound zip") from error
+            raise DatasetError(
+                name, f"damaged zip member ({error})", "a zip that is not damaged"
+            ) from error
 
     def close(self) -> None:
         self._zip.close()
@@ -97,7 +101,9 @@ def _readable_members(
         if "/" in name:
             ignored.append(name)
         elif name in members:
-            raise DatasetError(f"{zip_name}: {excerpt(name)}", "it twice", "each name once")
+            raise DatasetError(
+                f"{zip_name}: {excerpt(name)}", "two files with this name", "each name once"
+            )
         else:
             members[name] = info
     return members, ignored

@@ -171,5 +171,8 @@ def _unclear(source: Source) -> DatasetError:
 
 def expected_files() -> str:
     """Return a sentence that names the interchange files and their required fields."""
-    kinds = "; ".join(f"{kind.name} ({', '.join(kind.required)})" for kind in ROW_KINDS.values())
-    return f"interchange files .jsonl or .csv, named by what they hold: {kinds}"
+    kinds = ", ".join(f"{kind.name} ({', '.join(kind.required)})" for kind in ROW_KINDS.values())
+    return (
+        "interchange files (.jsonl or .csv), each named after its rows, here with the fields "
+        f"that they need: {kinds}"
+    )

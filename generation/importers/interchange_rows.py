@@ -107,7 +107,7 @@ def read_vote(row: Row) -> VoteRecord:
 def read_score(row: Row) -> ScoreRecord:
     problem = row.text("problem", "")
     if problem and row.optional_number("score") is not None:
-        row.refuse("problem", problem[:80], "nothing beside a score: it is why there is none")
+        row.refuse("problem", problem[:80], "no problem, because the row has a score")
     return ScoreRecord(
         where=row.where,
         response=row.key("response"),
@@ -167,7 +167,7 @@ def read_kg_question(row: Row) -> KGQuestionRecord:
     retrieved = row.optional_list("retrieved", "qids")
     is_made_up = row.yes_no("minimum_made_up")
     if is_made_up and minimum is None:
-        row.refuse("minimum_made_up", "true", "a minimum set that is made up, or false")
+        row.refuse("minimum_made_up", "true", "false, because the row has no minimum")
     return KGQuestionRecord(
         where=row.where,
         key=row.key("id"),
@@ -217,9 +217,11 @@ def _members(row: Row) -> tuple[SampledRecord, ...]:
         verdict = item.choice("verdict", ("keep", "drop"), "")
         reason = item.text("reason", "").strip()
         if verdict == "drop" and not reason:
-            item.refuse("reason", NOTHING, "why the example is dropped")
+            item.refuse("reason", NOTHING, "the reason why the example is dropped")
         if verdict != "drop" and reason:
-            item.refuse("reason", excerpt(reason), "nothing: only a drop has a reason")
+            item.refuse(
+                "reason", excerpt(reason), "no reason, because only a dropped example has one"
+            )
         members.append(SampledRecord(example, verdict, reason, item.moment("at")))
     return tuple(members)
 
@@ -230,14 +232,14 @@ def _turns(row: Row) -> tuple[TurnRecord, ...]:
         return (TurnRecord("user", found, -1),)
     if found is None:
         if "turns" not in row.values:
-            row.refuse("turns", NOTHING, "a list of turns (null: the dialog is not known)")
+            row.refuse("turns", NOTHING, "a list of turns, or null if the dialog is not known")
         return ()
     turns = [
         TurnRecord(_speaker(turn), turn.text("text"), _parent(turn, index))
         for index, turn in enumerate(row.objects("turns", found))
     ]
     if not found:
-        row.refuse("turns", "an empty list", "one turn or more, the last by the user")
+        row.refuse("turns", "an empty list", "one turn or more, of which the last is the user's")
     elif turns and not row.problems and (turns[-1].speaker != "user" or not turns[-1].text.strip()):
         speaker, text, _ = turns[-1]
         row.refuse(

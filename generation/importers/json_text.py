@@ -32,17 +32,20 @@ def parse_json(text: str, max_nesting: int) -> Any:
             has a text with a NUL or a lone surrogate.
     """
     if has_too_many_values(text):
-        raise JSONTrouble(f"more than {MOST_VALUES:,} values", "fewer in one JSON text")
+        raise JSONTrouble(f"more than {MOST_VALUES:,} values", "fewer values in one JSON text")
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        place = f"character {error.pos + 1:,} in {excerpt(text)}"
-        if error.lineno > 1:
+        written = text.rstrip()
+        place = f"character {error.pos + 1:,} of {excerpt(written)}"
+        if "\n" in written:
             place = f"line {error.lineno:,}, column {error.colno:,}"
-        found = f"{error.msg} at {place}"
-        raise JSONTrouble(found, "JSON") from error
+        elif error.pos >= len(written):
+            place = f"the end of {excerpt(written)}"
+        found = f"text that is not JSON ({error.msg}, at {place})" if written else "an empty text"
+        raise JSONTrouble(found, "valid JSON") from error
     except RecursionError as error:
-        raise JSONTrouble("brackets nested too deep", _at_most(max_nesting)) from error
+        raise JSONTrouble("brackets that are nested too deep", _at_most(max_nesting)) from error
     except JSONTrouble:
         raise
     except ValueError as error:  # raised for an integer of thousands of digits
@@ -87,7 +90,7 @@ def check_texts(value: Any) -> None:
         texts = [item] if isinstance(item, str) else list(item) if isinstance(item, dict) else []
         for text in texts:
             if trouble := unstorable_character(text):
-                raise JSONTrouble(f"{trouble} in {excerpt(text)}", "text without it")
+                raise JSONTrouble(f"{trouble} in {excerpt(text)}", "text without this character")
         waiting.extend(_children(item))
 
 

@@ -95,7 +95,7 @@ def _add(store: RdfStore, lines: list[TextLine], file: str) -> Iterator[Problem]
             yield Problem(Where(file, line), "", found, f"at most {LONGEST_IRI:,}")
         elif isinstance(value, Literal):
             if trouble := _add_text(store, line, subject.value, predicate, value):
-                yield Problem(Where(file, line), "", trouble, "text without it")
+                yield Problem(Where(file, line), "", trouble, "text without this character")
         elif isinstance(value, NamedNode) and _UNKNOWN not in value.value:
             store.add_link(line, subject.value, predicate, value.value)
         else:

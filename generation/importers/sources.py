@@ -130,7 +130,9 @@ class Source:
                 if "\0" in text:
                     found = unstorable_character(text)
                     yield TextLine(
-                        number, text, _line_problem(name, number, found, "text without it")
+                        number,
+                        text,
+                        _line_problem(name, number, found, "text without this character"),
                     )
                 else:
                     yield TextLine(number, text, None)
@@ -156,7 +158,7 @@ class Source:
             found = f"byte {raw[error.start]:#04x} at byte {error.start + 1:,} of the {what}"
         first = self._not_text.get(where.file)
         if first is not None:
-            raise DatasetError(str(first.where), f"{first.found}, and more such", first.expected)
+            raise DatasetError(str(first.where), f"{first.found}, and more of them", first.expected)
         self._not_text[where.file] = Problem(where, "", found, self._expected_text)
         return self._not_text[where.file]
 
@@ -225,7 +227,7 @@ class Source:
         if isinstance(text, Problem):
             raise DatasetError(name, text.found, text.expected)
         if trouble := unstorable_character(text):
-            raise DatasetError(name, trouble, "text without it")
+            raise DatasetError(name, trouble, "text without this character")
         try:
             return parse_json(text, self.limits.max_nesting)
         except JSONTrouble as trouble_found:
@@ -235,7 +237,7 @@ class Source:
         """Stop an import that holds data of each row in memory, if it has too many rows."""
         if n_rows > self.limits.max_rows_in_memory:
             found = f"more than {self.limits.max_rows_in_memory:,} rows"
-            raise TooLargeError(name, found, "at most that many in a file of this format")
+            raise TooLargeError(name, found, "at most that many rows in a file of this format")
 
     def count_row(self, name: str) -> None:
         """Count one row of a file. Too many rows of all files together stop the import."""
@@ -244,7 +246,7 @@ class Source:
             n_rows = sum(self._used_rows.values())
             if n_rows > self.limits.max_rows:
                 found = f"more than {self.limits.max_rows:,} rows"
-                raise TooLargeError(name, found, "at most that many in one import")
+                raise TooLargeError(name, found, "at most that many rows in one import")
 
     def close(self) -> None:
         for spool in self._spools.values():
@@ -254,8 +256,8 @@ class Source:
     @property
     def _expected_bytes(self) -> str:
         if self._most_bytes == self.limits.max_bytes:
-            return "at most that many in one import"
-        return f"at most {self.limits.max_times_unpacked} times what the file has"
+            return f"at most {self.limits.max_bytes:,} bytes in one import"
+        return f"at most {self.limits.max_times_unpacked} times the size of the packed file"
 
     def _open(self, name: str) -> io.BufferedReader:
         self._used_bytes[name] = 0
@@ -360,7 +362,9 @@ class _FolderStore:
                 continue
             if entry.is_symlink() and path.resolve() not in entry.resolve().parents:
                 where = f"{path.name}/{printable(entry.name)}"
-                raise DatasetError(where, "a link out of the folder", "a file in it")
+                raise DatasetError(
+                    where, "a link to a file outside the folder", "a file in the folder"
+                )
             if printable(entry.name) != entry.name:
                 self.ignored.append(printable(entry.name))
                 continue
@@ -382,7 +386,9 @@ def _store_for(path: Path, limits: Limits) -> Store:
         if path.is_dir():
             return _FolderStore(path, limits)
         if not path.is_file():
-            raise DatasetError(str(path), "no such file", "a folder, a zip or a file")
+            raise DatasetError(
+                str(path), "no file or folder", "the path of a folder, a zip or another file"
+            )
         if looks_like_old_excel(path):
             raise DatasetError(path.name, "an old Excel workbook", NEW_EXCEL)
         is_zip = path.suffix.lower() == ".zip" or looks_like_zip(path)
@@ -391,7 +397,7 @@ def _store_for(path: Path, limits: Limits) -> Store:
         return _FileStore(path)
     except OSError as error:
         found = error.strerror or str(error)
-        raise DatasetError(str(path), found, "something that can be read") from error
+        raise DatasetError(str(path), found, "a file that can be read") from error
 
 
 def _buffered(stream: io.RawIOBase) -> io.BufferedReader:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 
 from generation.importers.errors import excerpt
-from generation.importers.fields import NOTHING, Row
+from generation.importers.fields import Row
 from generation.importers.json_text import (
     MOST_VALUES,
     JSONTrouble,
@@ -219,7 +219,7 @@ def header_again(where: Where, header: list[str], cells: list[str]) -> Problem |
     """Return the problem that a row repeats the header. None: it does not."""
     if [cell.strip() for cell in cells] != header:
         return None
-    return Problem(where, "", "the header once more", "one header, in the first row")
+    return Problem(where, "", "the header again", "one header, in the first row")
 
 
 def _column(cell: str, known: frozenset[str]) -> str:
@@ -236,7 +236,7 @@ def header_problem(where: Where, header: list[str], required: tuple[str, ...]) -
     missing = [column for column in required if column not in header]
     if missing:
         expected = "columns " + ", ".join(required)
-        return Problem(where, missing[0], f"{NOTHING} (the header is {found})", expected)
+        return Problem(where, missing[0], f"no such column (the header is {found})", expected)
     twice = first_repeated(header)
     if twice == "":
         n_blank = header.count("")
@@ -244,5 +244,5 @@ def header_problem(where: Where, header: list[str], required: tuple[str, ...]) -
         expected = "the names of the columns in the first row, and no title above them"
         return Problem(where, "", nameless, expected)
     if twice is not None:
-        return Problem(where, twice, "the column twice", "each column once")
+        return Problem(where, twice, "two columns with this name", "each column once")
     return None

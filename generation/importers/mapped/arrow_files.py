@@ -75,7 +75,7 @@ def _rows(source: Source, name: str, batches: Iterator[Any]) -> Iterator[Row | P
             try:
                 yield Row(where, plain_value(values))
             except ValueError as error:
-                yield Problem(where, "", str(error), "text without it")
+                yield Problem(where, "", str(error), "text without this character")
 
 
 @contextmanager

@@ -163,7 +163,7 @@ def _check(mapping: ColumnMapping, where: str, is_whole: bool) -> None:
     for column, role in mapping.columns.items():
         _refuse_unless(role in ROLES, f"{where}, columns.{excerpt(column)}", role, ROLES)
     if is_whole and not mapping.is_complete:
-        expected = "a column that is the response"
+        expected = 'a column with the responses, as in: answer = "response"'
         raise DatasetError(f"{where}, columns", excerpt(dict(mapping.columns)), expected)
     if len(mapping.of("response")) > 1:
         for role, what in OF_ONE_RESPONSE.items():
@@ -172,7 +172,7 @@ def _check(mapping: ColumnMapping, where: str, is_whole: bool) -> None:
                 raise DatasetError(f"{where}, columns", excerpt(mapping.of("response")), expected)
     votes = mapping.of("vote")
     if mapping.one("asked") and len(votes) != 1:
-        found = f"{len(votes)} columns of votes beside one that names their question"
+        found = f"{len(votes)} columns of votes, and a column that names their question"
         raise DatasetError(f"{where}, columns", found, "one column of votes")
     for what, named in (("names", {*mapping.names}), ("values", {*mapping.values})):
         others = sorted(named - {*mapping.columns})
@@ -205,7 +205,7 @@ def _text(value: Any, where: str) -> str:
     _refuse_unless(isinstance(value, str), where, value, ["a text"])
     trouble = unstorable_character(value)
     if trouble:
-        raise DatasetError(where, trouble, "text without it")
+        raise DatasetError(where, trouble, "text without this character")
     return str(value)
 
 
@@ -216,4 +216,6 @@ def _texts(value: Any, where: str) -> dict[str, str]:
 
 def _refuse_unless(is_right: bool, where: str, found: Any, expected: Any) -> None:
     if not is_right:
-        raise DatasetError(where, excerpt(found), " or ".join(expected))
+        several = tuple(expected)
+        listed = f"one of {', '.join(several)}" if len(several) > 3 else " or ".join(several)
+        raise DatasetError(where, excerpt(found), listed)

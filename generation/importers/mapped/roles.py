@@ -143,7 +143,7 @@ OF_VOTES = {"response", "answer"}
 def expected_columns() -> str:
     """Return the possible names of the columns of such a table."""
     question, response = (" or ".join(ROLES[needed].names[:3]) for needed in NEEDED)
-    return f"a table with a column {question}, and a column {response}"
+    return f"a table with a column {question} and a column {response}"
 
 
 def roles_by_name(columns: Iterable[str]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from generation.records import Problem, Where
 
 MOST_CELLS = 1_000  # cells of a row
 _SOUND = "a workbook that Excel opens: save it again, or save the sheet as 'CSV UTF-8'"
-_NO_FORMULA = "its value: copy the column, and paste it over itself as values"
+_NO_FORMULA = "a value: in Excel, copy the column and paste it over itself as values"
 
 _Spooled = tuple[int, list[str], list[list[str]]]  # line, cells, problems
 
@@ -91,7 +91,7 @@ def _texts(row: tuple[Any, ...]) -> tuple[list[str], list[list[str]]]:
             troubles.append([cell.coordinate, f"an error {excerpt(str(cell.value))}", "a value"])
         cells.append(text_of(cell.value))
         if trouble := unstorable_character(cells[-1]):
-            troubles.append([cell.coordinate, trouble, "text without it"])
+            troubles.append([cell.coordinate, trouble, "text without this character"])
     while cells and not cells[-1]:
         cells.pop()
     return cells, troubles

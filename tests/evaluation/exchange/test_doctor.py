@@ -75,7 +75,7 @@ def test_a_table_that_nobody_knows_is_told_by_its_columns(tmp_path):
     said, _, error = refused(tmp_path / "t.csv")
 
     assert "  frage: Question (Who?)\n  text: stays in meta (She.)\n" in said
-    assert "Name the column of the responses in a mapping (--mapping)" in error
+    assert "give the file with --mapping" in error
     (tmp_path / "m.toml").write_text('[columns]\nfrage = "question"\ntext = "response"\n')
     assert "It can be imported." in looked_at(tmp_path / "t.csv", mapping=tmp_path / "m.toml")
 
@@ -87,7 +87,7 @@ def test_problems_are_listed_by_line(tmp_path):
 
     assert "t.csv, line 2, question: found nothing; expected text that is not empty" in trouble
     assert "responses: 1 new, 1 bad" in said
-    assert error.startswith("1 problem:")
+    assert error.startswith("Found 1 problem.")
 
 
 def test_what_is_no_data_is_one_error(tmp_path):

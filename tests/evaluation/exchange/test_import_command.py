@@ -104,7 +104,9 @@ def test_a_dry_run_stores_nothing(pilot, capsys):
 def test_bad_rows_are_listed_and_the_import_fails(bad_pilot, capsys):
     message = failure("import_dataset", bad_pilot)
 
-    assert message == "Nothing was imported. --skip-bad imports the good rows."
+    assert message == (
+        "Nothing was imported. Fix the file, or import only the good rows with --skip-bad."
+    )
     assert capsys.readouterr().err == (
         'votes.csv, line 3, response: found "r9"; expected the id of a response of this dataset\n'
     )
@@ -144,13 +146,13 @@ def test_what_was_not_read_and_left_out_is_said(pilot, capsys, shared):
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [
-        (None, "", "found no such file; expected a folder, a zip or a file"),
+        (None, "", "found no file or folder; expected the path of"),
         (
             "people.csv",
             "name,age\nAda,36\n",
-            "published file (mtrag or ais or begin or treccast or biokalma or qrecc), a graph",
+            "published file (mtrag, ais, begin, treccast, biokalma, qrecc); or a graph",
         ),
-        ("people.zip", "not a zip", "no readable zip"),
+        ("people.zip", "not a zip", "cannot be read as a zip"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_clear_message(tmp_path, file, text, message):
@@ -251,4 +253,4 @@ def test_as_processes_import_report_and_a_mistake(manage, pilot):
     wrong = manage("report", "raters", "--study", "nothing")
     assert wrong.returncode != 0
     assert wrong.stdout == ""
-    assert wrong.stderr == "CommandError: No study 'nothing'; there are: pilot\n"
+    assert wrong.stderr == "CommandError: There is no study 'nothing'. There are: pilot.\n"

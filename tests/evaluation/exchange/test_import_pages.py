@@ -94,7 +94,7 @@ def test_without_a_name_the_dataset_is_called_as_the_file(admin, file_name, name
             {"file": SimpleUploadedFile("v.csv", b"x"), "pasted": "a,b"},
             "Choose a file or paste rows, not both.",
         ),
-        ({"pasted": "question,answer"}, "Pasted rows have no name for the dataset. Type a name."),
+        ({"pasted": "question,answer"}, "Pasted rows have no file name. Type a name"),
         ({"file": SimpleUploadedFile("votes.csv", b"")}, "The file is empty."),
         (
             {"file": SimpleUploadedFile("v.csv", b"x"), "format": "exe"},

@@ -58,7 +58,7 @@ def test_three_bad_rows_are_all_named_and_nothing_at_all_is_stored(tmp_path):
     assert error.value.outcome.n_problems == 3
     assert [str(problem) for problem in error.value.outcome.problems] == [
         "examples.jsonl, line 2, turns: found nothing; "
-        "expected a list of turns (null: the dialog is not known)",
+        "expected a list of turns, or null if the dialog is not known",
         'votes.csv, line 3, answer: found "perhaps"; expected no or yes',
         'scores.csv, line 3, score: found "nan"; expected a finite number',
     ]
@@ -168,7 +168,7 @@ def test_a_row_that_stands_in_the_file_twice_is_a_problem(tmp_path, kind):
 
     [problem] = error.value.outcome.problems
     assert problem.found.endswith(" again")
-    assert problem.expected == "each one once: an earlier row has it already"
+    assert problem.expected == "each one once, and an earlier row has it"
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3])

@@ -196,7 +196,7 @@ def test_of_two_imports_that_make_the_same_dataset_the_later_is_told_so(pilot, t
         import_dataset(first, plans[0])
         before = contents()
 
-        with pytest.raises(DatasetError, match="another import has stored in the meantime"):
+        with pytest.raises(DatasetError, match="another import stored at the same time"):
             import_dataset(second, plans[1])
 
     assert contents() == before

@@ -79,7 +79,7 @@ def test_a_study_keeps_its_scheme(tmp_path, pilot):
     import_path(pilot)
     before = contents()
 
-    with pytest.raises(DatasetError, match="another scheme than that of the study"):
+    with pytest.raises(DatasetError, match="a scheme that differs from the scheme of the study"):
         import_rows(tmp_path / "b", scheme=YES_NO, votes=[vote_row("r3")])
 
     assert contents() == before

@@ -202,7 +202,7 @@ def test_a_second_run_changes_nothing(load_again):
     said = load_again()
 
     assert counts() == before
-    assert said == "The demo is there already. Nothing was changed.\n"
+    assert said == "The demo is already loaded. Nothing was changed.\n"
 
 
 def test_a_second_run_is_quick(load_again, django_assert_max_num_queries):

@@ -153,7 +153,7 @@ def test_data_that_changed_between_check_and_storing_fails_the_import(upload, tm
     ("content", "name", "error"),
     [
         (b"a\n1\n", "unknown.csv", "a published file"),
-        (b"PK\x03\x04 broken", "broken.zip", "no readable zip"),
+        (b"PK\x03\x04 broken", "broken.zip", "cannot be read as a zip"),
         (b"\xff\xfea", "examples.csv", "UTF-16"),
     ],
 )

@@ -402,7 +402,7 @@ def test_the_command_writes_over_nothing(tmp_path, name):
     rated(tmp_path / "a", {"r1": {"q": ["yes"]}})
     (tmp_path / name).write_text("precious")
 
-    with pytest.raises(CommandError, match=r"exists; expected a new folder or file"):
+    with pytest.raises(CommandError, match=r"exists already. Give the path of a new folder"):
         call_command("export", "pilot", str(tmp_path / name))
 
     assert (tmp_path / name).read_text() == "precious"
@@ -411,7 +411,7 @@ def test_the_command_writes_over_nothing(tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "path", "message"),
     [
-        ("nothing", "out", "There is no study and no dataset named 'nothing'"),
+        ("nothing", "out", "No study and no dataset is named 'nothing'"),
         ("pilot", "no/such/folder/out", "is no folder"),
     ],
 )

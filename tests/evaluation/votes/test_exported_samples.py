@@ -237,7 +237,7 @@ def test_a_sample_of_that_name_with_other_verdicts_is_a_problem_and_no_update(tm
             changed(**{"members.0.reason": WHY}),
             "members[1].reason",
             f'"{WHY}"',
-            "nothing: only a drop has a reason",
+            "no reason, because only a dropped example has one",
         ),
         (changed(**{"members.0.verdict": "maybe"}), "members[1].verdict", '"maybe"', "keep or"),
         (changed(**{"members.2.example": "e0"}), "members[3].example", '"e0" again', "each"),
@@ -251,7 +251,7 @@ def test_a_sample_of_that_name_with_other_verdicts_is_a_problem_and_no_update(tm
         (changed(**{"parameters.part": "test"}), "parameters.part", '"test"', "all or dev or"),
         (changed(**{"parameters.part": []}), "parameters.part", "[]", "all or dev or"),
         (changed(**{"parameters.size": 0}), "parameters.size", "0", "a whole number from 1"),
-        (changed(**{"parameters.how": 1}), "parameters.how", "a key that nothing", "one of"),
+        (changed(**{"parameters.how": 1}), "parameters.how", "an unknown key", "one of"),
         (
             changed(**{"parameters.filters.on": ["short"]}),
             "parameters.filters.on",

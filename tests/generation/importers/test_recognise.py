@@ -87,5 +87,5 @@ def test_two_files_of_one_kind_are_an_error(tmp_path):
 
 
 def test_an_unknown_format_is_an_error_that_names_the_known_ones(tmp_path):
-    with pytest.raises(DatasetError, match=" or ".join(READERS)):
+    with pytest.raises(DatasetError, match=", ".join(READERS)):
         open_material(tmp_path, format="xml")

@@ -146,7 +146,7 @@ def test_a_file_that_unpacks_to_a_hundred_times_its_size_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("votes.jsonl", b"\n" * 200_000)
 
-    with pytest.raises(DatasetError, match="at most 100 times what the file has"):
+    with pytest.raises(DatasetError, match="at most 100 times the size of the packed file"):
         open_material(tmp_path / "a.zip", limits=Limits(always_unpacked=1))
 
 
@@ -246,11 +246,19 @@ def test_a_workbook_that_cannot_be_read_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.jsonl", '{"id": "e1", "turns": [}\n', "a.jsonl, line 1: found Expecting value at ch"),
+        (
+            "a.jsonl",
+            '{"id": "e1", "turns": [}\n',
+            "a.jsonl, line 1: found text that is not JSON .Expecting value, at ch",
+        ),
         ("a.jsonl", '\n{"id": 1, "id": 2}\n', 'a.jsonl, line 2: found the key "id" twice'),
-        ("a", '{"id": "e1", "turns": ' + "[" * 5000, "a, line 1: found brackets nested too deep"),
-        ("a.json", '[{"id": "e1",}]', "a.json, line 1: found Illegal trailing comma|Expecting pro"),
-        ("a.json", '{"tasks": 1,\n "evaluations": oh}', "a.json: found Expecting value"),
+        (
+            "a",
+            '{"id": "e1", "turns": ' + "[" * 5000,
+            "a, line 1: found brackets that are nested too deep",
+        ),
+        ("a.json", '[{"id": "e1",}]', "Illegal trailing comma|Expecting pro"),
+        ("a.json", '{"tasks": 1,\n "evaluations": oh}', "Expecting value"),
         ("a.csv", "r\x81ponse,rater\n", "a.csv, line 1: found byte 0x81 at byte 2 of the line"),
     ],
 )

@@ -192,12 +192,12 @@ def test_a_damaged_gzip_and_a_file_that_is_no_zip_are_dataset_errors(tmp_path):
 
     with pytest.raises(DatasetError, match="damaged"):
         read(cut)
-    with pytest.raises(DatasetError, match="no readable zip"):
+    with pytest.raises(DatasetError, match="cannot be read as a zip"):
         read(fake)
 
 
 def test_a_missing_path_and_an_empty_folder_say_so(tmp_path):
-    with pytest.raises(DatasetError, match="no such file"):
+    with pytest.raises(DatasetError, match="no file or folder"):
         read(tmp_path / "nowhere.csv")
     with pytest.raises(DatasetError, match="no files"):
         read(tmp_path)
@@ -214,7 +214,7 @@ def test_a_link_out_of_a_folder_is_refused_and_one_inside_is_read(tmp_path):
 
     (folder / "flags.csv").symlink_to(outside)
 
-    with pytest.raises(DatasetError, match="a link out of the folder"):
+    with pytest.raises(DatasetError, match="a link to a file outside the folder"):
         read(folder)
 
 

@@ -76,7 +76,7 @@ def test_tabs_and_blanks_blank_lines_and_comments_are_read_as_trec_eval_reads_th
         (f"{'q' * 201} Q0 a 1 2 t", "qid", "expected at most 200"),
         (f"q1 Q0 {'a' * 201} 1 2 t", "docid", "expected at most 200"),
         (f"q1 Q0 a 1 2 {'t' * 101}", "tag", "expected at most 100"),
-        ("q1 Q0 a\0 1 2 t", "", "expected text without it"),
+        ("q1 Q0 a\0 1 2 t", "", "expected text without this character"),
     ],
 )
 def test_a_line_that_cannot_be_read_is_a_problem_and_has_no_rank(tmp_path, line, field, said):

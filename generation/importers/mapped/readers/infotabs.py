@@ -76,7 +76,9 @@ def _votes(row: Row) -> list[tuple[str, str]]:
     elif workers is None or not all(isinstance(worker, str) for worker in workers):
         row.refuse("other_worker_id", excerpt(row.values.get("other_worker_id")), "a list of ids")
     elif len(workers) != len(codes):
-        row.refuse("other_worker_id", f"{len(workers):,} workers", f"{len(codes):,}, one a vote")
+        row.refuse(
+            "other_worker_id", f"{len(workers):,} workers", f"{len(codes):,}, one for each vote"
+        )
     if row.problems or workers is None:
         return []
     n_votes: Counter[str] = Counter()
@@ -103,7 +105,7 @@ def _evidence(row: Row, tables: Tables, table_id: str) -> list[dict[str, str]]:
     """Return a table as a passage: `attribute: value; value` in each line."""
     table = tables.get(table_id)
     if not isinstance(table, dict):
-        row.refuse("table_id", excerpt(table_id), "a table of the files of tables")
+        row.refuse("table_id", excerpt(table_id), "the id of a table that was uploaded too")
         return []
     lines = {
         attribute: "; ".join(value.strip() for value in values)

@@ -31,7 +31,7 @@ def rows(source: Source, name: str, left_out: LeftOut) -> Iterator[Row | Problem
             continue
         sentences = row.required_list("evidence", "sentences")
         if not all(isinstance(each, str) for each in sentences):
-            row.refuse("evidence", "something else than texts", "a list of sentences")
+            row.refuse("evidence", "something other than texts", "a list of sentences")
         support = _first_set(row, len(sentences))
         if row.problems:
             yield from row.problems
@@ -60,5 +60,9 @@ def _first_set(row: Row, n_sentences: int) -> list[int]:
         type(place) is int and 0 <= place < n_sentences for place in first
     ):
         return first
-    row.refuse("supporting_sentences", repr(first)[:80], f"places from 0 to {n_sentences - 1}")
+    row.refuse(
+        "supporting_sentences",
+        repr(first)[:80],
+        f"numbers of sentences, from 0 to {n_sentences - 1}",
+    )
     return []

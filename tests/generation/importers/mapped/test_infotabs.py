@@ -101,11 +101,11 @@ def test_a_claim_without_votes_is_a_response_all_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "field", "what", "expected"),
     [
-        (claim(workers="VW1 VW2"), "other_worker_id", "2 workers", "3, one a vote"),
+        (claim(workers="VW1 VW2"), "other_worker_id", "2 workers", "3, one for each vote"),
         (claim(labels="[0, 3, 1]"), "other_human_labels", "3", "0, 1 or 2"),
         (claim(labels="0, 1"), "other_human_labels", '"0, 1"', "JSON"),
         (claim().replace("['VW1'", "['VW1"), "other_worker_id", "VW1, 'VW2'", "a list of ids"),
-        (claim(table="T9"), "table_id", '"T9"', "a table of the files of tables"),
+        (claim(table="T9"), "table_id", '"T9"', "the id of a table that was uploaded too"),
     ],
 )
 def test_what_is_wrong_is_said_of_the_line(tmp_path, wrong, field, what, expected):

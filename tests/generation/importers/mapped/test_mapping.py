@@ -67,10 +67,13 @@ COLUMNS = '[columns]\nq = "question"\na = "response"\n'
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[columns", "mapping: found no TOML (Expected ']'"),
-        ("x = 1\n" + COLUMNS, 'mapping: found ["x"]; expected title or reader or'),
-        ("", "mapping, columns: found {}; expected a column that is the response"),
-        (COLUMNS + 'z = "colour"', 'mapping, columns."z": found "colour"; expected question or'),
+        ("[columns", "mapping: found text that is not TOML (Expected ']'"),
+        ("x = 1\n" + COLUMNS, 'mapping: found ["x"]; expected one of title, reader,'),
+        ("", "mapping, columns: found {}; expected a column with the responses"),
+        (
+            COLUMNS + 'z = "colour"',
+            'mapping, columns."z": found "colour"; expected one of question,',
+        ),
         (COLUMNS + "z = 3", "mapping, columns.z: found 3; expected a text"),
         ("columns = 3", "mapping, columns: found 3; expected a table of texts"),
         ("needs = 3\n" + COLUMNS, "mapping, needs: found 3; expected a list of columns"),
@@ -85,9 +88,9 @@ COLUMNS = '[columns]\nq = "question"\na = "response"\n'
         (COLUMNS + 'b = "response"\ni = "response_id"', "or no column of their ids"),
         (COLUMNS + 'b = "response"\ns = "score"', "or no column of scores"),
         (COLUMNS + 'b = "response"\nm = "setup"', "or no column of setups"),
-        (COLUMNS + 'v = "vote"\nw = "vote"\nx = "asked"', "found 2 columns of votes beside one"),
+        (COLUMNS + 'v = "vote"\nw = "vote"\nx = "asked"', "found 2 columns of votes, and a column"),
         ('title = "\\u0000"\n' + COLUMNS, "mapping, title: found a NUL character"),
-        ("title = '" + "x" * 300_000 + "'\n" + COLUMNS, "characters; expected 262,144 at most"),
+        ("title = '" + "x" * 300_000 + "'\n" + COLUMNS, "characters; expected at most 262,144"),
     ],
 )
 def test_what_is_no_mapping_is_one_error(text, message):

@@ -108,7 +108,7 @@ def test_the_first_sheet_with_rows_is_read_and_its_cells_are_texts(tmp_path):
     [
         (["Who?", "=A1"], "B2", 'a formula "=A1"'),
         (["Who?", "#REF!"], "B2", 'an error "#REF!"'),
-        (["question", "answer"], "", "the header once more"),
+        (["question", "answer"], "", "the header again"),
         (["Who?", "She.", "x"], "", "3 cells"),
     ],
 )
