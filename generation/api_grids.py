@@ -228,7 +228,7 @@ class Grids(Readable):
         except GridError as error:
             raise NotNow(f"{error}.") from error
         if not is_started:
-            raise NotNow("Only a planned grid can be started.")
+            raise NotNow("This grid cannot be started. Only a grid that is planned can.")
         return self._answer(grid, is_sent=True)
 
     @extend_schema(request=None, responses=GridSerializer)
@@ -237,7 +237,7 @@ class Grids(Readable):
         """Stop a grid; its responses stay."""
         grid = self.get_object()
         if not services.cancel_grid(grid, _who(request)):
-            raise NotNow("This grid is not going on.")
+            raise NotNow("This grid cannot be cancelled, because it is not going on.")
         return self._answer(grid)
 
     @extend_schema(request=None, responses={202: GridSerializer})
@@ -246,7 +246,7 @@ class Grids(Readable):
         """Go on with a grid that was cancelled or failed."""
         grid = self.get_object()
         if not services.resume_grid(grid, _who(request)):
-            raise NotNow("Only a grid that was cancelled or has failed can be resumed.")
+            raise NotNow("This grid cannot go on. Only a grid that was cancelled or failed can.")
         return self._answer(grid, is_sent=True)
 
     @extend_schema(request=None, responses={202: GridSerializer})

@@ -28,10 +28,14 @@ class StrictJSONParser(JSONParser):
         most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         raw = stream.read(most + 1)
         if len(raw) > most:
-            raise ParseError(f"Found more than {most:,} bytes; expected a smaller body.")
+            raise ParseError(
+                f"The body of the request is too large. Expected at most {most:,} bytes."
+            )
         try:
             return parse_json(raw.decode(), MAX_NESTING)
         except UnicodeDecodeError as error:
-            raise ParseError(f"Found {error}; expected JSON in UTF-8.") from error
+            raise ParseError(
+                f"The body of the request is not UTF-8 ({error}). Expected JSON in UTF-8."
+            ) from error
         except JSONTrouble as trouble:
             raise ParseError(f"Found {trouble.found}; expected {trouble.expected}.") from trouble

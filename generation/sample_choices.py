@@ -26,7 +26,7 @@ class SampleChoices(NamedTuple):
         str,
         Choice(
             "Name",
-            help="Grids use this name. Empty: the name is made from your choices.",
+            help="Grids use this name. Without a name, the sample is named after its choices.",
             longest=LONGEST_NAME,
         ),
     ] = ""  # empty: `usual_name` is used
@@ -36,15 +36,18 @@ class SampleChoices(NamedTuple):
         Choice(
             "Drawn from",
             PARTS,
-            help=(
-                "The names of the conversations and the seed of the split decide which "
-                "conversations are dev. Examples of one conversation are always in the same part."
-            ),
+            help="The names of the conversations and the seed of the split decide which ones "
+            "belong to dev. Examples of one conversation are never in both parts.",
         ),
     ] = ALL
     size: Annotated[
         int | None,
-        Choice("Examples", help="0: all examples that pass the filters.", low=0, high=10**6),
+        Choice(
+            "Examples",
+            help="How many examples are drawn. 0: all that pass the filters.",
+            low=0,
+            high=10**6,
+        ),
     ] = USUAL_SIZE  # None: all that pass
     seed: Annotated[
         int,
@@ -59,7 +62,7 @@ class SampleChoices(NamedTuple):
         int,
         Choice(
             "Seed of the split",
-            help="Decides which conversations are dev.",
+            help="It decides which conversations belong to dev.",
             low=0,
             high=LARGEST_SEED,
         ),

@@ -17,8 +17,8 @@ def server_address(location: str) -> tuple[str, str]:
         is_whole = has_secrets = False
     if has_secrets:
         raise BackendError(
-            "an address with a user, a password or a query, expected none: "
-            "a key is kept in an environment variable"
+            "found an address with a user, a password or a query; expected one without. A key is "
+            "kept in an environment variable"
         )
     if not is_whole:
         raise BackendError(f"{location}: expected a server's address, as in https://host/v1")

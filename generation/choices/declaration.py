@@ -113,7 +113,7 @@ def check_known(field: str, chosen: Any, known: Collection[Any]) -> None:
     """
     if chosen not in known:
         there = ", ".join(map(str, known)) or "none yet"
-        raise ChoiceError(field, f"There is no {field} {chosen!r} here; there are: {there}.")
+        raise ChoiceError(field, f"There is no {field} {chosen!r} here. There are: {there}.")
 
 
 def values_of(chosen: tuple[Any, ...]) -> dict[str, Any]:

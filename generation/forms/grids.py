@@ -102,7 +102,7 @@ class GridFileForm(forms.Form):
             return cleaned
         if bool(file) == bool(text.strip()):
             found = "both" if file else "neither"
-            raise forms.ValidationError(f"Found {found}; expected either a file or its text.")
+            raise forms.ValidationError(f"Found {found}; expected a file or a text, but not both.")
         try:
             cleaned["grid"] = read_grid(_text_of(file) if file else text)
         except GridError as error:

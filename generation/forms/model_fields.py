@@ -77,7 +77,10 @@ class ModelsForm(forms.Form):
         for model in self.offered:
             missing = [name for name in model.price_fields if cleaned.get(name) is None]
             if len(missing) == 1 and not self.has_error(missing[0]):
-                self.add_error(missing[0], "Give both prices or none. 0 is a price.")
+                self.add_error(
+                    missing[0],
+                    "Only one price is given. Give both prices, or none. A price may be 0.",
+                )
 
     def models_data(self, cleaned: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the chosen models in the form that a grid file has."""

@@ -58,7 +58,9 @@ class VerdictForm(forms.Form):
         is_dropped = chosen.get("verdict") == "drop"
         if is_dropped and not chosen.get("reason") and "reason" not in self.errors:
             self.add_error(
-                "reason", "Say why you drop the example. The reason is kept with the sample."
+                "reason",
+                "The reason is missing. Say why the example is dropped. The reason is kept with "
+                "the sample.",
             )
         return chosen
 

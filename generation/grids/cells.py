@@ -99,8 +99,8 @@ def check_setups(dataset: Dataset, cells: Iterable[GridCell]) -> None:
             if stored[part] != value:
                 raise GridError(
                     f"setup “{setup.name}”",
-                    f"a setup of that name in {dataset.name} with {part} {getattr(setup, part)!r}",
-                    f"{value!r}; ask a model of another name, so that the two do not mix",
+                    f"one of that name in {dataset.name} with {part} {getattr(setup, part)!r}",
+                    f"{value!r}; give the model another name, so that their responses do not mix",
                 )
 
 

@@ -209,7 +209,7 @@ def _check_size(grid: GridChoices) -> None:
         raise GridError(
             max(n_values, key=lambda name: n_values[name]),
             f"{n_setups:,} setups ({' × '.join(factors)})",
-            f"{MOST_SETUPS:,} at most",
+            f"at most {MOST_SETUPS:,}",
         )
 
 
@@ -232,7 +232,7 @@ class _Table:
         """Raise a GridError if there is any other key."""
         for key in self._values:
             if key not in known:
-                raise GridError(self.place(key), "a key that is not known", ", ".join(known))
+                raise GridError(self.place(key), "an unknown key", f"one of {', '.join(known)}")
 
     def place(self, key: str) -> str:
         return f"{self._where}.{key}" if self._where else key
@@ -251,7 +251,7 @@ class _Table:
         if not isinstance(given, list | tuple) or not given:
             raise GridError(self.place(key), _shown(given), "a list of one value or more")
         if len(given) > MOST_ENTRIES:
-            raise GridError(self.place(key), f"{len(given)} values", f"{MOST_ENTRIES} at most")
+            raise GridError(self.place(key), f"{len(given)} values", f"at most {MOST_ENTRIES}")
         values = tuple(self._read(self.place(key), read, each) for each in given)
         for place, value in enumerate(values):
             if value in values[:place]:
@@ -295,9 +295,13 @@ def _models(table: _Table) -> tuple[GridModel, ...]:
             if other.name != model.name:
                 continue
             if other.precision == model.precision:
-                raise GridError(f"models.{number}", f"{model.name} again", "each model once")
+                raise GridError(f"models.{number}", f"{model.name} twice", "each model once")
             if other.price != model.price:
-                raise GridError(f"models.{number}.price", "another price", "one price of a model")
+                raise GridError(
+                    f"models.{number}.price",
+                    "another price of the same model",
+                    "one price for each model",
+                )
         models.append(model)
     return tuple(models)
 

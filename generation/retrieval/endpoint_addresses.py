@@ -70,10 +70,10 @@ def place_of(url: str) -> HostAndPort:
         or url.split() != [url]
     ):
         raise EndpointError(
-            f"{url[:200]}: expected the address of an endpoint, as in https://host/sparql"
+            f"found {url[:200]}; expected the address of an endpoint, as in https://host/sparql"
         )
     if parts.username or parts.password:
-        raise EndpointError("an address with a user or a password, expected none")
+        raise EndpointError("found an address with a user or a password; expected one without")
     return HostAndPort(host, port or PORTS[parts.scheme])
 
 
@@ -89,7 +89,9 @@ def check_endpoint(url: str, *, allow_private: bool) -> Guard:
     """
     place = place_of(url)
     if urlsplit(url).query or urlsplit(url).fragment:
-        raise EndpointError(f"{url[:200]}: found a query in the address, expected none")
+        raise EndpointError(
+            f"{url[:200]}: found a query in the address; expected an address without"
+        )
     if allow_private:
         return Guard(place)
     name = place.host.lower()
@@ -106,8 +108,9 @@ def _check(place: HostAndPort, address: str) -> None:
     if not _is_public(number):
         what = f"{place.host} is {address}" if place.host != address else address
         raise NotPublicError(
-            f"{what}, a local, private or reserved address, at port {place.port}; expected a "
-            "public one, or an admin's permission for the address that is pulled from"
+            f"found {what} at port {place.port}, a local, private or reserved address; expected a "
+            "public one, or an admin's permission (--allow-private) for the address that is pulled "
+            "from"
         )
 
 

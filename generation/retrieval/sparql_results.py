@@ -30,7 +30,9 @@ def rows_of(body: bytes, variables: Collection[str]) -> list[Row]:
     try:
         text = body.decode()
     except UnicodeDecodeError as error:
-        raise JSONTrouble(f"bytes that are no UTF-8 at {error.start:,}", "JSON") from error
+        raise JSONTrouble(
+            f"bytes that are not UTF-8, at byte {error.start + 1:,}", "JSON"
+        ) from error
     if text.lstrip()[:1] == "<":
         raise JSONTrouble(f"a page: {excerpt(text)}", "JSON: is this the address of an endpoint?")
     answer = parse_json(text, _DEEPEST)

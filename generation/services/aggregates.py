@@ -71,9 +71,7 @@ def store_aggregate(
     lock(dataset)
     pool = checked_pool(dataset, setup.settings["pool"])
     if not chosen:
-        raise AggregateError(
-            "No example has a response of the pool with the scores that are needed."
-        )
+        raise AggregateError("No example has a response of the pool with the needed scores.")
     found = _chosen(dataset, {member.pk for member in pool}, chosen, frozenset(ties))
     record = _without_contradiction(dataset, setup, found)
     stored = store_setups(dataset, [record])
@@ -135,9 +133,11 @@ def checked_pool(dataset: Dataset, names: Sequence[str]) -> list[Setup]:
     by_name = {setup.name: setup for setup in dataset.setups.filter(name__in=names)}
     missing = [name for name in names if name not in by_name]
     if missing:
-        raise AggregateError(f"{dataset.name} has no setup {missing[0]!r} for a pool.")
+        raise AggregateError(
+            f"{dataset.name} has no setup {missing[0]!r}, so it cannot be in the pool."
+        )
     if not names or len(by_name) < len(names):
-        raise AggregateError("A pool needs one setup or more, each only once.")
+        raise AggregateError("A pool needs at least one setup, and each setup only once.")
     pool = [by_name[name] for name in names]
     first = pool[0]
     if not first.model:
@@ -147,7 +147,7 @@ def checked_pool(dataset: Dataset, names: Sequence[str]) -> list[Setup]:
     for setup in pool:
         if setup.prompt == RERANKED:
             raise AggregateError(
-                f"“{setup.name}” is itself an aggregate, so it cannot be in a pool."
+                f"“{setup.name}” was made from a pool itself, so it cannot be in a pool."
             )
         for part, value in what_makes(setup).items():
             if value != what_makes(first)[part]:

@@ -143,7 +143,7 @@ def delete_question(example: Example, user: User | None) -> None:
     example = locked.get(pk=example.pk)
     if not example.is_ad_hoc:
         raise QuestionError(
-            f"{example.key} is a question of {example.dataset}, so it was not deleted."
+            f"{example.key} is a question of {example.dataset} itself, so it cannot be deleted."
         )
     samples = Sample.objects.filter(dataset=example.dataset_id, name=_name_of(example))
     grids = Grid.objects.filter(sample__in=samples)
@@ -151,7 +151,7 @@ def delete_question(example: Example, user: User | None) -> None:
     is_asked = any(grid.state in GOING_ON for grid in grids.select_for_update(of=("self",)))
     if is_asked or at_work.exists():
         raise QuestionError(
-            "This question is being asked. Wait for its answer, or cancel its grid, then delete it."
+            "This question is being asked. Wait for its answer, or cancel its grid."
         )
     setups = set(example.responses.values_list("setup", flat=True))
     setups |= set(grids.values_list("setups", flat=True))

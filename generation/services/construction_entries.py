@@ -230,7 +230,7 @@ def _note(construction: Construction, made_with: Mapping[str, Any]) -> bool:
     if earlier and (was := provenance_text(earlier)) != (now := provenance_text(dict(made_with))):
         raise BackendError(
             f"{construction.name}: its calls so far were made with {was}, but the model here is "
-            f"now {now}. Put the earlier model back and resume, or start a construction of "
+            f"now {now}. Put the earlier model back and resume, or start a construction with "
             "another name."
         )
     if not earlier:

@@ -133,17 +133,17 @@ def _reviewed(entry: ConstructionEntry) -> Review:
 
 def _meanwhile(entry: ConstructionEntry) -> str:
     """Return a message about the present review, for a reviewer who looked at an earlier one."""
-    who = entry.reviewed_by.username if entry.reviewed_by else "Another reviewer"
+    who = entry.reviewed_by.username if entry.reviewed_by else "Another user"
     words = [each for each in (entry.edited_question, entry.edited_simple_question) if each]
     did = {Verdict.KEEP: "kept this question", Verdict.DROP: "dropped this question"}
-    said = [f"{who} {did.get(Verdict(entry.verdict), 'made this question open')} meanwhile"]
+    said = [f"{who} {did.get(Verdict(entry.verdict), 'made this question open')} at the same time"]
     said += [f"because: “{entry.reason}”"] if entry.reason else []
     said += [f"in the words “{'” and “'.join(words)}”" if words else "in the model’s words"]
     if n := len(entry.taken_out):
         said.append(f"without {n} member{'s' if n > 1 else ''} of the minimum set")
     return (
-        f"{', '.join(said)}. Your decision was not stored. Your text is still in the form. Decide "
-        "again to replace theirs."
+        f"{', '.join(said)}. Your decision is not stored. What you typed is still here: decide "
+        "again to replace the other decision."
     )
 
 
@@ -157,7 +157,9 @@ def _checked(entry: ConstructionEntry, calls: Sequence[ConstructionCall], review
         raise ConstructionError(f"Found {review.verdict!r}; expected keep or drop.", "verdict")
     reason = _one_line(review.reason)
     if review.verdict == Verdict.DROP and not reason:
-        raise ConstructionError("Say why this question is dropped.", "reason")
+        raise ConstructionError(
+            "The reason is missing. Say why this question is dropped.", "reason"
+        )
     members = minimum_of(entry, calls, is_whole=True)
     stated = {compared(member.triple): member.triple for member in members}
     wanted = dict.fromkeys(map(compared, review.taken_out))
@@ -168,7 +170,9 @@ def _checked(entry: ConstructionEntry, calls: Sequence[ConstructionCall], review
         )
     if members and len(wanted) == len(stated):
         raise ConstructionError(
-            "Leave at least one member in the minimum set, or drop the question.", "taken_out"
+            "The minimum knowledge set would be empty. Leave at least one member, or drop the "
+            "question.",
+            "taken_out",
         )
     questions = {call.round == SIMPLE_STYLE: call.question for call in calls}
     return Review(
@@ -215,7 +219,9 @@ def publish(construction: Construction, name: str, style: str, user: User | None
         raise ConstructionError(f"Found {style!r}; expected complex or simple.", "style")
     name = " ".join(name.split())
     if not name or len(name) > LONGEST_NAME or unstorable_character(name):
-        raise ConstructionError("Expected a name of up to 100 characters.", "name")
+        raise ConstructionError(
+            "The name is empty or too long. Expected 1 to 100 characters.", "name"
+        )
     # If two calls publish the same at once, the second waits here and finds the first one's
     # dataset.
     locked = Construction.objects.select_for_update().get(pk=construction.pk)
@@ -223,7 +229,7 @@ def publish(construction: Construction, name: str, style: str, user: User | None
     if n_open:
         entries = "entry is" if n_open == 1 else "entries are"
         raise ConstructionError(
-            f"{n_open:,} {entries} not built yet. Wait for the end of the construction."
+            f"{n_open:,} {entries} not built yet. Wait until the construction is done."
         )
     built = list(
         locked.entries.filter(state=State.BUILT)
@@ -231,7 +237,9 @@ def publish(construction: Construction, name: str, style: str, user: User | None
         .prefetch_related("calls")
     )
     if not built:
-        raise ConstructionError("Every question is dropped, so no dataset can be made.")
+        raise ConstructionError(
+            "Every question was dropped or failed, so there is no question for a dataset."
+        )
     entities = entity_records(built)
     questions = [_question(locked, entry, style) for entry in built]
     there = Dataset.objects.filter(name=name).first()
@@ -299,7 +307,9 @@ def _made(
         with transaction.atomic():
             dataset = create_dataset(name, user)
     except IntegrityError as error:
-        raise ConstructionError(f"{name} is the name of another dataset.", "name") from error
+        raise ConstructionError(
+            f"Another dataset is named {name}. Choose another name.", "name"
+        ) from error
     for some in lots(entities, STORED_TOGETHER):
         store_entities(dataset, some, is_new=True)
     for lot in lots(questions, STORED_TOGETHER):
@@ -331,11 +341,11 @@ def _same(
     made_of = ConstructedDataset.objects.filter(dataset=there).first()
     if made_of is None or made_of.construction_id != construction.pk:
         raise ConstructionError(
-            f"{there.name} is the name of another dataset. Choose another name.", "name"
+            f"Another dataset is named {there.name}. Choose another name.", "name"
         )
     if made_of.style != style:
         raise ConstructionError(
-            f"{there.name} has these questions in the {made_of.style} style. Choose another name.",
+            f"{there.name} has the questions in the {made_of.style} style. Choose another name.",
             "name",
         )
     stored = dict(there.examples.values_list("key", "digest"))
@@ -345,8 +355,8 @@ def _same(
         wanted.items() <= people.items()
     ):
         raise ConstructionError(
-            f"{there.name} was made from this construction, but the decisions about its questions "
-            "have changed since. Choose another name.",
+            f"{there.name} was made of this construction before its questions were reviewed as "
+            "they are now. Choose another name.",
             "name",
         )
     return there

@@ -72,8 +72,8 @@ def request_grid(dataset: Dataset, choices: GridChoices, user: User | None) -> G
             there = Grid.objects.get(name=choices.name)
     if there.dataset_id != dataset.pk or there.choices != choices.as_data():
         raise GridChangeError(
-            f"There is another grid named “{choices.name}”, about the dataset "
-            f"{there.dataset.name}. Choose another name, or delete that grid."
+            f"Another grid is named “{choices.name}”, about the dataset {there.dataset.name}. "
+            "Choose another name, or delete that grid."
         )
     return there
 
@@ -188,8 +188,8 @@ def start_grid(grid: Grid, user: User | None) -> bool:
         _plan_again(grid)
         _record(user, "grid.replanned", grid)
     raise OutgrownPlan(
-        f"There is more to ask than the plan of {grid.name} says. The grid is being planned "
-        "again, and nothing was asked. Look at the new plan, then start it."
+        f"There is now more to ask than the plan of {grid.name} says. Nothing was asked, and the "
+        "grid is planned again."
     )
 
 
@@ -258,11 +258,11 @@ def delete_grid(grid: Grid, user: User | None) -> None:
     at_work = grid.chunks.filter(state=GridChunk.State.RUNNING)
     if at_work.filter(lease_until__gte=timezone.now()).exists():
         raise GridChangeError(
-            "A worker is still making a call of this grid. Wait for it, then try again."
+            "A worker is still working on this grid. Wait until its last call has ended."
         )
     if grid.calls.exists():
         raise GridChangeError(
-            "This grid has made calls, so it cannot be deleted. The calls show how its responses "
+            "This grid cannot be deleted, because it has made calls. They show how the responses "
             "were made."
         )
     ids = list(grid.cells.values_list("setup", flat=True))

@@ -112,13 +112,13 @@ def make_up_minimum(
 
 def _check(name: str, n: int) -> None:
     if trouble := unstorable_character(name):
-        raise MadeUpError(f"found {trouble} in the name; expected a name without it")
+        raise MadeUpError(f"found {trouble} in the name; expected a name without this character")
     if len(name) > LONGEST_NAME:
         raise MadeUpError(
             f"found a name of {len(name)} characters; expected at most {LONGEST_NAME}"
         )
     if not any(words in name.casefold() for words in SAYS_SO):
-        raise MadeUpError(f"found the name {name!r}; expected one that says “{SAYS_SO[0]}”")
+        raise MadeUpError(f"found the name {name!r}; expected a name that contains “{SAYS_SO[0]}”")
     if not 1 <= n <= MOST_TRIPLES:
         raise MadeUpError(f"found {n} triples; expected from 1 to {MOST_TRIPLES}")
 

@@ -30,7 +30,7 @@ def open_noted(setup: Setup, spec: ModelSpec, retrieval: str = "") -> LanguageMo
     if (said := setup.settings.get("graph", "")) and said != graph_mark(retrieval):
         raise BackendError(
             f"{setup.name}: the graph, or how it is searched, has changed since this grid was "
-            "started. Make a new grid. It has setups for the graph as it is now."
+            "started. Start a new grid: its setups have the graph as it is now."
         )
     model = open_language_model(spec)
     made_with = what_it_is(spec, model)
@@ -54,20 +54,20 @@ def _note(setup: Setup, made_with: dict[str, Any]) -> bool:
         if locked.responses.exists():
             raise BackendError(
                 f"{setup.name}: its responses were imported, and it is not known what they were "
-                "made with. Use a model of another name, so that the responses do not mix."
+                "made with. Use a model with another name, so that the responses do not mix."
             )
         locked.made_with = made_with
     elif (before := earlier.get("retrieval")) != (here := made_with.get("retrieval")):
         others = "another graph" if is_about_graph(setup.prompt) else "other passages"
         raise BackendError(
             f"{setup.name}: its responses were made with {others} ({before or 'unknown'}) "
-            f"than the dataset has now ({here}). Import what was added as a dataset of its own, "
-            "so that the responses do not mix."
+            f"than the dataset has now ({here}). Import what was added as a separate dataset, so "
+            "that the responses do not mix."
         )
     elif (was := provenance_text(earlier)) != (now := provenance_text(made_with)):
         raise BackendError(
             f"{setup.name}: its responses were made with {was}, but the model here is now {now}. "
-            "Put the earlier model back and resume, or list the new model under another name."
+            "Put the earlier model back and resume, or list the new model with another name."
         )
     else:
         devices = earlier.get("device", "").split(", ")

@@ -62,7 +62,7 @@ def request_sample(dataset: Dataset, choices: SampleChoices, user: User | None) 
     """
     name = (choices.name or choices.usual_name).strip()
     if not 0 < len(name) <= LONGEST_NAME:
-        raise SampleError(f"A name of {len(name)} characters; expected 1 to {LONGEST_NAME}.")
+        raise SampleError(f"Found a name of {len(name)} characters; expected 1 to {LONGEST_NAME}.")
     there = Sample.objects.filter(dataset=dataset, name=name).first()
     if there is None:
         try:
@@ -72,8 +72,8 @@ def request_sample(dataset: Dataset, choices: SampleChoices, user: User | None) 
             there = Sample.objects.get(dataset=dataset, name=name)
     if there.parameters != choices.parameters:
         raise SampleError(
-            f"{dataset.name} has a sample named “{name}” that was drawn with other choices. "
-            "Choose another name, or delete that sample."
+            f"{dataset.name} has a sample named “{name}” that was drawn with other choices. Choose "
+            "another name, or delete that sample."
         )
     return there
 
@@ -175,7 +175,10 @@ def decide(member: SampledExample, verdict: str, reason: str, user: User | None)
     if verdict not in Verdict.values:
         raise SampleError(f"Found the verdict {verdict!r}; expected keep, drop or nothing.")
     if verdict == Verdict.DROP and not reason:
-        raise SampleError("Say why you drop the example. The reason is kept with the sample.")
+        raise SampleError(
+            "The reason is missing. Say why the example is dropped. The reason is kept with the "
+            "sample."
+        )
     is_open = verdict == Verdict.OPEN
     SampledExample.objects.filter(pk=member.pk).update(
         verdict=verdict,

@@ -118,12 +118,13 @@ _PART = re.compile(
     r"(?P<instructions>-instructions)?"
 )
 _RESTRICTED = re.compile(r"restricted-(?P<evidence>golden|next-best|random)-(?P<share>[01]\.[0-9])")
+_RESTRICTED_KEYS = ", ".join(f"restricted-{kind}-S" for kind in get_args(RestrictedEvidence))
 _EXPECTED = (
-    f"{', '.join(_BY_KEY)}, or retrieved-K or top-K with K from 1 to {MOST_FACTS}, with "
-    "-instructions behind it or without, or top-K-of-K1-part-J with K1 up to "
-    f"{MOST_FACTS}, with it or without, or restricted-{'|'.join(get_args(RestrictedEvidence))}-S "
-    f"with S one of 1.0, 0.9 … 0.0, or graph-gold-minus-N with N from 1 to {MOST_REMOVED}, or "
-    f"graph-accuracy-P with P one of {', '.join(map(str, ACCURACIES))}"
+    f"one of {', '.join(_BY_KEY)}, or one of these with a number instead of a capital letter: "
+    f"retrieved-K or top-K (K from 1 to {MOST_FACTS}), top-K-of-K1-part-J (K1 up to {MOST_FACTS}), "
+    f"each also with -instructions at its end, {_RESTRICTED_KEYS} (S from 1.0 to 0.0 in tenths), "
+    f"graph-gold-minus-N (N from 1 to {MOST_REMOVED}), graph-accuracy-P (P one of "
+    f"{', '.join(map(str, ACCURACIES))})"
 )
 
 

@@ -119,7 +119,7 @@ def cancel_grid(request: SignedInRequest, pk: int) -> HttpResponse:
     if services.cancel_grid(grid, request.user):
         messages.success(request, f"{grid.name} is cancelled. Its responses stay.")
     else:
-        messages.info(request, f"{grid.name} has already ended.")
+        messages.info(request, f"{grid.name} had already ended.")
     return _back(request, grid)
 
 

@@ -117,7 +117,7 @@ def test_a_plan_that_was_outgrown_is_made_again_before_anything_is_asked(grid, t
     generate(grid)
 
     said = capsys.readouterr()
-    assert "There is more to ask than the plan of pilot grid says" in said.err
+    assert "There is now more to ask than the plan of pilot grid says" in said.err
     assert said.out.splitlines()[0] == "4 examples, 2 setups of noting"
     assert "8 of 8 calls answered" in said.out
 
@@ -136,7 +136,7 @@ def test_what_failed_is_listed_and_asked_again_on_demand(grid, capsys, noting):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("temprature = [1]", "temprature: found a key that is not known"),
+        ("temprature = [1]", "temprature: found an unknown key"),
         ('sample = "dev"', "sample: found 'dev'; expected a sample of pilot"),
         ('one_shot = "e9"', "one_shot: found 'e9'; expected an example of pilot"),
     ],
@@ -150,8 +150,8 @@ def test_a_grid_that_cannot_be_asked_is_refused(grid, line, said):
 
 
 def test_a_file_or_dataset_that_is_not_there_is_said(grid, tmp_path):
-    assert "expected a grid file" in refused(tmp_path / "none.toml")
-    with pytest.raises(CommandError, match="No dataset 'mills'; there are: pilot"):
+    assert "Expected a grid file" in refused(tmp_path / "none.toml")
+    with pytest.raises(CommandError, match=r"There is no dataset 'mills'\. There are: pilot"):
         call_command("generate", "mills", grid=grid)
 
 
@@ -159,4 +159,4 @@ def test_a_name_that_another_grid_has_is_refused(grid):
     generate(grid)
     grid.write_text(GRID.replace("[0.0]", "[0.7]"))
 
-    assert "There is another grid named “pilot grid”" in refused(grid)
+    assert "Another grid is named “pilot grid”" in refused(grid)

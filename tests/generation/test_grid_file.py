@@ -76,7 +76,7 @@ def test_a_grid_written_and_read_is_the_same_grid(text):
 @pytest.mark.parametrize(
     ("line", "where", "found"),
     [
-        ("temprature = [0.5]", "temprature", "a key that is not known"),
+        ("temprature = [0.5]", "temprature", "an unknown key"),
         ("temperatures = [0.5, 0.5]", "temperatures", "0.5 twice"),
         ("temperatures = [2.5]", "temperatures", "2.5"),
         ("temperatures = [true]", "temperatures", "True"),
@@ -94,7 +94,7 @@ def test_a_grid_written_and_read_is_the_same_grid(text):
         ("sample = 3", "sample", "3"),
         ("retrieval = {k1 = -1}", "retrieval.k1", "-1"),
         ("retrieval = {b = 1.5}", "retrieval.b", "1.5"),
-        ("retrieval = {k = 3}", "retrieval.k", "a key that is not known"),
+        ("retrieval = {k = 3}", "retrieval.k", "an unknown key"),
         ("retrieval = 3", "retrieval", "3"),
     ],
 )
@@ -140,7 +140,7 @@ def test_a_grid_has_2000_setups_at_most():
 
     assert str(error.value) == (
         "seeds: found 24,000 setups (12 prompts × 2 temperatures × 50 seeds × 20 top_k); "
-        "expected 2,000 at most"
+        "expected at most 2,000"
     )
 
 
@@ -151,7 +151,9 @@ def test_a_grid_needs_a_name_in_one_line(name):
 
 
 def test_a_file_that_is_no_toml_says_where():
-    with pytest.raises(GridError, match=r"found no TOML \(.*line 2.*\); expected a grid file"):
+    with pytest.raises(
+        GridError, match=r"found text that is not TOML \(.*line 2.*\); expected a grid file"
+    ):
         read_grid('name = "pilot"\nprompts = golden\n')
 
 

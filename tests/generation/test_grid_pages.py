@@ -179,7 +179,7 @@ def test_a_grid_that_has_outgrown_its_plan_says_that_it_is_planned_again(
 
     grid.refresh_from_db()
     [message] = shown(answer).messages
-    assert "planned again, and nothing was asked" in message
+    assert "Nothing was asked, and the grid is planned" in message
     assert (grid.state, len(sent)) == ("planning", 1)
 
 

@@ -173,7 +173,7 @@ def test_responses_of_two_revisions_do_not_mix(mills, noting):
     grid = ask(started(mills, grid_of("second")))
 
     assert grid.state == State.FAILED
-    assert "were made with noting, noting|v:1, and what is there now is" in grid.error
+    assert "were made with noting, noting|v:1, but the model here is now" in grid.error
 
 
 def test_responses_of_unknown_origin_do_not_mix_with_new_ones(tmp_path, noting):
@@ -303,7 +303,7 @@ def test_the_same_grid_is_the_same_grid(mills, noting, rosa):
     first = request_grid(mills, grid_of("pilot"), rosa)
 
     assert request_grid(mills, grid_of("pilot"), rosa) == first
-    with pytest.raises(GridChangeError, match="another grid named “pilot”"):
+    with pytest.raises(GridChangeError, match="Another grid is named “pilot”"):
         request_grid(mills, grid_of("pilot", seeds=[1]), rosa)
     assert audit_actions()[-1] == ("grid.requested", "pilot: pilot")
 
@@ -360,7 +360,7 @@ def test_a_grid_whose_last_call_is_to_come_cannot_be_deleted_yet(mills, noting):
     def delete_meanwhile(n):
         if n == 1:
             cancel_grid(grid, None)
-            with pytest.raises(GridChangeError, match="still making a call of this grid"):
+            with pytest.raises(GridChangeError, match="Wait until its last call has ended"):
                 delete_grid(grid, None)
         return ""
 

@@ -116,7 +116,10 @@ def test_names_and_what_holds_for_everybody_are_never_drawn(tmp_path):
 @pytest.mark.parametrize(
     ("choices", "said"),
     [
-        ({"name": "lovelace"}, "found the name 'lovelace'; expected one that says “made-up”"),
+        (
+            {"name": "lovelace"},
+            "found the name 'lovelace'; expected a name that contains “made-up”",
+        ),
         ({"n": 0}, "found 0 triples; expected from 1 to 100"),
         ({"name": "made-up \udcff"}, r"found a lone surrogate \(character 9\) in the name"),
         ({"name": "made-up" * 20}, "found a name of 140 characters; expected at most 100"),
@@ -172,7 +175,7 @@ def test_other_exports_do_not_speak_of_it(graph, tmp_path):
 def test_only_a_known_set_can_be_made_up(tmp_path):
     row = {"id": "a", "question": "Who?", "entities": ["Q1"], "minimum_made_up": True}
 
-    with pytest.raises(DatasetError, match=r"minimum_made_up.*found true; expected a minimum set"):
+    with pytest.raises(DatasetError, match=r"minimum_made_up.*found true; expected false"):
         import_rows(tmp_path, "wrong", kg_questions=[row])
 
 
@@ -182,8 +185,8 @@ def test_the_command_says_what_it_made_and_what_it_left_out(graph):
     call_command("make_up_minimum", "lovelace", triples=2, stdout=out)
 
     assert out.getvalue() == (
-        f"{NAME}: 3 questions, each with a minimum set that is made up; "
-        "2 of lovelace without a sub-graph to draw from are left out.\n"
+        f"{NAME} has 3 questions, each with a made-up minimum set. "
+        "2 questions of lovelace are left out: they have no sub-graph to draw from.\n"
     )
     assert {len(of) for of in minimum_of(Dataset.objects.get(name=NAME)).values()} == {2}
     entry = AuditEntry.objects.get(action="dataset.minimum_made_up")

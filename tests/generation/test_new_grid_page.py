@@ -176,7 +176,7 @@ def test_every_choice_reaches_the_grid(researcher, sample):
         ("over", "dataset:nowhere", "valid choice"),
         ("models", [], "required"),
         ("prompts", [], "one value or more"),
-        ("more_prompts", "bottom-3", "prompt type 'bottom-3'; expected no-evidence"),
+        ("more_prompts", "bottom-3", "prompt type 'bottom-3'; expected one of no-evidence"),
         ("temperatures", "", "required"),
         ("temperatures", "0, warm", "Found 'warm'; expected a number"),
         ("temperatures", "nan", "Found 'nan'; expected a number"),
@@ -260,15 +260,11 @@ def test_a_grid_file_is_pasted_or_uploaded(researcher, dataset):
 @pytest.mark.parametrize(
     ("sent", "field", "message"),
     [
-        ({"text": WRITTEN + "colour = 1\n"}, "text", "models.1.colour: found a key that is not"),
-        ({"text": "name = "}, "text", "found no TOML"),
+        ({"text": WRITTEN + "colour = 1\n"}, "text", "models.1.colour: found an unknown key"),
+        ({"text": "name = "}, "text", "found text that is not TOML"),
         ({"text": WRITTEN.replace("extractive", "gpt")}, "text", "models.1.name: found"),
-        (
-            {"file": SimpleUploadedFile("grid.toml", b"\xff")},
-            "file",
-            "found bytes that are not UTF-8, at byte 0",
-        ),
-        ({}, None, "Found neither; expected either a file or its text"),
+        ({"file": SimpleUploadedFile("grid.toml", b"\xff")}, "file", "found no UTF-8 at byte 0"),
+        ({}, None, "Found neither; expected a file or a text"),
     ],
 )
 def test_a_grid_file_with_a_mistake_is_refused(researcher, dataset, sent, field, message):

@@ -69,7 +69,7 @@ def test_a_file_of_ones_own_replaces_them():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "own.json: found Expecting value"),
+        ("", "own.json: found an empty text"),
         ("[]", 'own.json: found []; expected {"relations": '),
         ('{"relations": {}}', 'own.json: found {"relations": {}}; expected {"relations": '),
         ('{"relations": {"a": ["P1"]}}', 'own.json, relations, "a": found ["P1"]; expected an'),

@@ -109,8 +109,7 @@ def test_a_dry_run_writes_nothing(mill, noting, capsys):
         (["--model", "noting", "--budget", "0"], "budget: found 0; expected a whole number from"),
         (
             ["--shares", "1"],
-            "--model: the names of the models do not say how large they are; choose one of "
-            "extractive",
+            "--model: no model here has its size in its name. Choose one of: extractive",
         ),
         (["--model", "noting", "--evidence", "top"], "argument --evidence: invalid choice: 'top'"),
     ],

@@ -358,7 +358,7 @@ def test_the_command_prints_json_and_does_nothing_twice(dataset, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["no such"], "No dataset 'no such'; there are: mills"),
+        (["no such"], "There is no dataset 'no such'. There are: mills"),
         (["mills", "--sample", "-1"], "--sample: found -1; expected 0 to 1000000"),
         (["mills", "--seed", "-1"], "--seed: found -1; expected 0 to 2147483647"),
         (["mills", "--off", "odd"], "argument --off: invalid choice: 'odd'"),

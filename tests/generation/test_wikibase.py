@@ -266,9 +266,9 @@ def test_rows_of_an_answer_are_read_with_language_and_datatype():
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (b'{"results": {"bindings": [', "expected JSON"),
-        (b"", "expected JSON"),
-        (b"\xff\xfe", "no UTF-8 at 0; expected JSON"),
+        (b'{"results": {"bindings": [', "expected valid JSON"),
+        (b"", "expected valid JSON"),
+        (b"\xff\xfe", "not UTF-8, at byte 1; expected JSON"),
         (b"<html><body>Sign in</body></html>", "found a page: .*is this the address"),
         (b'{"boolean": true}', 'found {"boolean": true}; expected results of a SELECT'),
         (b'{"results": {"bindings": {}}}', "expected results of a SELECT"),
