@@ -180,7 +180,7 @@ def test_a_second_start_says_that_it_runs_already(first):
 
     assert done.returncode == 1
     assert done.stderr == (
-        f"CommandError: The demo is running already, at http://127.0.0.1:{first.port}/\n"
+        f"CommandError: The demo is already running at http://127.0.0.1:{first.port}/\n"
     )
 
 

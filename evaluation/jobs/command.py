@@ -33,14 +33,13 @@ def do_here(job: Job, title: str, unit: str, stderr: Any) -> Job:
         cancel_job(job, None)
         job = _again(job)
         raise CommandError(
-            f"Stopped after {job.n_done} of at most {job.n_total} {unit}. The same command goes "
-            "on from there.",
+            f"Stopped after {job.n_done} of at most {job.n_total} {unit}. Give the same "
+            "command again to go on from there.",
             returncode=130,
         ) from None
     if job.state != Job.State.DONE:
         raise CommandError(
-            f"{job.error or 'The job was cancelled in the meantime.'}\n{job.n_done} {unit} are "
-            "kept."
+            f"{job.error or 'Another user cancelled it.'}\n{job.n_done} {unit} are kept."
         )
     return job
 
@@ -48,5 +47,5 @@ def do_here(job: Job, title: str, unit: str, stderr: Any) -> Job:
 def _again(job: Job) -> Job:
     found = Job.objects.filter(pk=job.pk).first()
     if found is None:
-        raise CommandError("The job was deleted in the meantime.")
+        raise CommandError("Another user deleted this job while the command was working.")
     return found

@@ -40,9 +40,9 @@ def requested_here(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response
         raise CommandError(str(error)) from error
     if run.backend_signature and run.revision != backend.revision:
         raise CommandError(
-            f"{plan.spec.name}: its scores there are of revision {run.revision}, and this "
-            f"model is {backend.revision}. Rename its folder, or delete the run.\n"
-            "Nothing was scored."
+            f"{plan.spec.name}: the scores of this run are by revision {run.revision} of the "
+            f"model, but the model here is revision {backend.revision}. Rename its folder to start "
+            "a new run, or delete the earlier run.\nNothing was scored."
         )
     return run
 
@@ -60,7 +60,7 @@ def score_here(run: MetricRun, stderr: Any) -> str:
         progress = _progress(run)
         raise CommandError(
             f"Stopped: {progress.n_scored:,} of {progress.n_targets:,} {_judged(run)} are scored. "
-            "The same command goes on from there.",
+            "Give the same command again to go on from there.",
             returncode=130,
         ) from None
     return _outcome(_progress(run), stderr)
@@ -108,7 +108,7 @@ def _outcome(progress: RunProgress, stderr: Any) -> str:
     if n_without := run.parameters.get("n_without_citation"):
         said.append(f"{n_without:,} responses without a complete citation")
     if run.state != MetricRun.State.DONE:
-        raise CommandError(f"{run.error or 'The run was cancelled in the meantime.'}\n{said[0]}.")
+        raise CommandError(f"{run.error or 'Another user cancelled the run.'}\n{said[0]}.")
     return f"{run.full_signature}: {', '.join(said)}."
 
 
@@ -119,5 +119,7 @@ def _judged(run: MetricRun) -> str:
 def _progress(run: MetricRun) -> RunProgress:
     found = run_progress(MetricRun.objects.filter(pk=run.pk))
     if not found:
-        raise CommandError("The run was deleted in the meantime.")
+        raise CommandError(
+            "Another user deleted the run while the command was working. Its scores are gone."
+        )
     return found[0]

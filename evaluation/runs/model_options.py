@@ -18,26 +18,32 @@ SERVER = "openai"
 
 def add_model_arguments(parser: ArgumentParser) -> None:
     """Add the options that name a model to a parser. `spec_from` reads them."""
-    parser.add_argument("--backend", choices=BACKENDS, help="default: that of the listed model")
+    parser.add_argument(
+        "--backend",
+        choices=BACKENDS,
+        help="The backend that uses the model. Default: the backend of the listed model.",
+    )
     parser.add_argument(
         "--model",
-        help="a listed model, a folder, a name on the hub (owner/name or owner/name@revision), or "
-        "with --server the name by which the server knows it",
+        help="Name of a listed model, a folder, or a name on the hub (owner/name or "
+        "owner/name@revision). With --server: the name that the server knows.",
     )
-    parser.add_argument("--precision", help="fp32 or bf16; default: the backend's first")
+    parser.add_argument("--precision", help="fp32 or bf16. Default: the backend's usual one.")
     parser.add_argument(
         "--entailment-index",
         type=int,
-        help="index of the output that means entailment, if the outputs have no names",
+        metavar="N",
+        help="Number of the output that means entailment, from 0. Give it only if the model's "
+        "config does not name that output.",
     )
-    parser.add_argument("--server", metavar="URL", help="address of an OpenAI-compatible server")
+    parser.add_argument("--server", metavar="URL", help="Address of an OpenAI-compatible server.")
     parser.add_argument(
-        "--key-variable", metavar="NAME", help="environment variable with the server's key"
+        "--key-variable", metavar="NAME", help="Environment variable with the server's key."
     )
     parser.add_argument(
         "--key-over-http",
         action="store_true",
-        help="send the key also over plain http, where anyone on the network path can read it",
+        help="Send the key over plain http too. Others on the network can then read it.",
     )
 
 
@@ -51,20 +57,24 @@ def spec_from(options: Mapping[str, Any]) -> ModelSpec | None:
     if server:
         spec = _behind(server, backend, model, options)
     elif options["key_variable"] or options["key_over_http"]:
-        raise ChoiceError("key_variable", "Only a --server takes a key.")
+        raise ChoiceError(
+            "key_variable", "A key is only for a server. Say where the server is with --server."
+        )
     elif model:
         spec = _listed(model, backend) or _of_files(model, backend)
     elif backend is None:
         spec = None
     elif BACKENDS[backend].needs_model:
-        raise ChoiceError("model", f"The backend {backend} needs a model.")
+        raise ChoiceError("model", f"The backend {backend} needs a model. Name one.")
     else:
         spec = ModelSpec(backend)
     index = options["entailment_index"]
     if index is None:
         return spec
     if spec is None or not BACKENDS[spec.backend].needs_model:
-        raise ChoiceError("entailment_index", "Only the output of a model has an index.")
+        raise ChoiceError(
+            "entailment_index", "Only a model has outputs. Name a model, or leave this option out."
+        )
     return spec._replace(entailment_index=index)
 
 
@@ -72,13 +82,15 @@ def _behind(
     server: str, backend: str | None, model: str | None, options: Mapping[str, Any]
 ) -> ModelSpec:
     if backend not in (None, SERVER):
-        raise ChoiceError("backend", f"A server is asked by the backend {SERVER}, not {backend}.")
+        raise ChoiceError("backend", f"Found {backend}; a server needs the backend {SERVER}.")
     try:
         server_address(server)
     except BackendError as error:
         raise ChoiceError("server", f"{error}.") from error
     if not model:
-        raise ChoiceError("model", "Give the name by which the server knows the model (--model).")
+        raise ChoiceError(
+            "model", "The name of the model is missing. Give the name that the server knows."
+        )
     name = _named(model)
     spec = ModelSpec(
         SERVER,
@@ -92,7 +104,9 @@ def _behind(
     try:
         check_key(spec)
     except BackendError as error:
-        raise ChoiceError("key_over_http", f"{error} (--key-over-http).") from error
+        raise ChoiceError(
+            "key_over_http", f"{error}. To allow that, give --key-over-http."
+        ) from error
     return spec
 
 
@@ -102,7 +116,7 @@ def _listed(model: str, backend: str | None) -> ModelSpec | None:
         return None
     if backend not in (None, checkpoint.backend):
         raise ChoiceError(
-            "backend", f"{model} is listed for the backend {checkpoint.backend}, not {backend}."
+            "backend", f"Found {backend}; {model} is listed for the backend {checkpoint.backend}."
         )
     return checkpoint.spec()
 
@@ -116,14 +130,17 @@ def _of_files(model: str, backend: str | None) -> ModelSpec:
     if backend is None:
         known = ", ".join(Checkpoint.objects.values_list("name", flat=True)) or "none"
         raise ChoiceError(
-            "model", f"{model} is not listed (listed: {known}): say its --backend as well."
+            "model",
+            f"No listed model is named {model} (listed: {known}). To use files, give --backend "
+            "too.",
         )
     if not BACKENDS[backend].needs_model:
-        raise ChoiceError("model", f"The backend {backend} has no model.")
-    if BACKENDS[backend].is_server:
         raise ChoiceError(
-            "server", f"{model} is not listed. Give the address of its server (--server)."
+            "model",
+            f"The backend {backend} uses no model. Leave --model out, or give another --backend.",
         )
+    if BACKENDS[backend].is_server:
+        raise ChoiceError("server", f"{model} is not listed. Give the address of its server.")
     try:
         folder = Path(model).expanduser()
         is_folder = folder.is_dir()
@@ -139,8 +156,7 @@ def _of_files(model: str, backend: str | None) -> ModelSpec:
 def _named(name: str) -> str:
     if name in BACKENDS:
         raise ChoiceError(
-            "model",
-            f"A model called {name} would be taken for that backend. Give the model another name.",
+            "model", f"{name} is the name of a backend, so no model can have it. Rename the model."
         )
     return name[:LONGEST_NAME]
 
@@ -160,7 +176,7 @@ def _not_another(spec: ModelSpec) -> ModelSpec:
     if there != (spec.backend, spec.location, spec.served_name, spec.key_variable):
         raise ChoiceError(
             "model",
-            f"{spec.name} is already the name of another listed model. Use that model (--model "
-            "alone), or give this one another name.",
+            f"Another model is listed with the name {spec.name}. To use that one, give --model "
+            "alone; to use this one, rename it.",
         )
     return spec

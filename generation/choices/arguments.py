@@ -23,9 +23,10 @@ def add_arguments(
         name = (called or {}).get(field.name, field.name)
         flag, help = f"--{name.replace('_', '-')}", field.help.replace("%", "%%")
         if field.kind is bool:
-            parser.add_argument(flag, dest=name, action="store_true", help=help)
+            label = f"{field.choice.label}. ".replace("%", "%%") if field.choice.help else ""
+            parser.add_argument(flag, dest=name, action="store_true", help=label + help)
             continue
-        has_default = not field.choice.usual and field.default != ""
+        has_default = not field.choice.usual and field.default not in (None, "")
         parser.add_argument(
             flag,
             dest=name,

@@ -54,7 +54,7 @@ def dataset_named(name: str) -> Dataset:
     found = Dataset.objects.filter(Q(name=name) | Q(slug=name)).first()
     if not found:
         names = ", ".join(Dataset.objects.values_list("name", flat=True)[:10]) or "none yet"
-        raise CommandError(f"No dataset {name!r}; there are: {names}")
+        raise CommandError(f"There is no dataset {name!r}. There are: {names}.")
     return found
 
 
@@ -249,9 +249,7 @@ def _outcome(progress: GridProgress, stderr: Any) -> str:
     if progress.n_empty:
         answered += f" ({progress.n_empty:,} with an empty response)"
     if grid.state != Grid.State.DONE:
-        raise CommandError(
-            f"{grid.error or 'The grid was cancelled in the meantime.'}\n{answered}."
-        )
+        raise CommandError(f"{grid.error or 'Another user cancelled the grid.'}\n{answered}.")
     cost = "" if progress.cost is None else f", {progress.cost:,.2f} {progress.currency}"
     return (
         f"{grid}: {answered}, {progress.n_failed:,} failed, "
@@ -262,5 +260,5 @@ def _outcome(progress: GridProgress, stderr: Any) -> str:
 def _progress(grid: Grid) -> GridProgress:
     found = grids_progress(Grid.objects.filter(pk=grid.pk))
     if not found:
-        raise CommandError("The grid was deleted in the meantime.")
+        raise CommandError("Another user deleted the grid while the command was working.")
     return found[0]

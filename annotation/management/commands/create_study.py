@@ -1,4 +1,4 @@
-"""Plan a study, and open it with --open."""
+"""Plan a study. With --open, open it too."""
 
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
@@ -36,20 +36,31 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("name", help="of the study to make")
-        parser.add_argument("--dataset", required=True, help="name or slug of a dataset")
-        parser.add_argument("--setups", nargs="+", help="names (default: all of the dataset)")
-        schemes = parser.add_mutually_exclusive_group()
-        schemes.add_argument("--scheme", default="AIS", choices=built_in_schemes())
-        schemes.add_argument("--scheme-file", type=Path, help="a scheme of your own, as JSON")
+        parser.add_argument("name", help="Name of the new study.")
+        parser.add_argument("--dataset", required=True, help="Name or slug of the dataset.")
         parser.add_argument(
-            "--arms", nargs="+", default=[Arm.Kind.SEPARATE.value], choices=Arm.Kind.values
+            "--setups", nargs="+", help="Names of setups. Default: all setups of the dataset."
+        )
+        schemes = parser.add_mutually_exclusive_group()
+        schemes.add_argument(
+            "--scheme", default="AIS", choices=built_in_schemes(), help="A scheme. Default: AIS."
+        )
+        schemes.add_argument("--scheme-file", type=Path, help="JSON file of a scheme of your own.")
+        parser.add_argument(
+            "--arms",
+            nargs="+",
+            default=[Arm.Kind.SEPARATE.value],
+            choices=Arm.Kind.values,
+            help="How raters see the responses. Default: separate.",
         )
         parser.add_argument(
-            "--raters", nargs="+", default=[], help="rater codes or user names, or 'all'"
+            "--raters",
+            nargs="+",
+            default=[],
+            help="Codes or user names of raters, or 'all'. Default: none; add raters later.",
         )
         add_arguments(parser, StudyPlan, called=CALLED)
-        parser.add_argument("--open", action="store_true", help="open it at once")
+        parser.add_argument("--open", action="store_true", help="Open the study at once.")
 
     def handle(self, *, name: str, open: bool, **options: Any) -> None:
         scheme = _scheme(options["scheme"], options["scheme_file"])
@@ -78,9 +89,9 @@ def _scheme(key: str, path: Path | None) -> Mapping[str, Any]:
         data = read_scheme(path.read_text(encoding="utf-8-sig"))
         load_scheme(data)
     except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}") from error
+        raise CommandError(f"{path}: {error.strerror}. Nothing was made.") from error
     except ValueError as error:  # a SchemeError, or a text that is not UTF-8
-        raise CommandError(f"{path}: {error}") from error
+        raise CommandError(f"{path}: {error}. Nothing was made.") from error
     scheme: Mapping[str, Any] = data
     return scheme
 
@@ -89,7 +100,7 @@ def _plan(name: str, scheme: Mapping[str, Any], options: Mapping[str, Any]) -> S
     """Return the plan that the options describe. The name is checked as the page does."""
     dataset = _dataset(options["dataset"])
     if not name.strip() or len(name) > 100:
-        raise CommandError(f"name: found {len(name)} characters; expected 1 to 100")
+        raise CommandError(f"name: found {len(name)} characters; expected 1 to 100.")
     usual = {"raters_per_unit": usual_raters_per_unit(load_scheme(scheme))}
     return StudyPlan(
         name=name.strip(),
@@ -130,7 +141,10 @@ def raters_called(names: Sequence[str]) -> list[User]:
     by_name |= {user.rater_code: user for user in accounts}
     for name in names:
         if name not in by_name:
-            raise CommandError(f"No user named {name!r} has the rater role.")
+            raise CommandError(
+                f"No rater has the code or user name {name!r}. An admin gives people the rater "
+                "role under Users."
+            )
     return list(dict.fromkeys(by_name[name] for name in names))
 
 

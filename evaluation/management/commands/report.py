@@ -62,5 +62,5 @@ def _named(kind: ReportKind[Any, Any], name: str) -> Any:
     found = there.filter(name=name).first()
     if not found:
         names = ", ".join(there.values_list("name", flat=True)[:10]) or "none yet"
-        raise CommandError(f"No {_about(kind)} {name!r}; there are: {names}")
+        raise CommandError(f"There is no {_about(kind)} {name!r}. There are: {names}.")
     return found

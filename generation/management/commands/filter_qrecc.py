@@ -1,6 +1,7 @@
-"""Filter the examples of a dataset and draw a seeded sample of what is left, here and now.
+"""Filter the examples of a dataset, and draw a seeded sample of those that are left.
 
-The same request again prints the same sample. Verdicts that were given by hand stay.
+The command does the work itself and needs no worker. If you give the same options again, it prints
+the same sample. Verdicts that people gave by hand are kept.
 """
 
 import json
@@ -35,17 +36,23 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("dataset", help="name of a dataset")
+        parser.add_argument("dataset", help="Name or slug of the dataset.")
         parser.add_argument(
             "--off",
             action="append",
             choices=FILTER_KEYS,
             default=[],
             metavar="FILTER",
-            help="leave a filter out; may be given again: " + ", ".join(FILTER_KEYS),
+            help="Leave this filter out. Give the option once for each filter. The filters are: "
+            f"{', '.join(FILTER_KEYS)}.",
         )
         add_arguments(parser, SampleChoices, called=CALLED)
-        parser.add_argument("--format", choices=["table", "json"], default="table")
+        parser.add_argument(
+            "--format",
+            choices=["table", "json"],
+            default="table",
+            help="Format of the output. Default: table.",
+        )
 
     def handle(self, **options: Any) -> None:
         dataset = _dataset(options["dataset"])
@@ -65,7 +72,7 @@ def _dataset(name: str) -> Dataset:
     found = Dataset.objects.filter(Q(name=name) | Q(slug=name)).first()
     if not found:
         names = ", ".join(Dataset.objects.values_list("name", flat=True)[:10]) or "none yet"
-        raise CommandError(f"No dataset {name!r}; there are: {names}")
+        raise CommandError(f"There is no dataset {name!r}. There are: {names}.")
     return found
 
 

@@ -1,7 +1,7 @@
-"""Make the calls of a grid file here and now.
+"""Ask the models of a grid file, and store their responses.
 
-The same command goes on with a grid that was stopped. A call that has a response is not made again.
-It needs no worker, and workers may help.
+The command makes the calls itself. It needs no worker, but workers may help. If it was stopped,
+give it again: it goes on where it was. A call that has a response is not made again.
 """
 
 from argparse import RawDescriptionHelpFormatter
@@ -34,13 +34,19 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("dataset", help="name of a dataset")
-        parser.add_argument("--grid", required=True, type=Path, metavar="FILE", help="a TOML file")
+        parser.add_argument("dataset", help="Name or slug of the dataset.")
         parser.add_argument(
-            "--dry-run", action="store_true", help="say what would be asked, and write nothing"
+            "--grid",
+            required=True,
+            type=Path,
+            metavar="FILE",
+            help="Grid file: a TOML file as shown below.",
         )
         parser.add_argument(
-            "--retry-failed", action="store_true", help="ask again what failed before"
+            "--dry-run", action="store_true", help="Print the plan. Ask and store nothing."
+        )
+        parser.add_argument(
+            "--retry-failed", action="store_true", help="Repeat the calls that failed."
         )
 
     def handle(self, **options: Any) -> None:
@@ -55,8 +61,12 @@ def _grid(path: Path) -> GridChoices:
     try:
         return read_grid(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}; expected a grid file.") from error
+        raise CommandError(
+            f"{path}: {error.strerror}. Expected a grid file, as manage.py generate --help shows."
+        ) from error
     except UnicodeDecodeError as error:
-        raise CommandError(f"{path}: no UTF-8; expected a grid file.") from error
+        raise CommandError(
+            f"{path}: the text is not UTF-8. Save the grid file as UTF-8."
+        ) from error
     except GridError as error:
         raise CommandError(f"{error}\nNothing was asked.") from error

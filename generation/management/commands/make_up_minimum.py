@@ -18,15 +18,25 @@ from generation.services.made_up_minimum import (
 
 
 class Command(BaseCommand):
-    help = "Make a dataset of a graph's questions whose minimum sets are drawn at random."
+    help = (
+        "Copy a dataset of questions about a graph, and draw each minimum knowledge set at random. "
+        "Use it to try experiments when the dataset has no published minimum sets."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("dataset", help="name or slug of a dataset; it is not changed")
+        parser.add_argument("dataset", help="Name or slug of the dataset. It is not changed.")
         parser.add_argument(
-            "--name", default="", help="name of the new dataset; it must contain “made-up”"
+            "--name", default="", help="Name of the new dataset. It must contain “made-up”."
         )
-        parser.add_argument("--triples", type=int, default=USUAL_TRIPLES, help="of a question")
-        parser.add_argument("--seed", type=int, default=USUAL_SEED)
+        parser.add_argument(
+            "--triples",
+            type=int,
+            default=USUAL_TRIPLES,
+            help=f"How many triples each minimum set has, at most. Default: {USUAL_TRIPLES}.",
+        )
+        parser.add_argument(
+            "--seed", type=int, default=USUAL_SEED, help=f"Seed of the draw. Default: {USUAL_SEED}."
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         source = dataset_named(options["dataset"])
@@ -37,6 +47,7 @@ class Command(BaseCommand):
         asked = KGQuestion.objects.filter(example__dataset=made).count()
         there = KGQuestion.objects.of_benchmark().filter(example__dataset=source).count()
         self.stdout.write(
-            f"{made}: {asked:,} questions, each with a minimum set that is made up; "
-            f"{there - asked:,} of {source} without a sub-graph to draw from are left out."
+            f"{made} has {asked:,} questions, each with a made-up minimum set. "
+            f"{there - asked:,} questions of {source} are left out: they have no sub-graph to draw "
+            "from."
         )

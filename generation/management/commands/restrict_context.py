@@ -1,10 +1,11 @@
-"""Ask a model with restricted context: part of the dialog beside part of the evidence, in tenths.
+"""Ask a model with restricted context: a part of the dialog and a part of the evidence.
 
-For each share s, the newest turns of the dialog stay whose share of its tokens is nearest to s, and
-the first sentences of the evidence whose share is nearest to 1 − s. All calls are at temperature 0.
-They are made with golden evidence and with non-evidence, and once with the whole dialog, which
-leaves no room for either. Examples without golden evidence are left out. The same command goes on
-where it was stopped.
+For each share s from 0 to 1, a prompt has the newest turns of the dialog and the first sentences of
+the evidence. The turns have about the share s of the dialog's tokens. The sentences have about the
+share 1 − s of the evidence's tokens. With the share 1, a prompt has the whole dialog and no
+evidence. The calls are made with golden evidence and with passages that are no evidence. All calls
+have temperature 0. Examples without golden evidence are left out. If the command was stopped, give
+it again: it goes on where it was.
 """
 
 from argparse import RawDescriptionHelpFormatter
@@ -39,20 +40,25 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("dataset", help="name of a dataset")
+        parser.add_argument("dataset", help="Name or slug of the dataset.")
         parser.add_argument(
             "--model",
             default="",
-            help="name of a model; default: the largest one, by the sizes in the names",
+            help="Name of the model. Default: the largest model here, by the sizes in their names.",
         )
-        parser.add_argument("--precision", choices=PRECISIONS, default=PRECISIONS[0])
-        parser.add_argument("--sample", default="", help="name of a sample; default: all examples")
+        parser.add_argument(
+            "--precision",
+            choices=PRECISIONS,
+            default=PRECISIONS[0],
+            help=f"Precision of the model. Default: {PRECISIONS[0]}.",
+        )
+        parser.add_argument("--sample", default="", help="Name of a sample. Default: all examples.")
         parser.add_argument(
             "--evidence",
             nargs="+",
             choices=get_args(RestrictedEvidence),
             default=list(USUAL_EVIDENCE),
-            help="default: golden and next-best",
+            help="Evidence of the prompts. Default: golden next-best.",
         )
         parser.add_argument(
             "--shares",
@@ -60,33 +66,35 @@ class Command(BaseCommand):
             type=float,
             metavar="S",
             default=list(SHARES),
-            help="shares of the dialog to keep; default: 1 0.9 0.8 … 0",
+            help="Shares of the dialog to keep, in tenths. Default: 1 0.9 0.8 … 0.",
         )
         parser.add_argument(
             "--query",
             choices=QUERIES,
             default=Retrieval().query,
-            help=(
-                "the text that next-best passages are searched by: the last question, or the "
-                "whole dialog"
-            ),
+            help="What next-best passages are searched with: the user question, or the whole "
+            f"dialog. Default: {Retrieval().query}.",
         )
-        parser.add_argument("--budget", type=int, metavar="N", help="most tokens of a prompt")
+        parser.add_argument(
+            "--budget", type=int, metavar="N", help="How many tokens a prompt may have."
+        )
         parser.add_argument(
             "--max-tokens",
             type=int,
             metavar="N",
             default=USUAL_MAX_TOKENS,
-            help=f"most tokens of a completion; default: {USUAL_MAX_TOKENS}",
+            help=f"How many tokens a completion may have. Default: {USUAL_MAX_TOKENS}.",
         )
         parser.add_argument(
-            "--name", default="", help="name of the grid; default: made from the other choices"
+            "--name",
+            default="",
+            help="Name of the grid. Default: a name made of the other options.",
         )
         parser.add_argument(
-            "--dry-run", action="store_true", help="say what would be asked, and write nothing"
+            "--dry-run", action="store_true", help="Print the plan. Ask and store nothing."
         )
         parser.add_argument(
-            "--retry-failed", action="store_true", help="ask again what failed before"
+            "--retry-failed", action="store_true", help="Repeat the calls that failed."
         )
 
     def handle(self, **options: Any) -> None:
@@ -124,8 +132,7 @@ def _largest(models: Sequence[str]) -> str:
     found = largest_named(models)
     if found is None:
         raise CommandError(
-            "--model: the names of the models do not say how large they are; choose one of "
-            f"{', '.join(models[:20])}."
-            "\nNothing was asked."
+            "--model: no model here has its size in its name. Choose one of: "
+            f"{', '.join(models[:20])}.\nNothing was asked."
         )
     return found

@@ -1,6 +1,6 @@
-"""Start the demo: data, accounts, the site on 127.0.0.1 and workers. Ctrl-C ends all of it.
+"""Start the demo: data, accounts, the site on 127.0.0.1 and workers. Ctrl-C ends all of them.
 
-When called again, it starts with what was entered before. It needs DJANGO_DEBUG=1.
+If you start it again, everything that was entered before is still there. It needs DJANGO_DEBUG=1.
 """
 
 import errno
@@ -39,12 +39,15 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("--port", type=int, default=8000, help="default: 8000")
+        parser.add_argument(
+            "--port", type=int, default=8000, help="Port of the site. Default: 8000."
+        )
 
     def handle(self, *, port: int, **options: Any) -> None:
         if not settings.DEBUG:
             raise CommandError(
-                "The passwords of the demo are public, so it runs only with DJANGO_DEBUG=1."
+                "The passwords of the demo are public, so it needs DJANGO_DEBUG=1. Set that only "
+                "on a computer of your own."
             )
         url = f"http://{HOST}:{port}/"
         try:
@@ -103,7 +106,7 @@ def _the_only_demo(url: str) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.seek(0)
-            raise CommandError(f"The demo is running already, at {lock.read()}") from None
+            raise CommandError(f"The demo is already running at {lock.read()}") from None
         lock.truncate(0)
         lock.write(url)
         lock.flush()
@@ -131,6 +134,8 @@ def _answers(url: str) -> bool:
         with opener.open(url.rstrip("/") + reverse("accounts:sign-in"), timeout=5):
             return True
     except urllib.error.HTTPError as error:
-        raise ProcessTrouble(f"The site answers {error.code} for its sign-in page.") from error
+        raise ProcessTrouble(
+            f"The sign-in page of the site cannot be shown: it answered with status {error.code}."
+        ) from error
     except OSError:
         return False

@@ -1,4 +1,7 @@
-"""Look at a file before its import: what it is, what its columns are, what it can be used for."""
+"""Check a file before you import it: what it is, what its columns are, what it can be used for.
+
+Nothing is stored. The exit status is 0 if the file can be imported, and 1 if not.
+"""
 
 import resource
 import time
@@ -29,7 +32,7 @@ EXAMPLE = """example:
 
 
 class Command(BaseCommand):
-    help = f"{__doc__} Nothing is stored. The exit status is 0 if the file can be imported."
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
@@ -51,8 +54,9 @@ class Command(BaseCommand):
         except UnmappedError as error:
             self._say_columns(error.look)
             raise CommandError(
-                "Its columns do not show where the responses are. Name the column of the "
-                "responses in a mapping (--mapping), or choose it on the import page."
+                "Its columns do not show which one has the responses. Write that in a mapping "
+                "file, and give the file with --mapping. Or upload the table on the site, and "
+                "choose the column there."
             ) from error
         except DatasetError as error:
             raise CommandError(str(error)) from error
@@ -61,13 +65,14 @@ class Command(BaseCommand):
         seconds = time.monotonic() - began
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         self.stdout.write(
-            f"The check took {seconds:.1f} s and {peak:,} MB; storing takes about {STORING} times "
-            "as long."
+            f"The check took {seconds:.1f} s and {peak:,} MB of memory. Storing takes about "
+            f"{STORING} times as long."
         )
         if outcome.n_problems:
             many = "s" if outcome.n_problems > 1 else ""
             raise CommandError(
-                f"{outcome.n_problems:,} problem{many}: fix the file, or import it with --skip-bad."
+                f"Found {outcome.n_problems:,} problem{many}. Fix the file, or import only the "
+                "good rows with --skip-bad."
             )
         self.stdout.write(self.style.SUCCESS("It can be imported."))
 

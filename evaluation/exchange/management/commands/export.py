@@ -1,4 +1,4 @@
-"""Export a study (with its dataset) or a dataset in the interchange format."""
+"""Export a study with its dataset, or a dataset alone, in the interchange format."""
 
 import os
 import shutil
@@ -25,18 +25,24 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("name", help="name of a study, or else of a dataset")
-        parser.add_argument("path", type=Path, help="a new folder, or a new file ending in .zip")
+        parser.add_argument(
+            "name", help="Name of a study or a dataset. A study is looked for first."
+        )
+        parser.add_argument(
+            "path", type=Path, help="A new folder, or a new file whose name ends in .zip."
+        )
 
     def handle(self, *, name: str, path: Path, **options: Any) -> None:
         study = Study.objects.select_related("dataset").filter(name=name).first()
         dataset = study.dataset if study else Dataset.objects.filter(name=name).first()
         if not dataset:
-            raise CommandError(f"There is no study and no dataset named {name!r}.")
+            raise CommandError(
+                f"No study and no dataset is named {name!r}. Names are matched exactly."
+            )
         if path.exists():
-            raise CommandError(f"{path} exists; expected a new folder or file.")
+            raise CommandError(f"{path} exists already. Give the path of a new folder or file.")
         if not path.absolute().parent.is_dir():
-            raise CommandError(f"{path.absolute().parent} is no folder.")
+            raise CommandError(f"There is no folder {path.absolute().parent}. Make it first.")
         # It is written beside its target first, so that it appears whole or not at all.
         unfinished = Path(tempfile.mkdtemp(prefix=".export-", dir=path.absolute().parent))
         try:

@@ -1,4 +1,4 @@
-"""Import a dataset, with votes and scores made elsewhere."""
+"""Import a dataset, with votes and scores that were made elsewhere if the files have some."""
 
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Mapping
@@ -29,16 +29,18 @@ class Command(BaseCommand):
         parser.epilog = EXAMPLE
         add_file_arguments(parser)
         parser.add_argument(
-            "--name", help="name of the dataset to make or add to (default: that of the file)"
+            "--name", help="Name of the dataset to make or add to. Default: the name of the file."
         )
         parser.add_argument(
-            "--study", help="name of the study for its votes (default: that of the dataset)"
+            "--study", help="Name of the study for its votes. Default: the name of the dataset."
         )
         parser.add_argument(
-            "--dry-run", action="store_true", help="check everything and store nothing"
+            "--dry-run", action="store_true", help="Check everything. Store nothing."
         )
         parser.add_argument(
-            "--skip-bad", action="store_true", help="leave out bad rows and store the good ones"
+            "--skip-bad",
+            action="store_true",
+            help="Import the good rows, and leave the rows with problems out.",
         )
 
     def handle(self, *, path: Path, **options: Any) -> None:
@@ -57,7 +59,9 @@ class Command(BaseCommand):
                 )
         except BadRows as error:
             list_problems(self, error.outcome)
-            raise CommandError("Nothing was imported. --skip-bad imports the good rows.") from error
+            raise CommandError(
+                "Nothing was imported. Fix the file, or import only the good rows with --skip-bad."
+            ) from error
         except DatasetError as error:
             raise CommandError(f"{error}\nNothing was imported.") from error
         say_what_was_found(self, outcome)
@@ -70,13 +74,20 @@ class Command(BaseCommand):
 
 def add_file_arguments(parser: CommandParser) -> None:
     """Add the arguments that say which file to read, and how."""
-    parser.add_argument("path", type=Path, help="a folder, a zip or one file, .gz or not")
-    parser.add_argument("--format", choices=READERS, help="default: recognised by its content")
     parser.add_argument(
-        "--encoding", choices=ENCODINGS, default=UTF_8, help="encoding of its text (default: utf-8)"
+        "path", type=Path, help="A folder, a zip or one file. Files may end in .gz."
     )
     parser.add_argument(
-        "--mapping", type=Path, help="for a table: a TOML file that says what each column is"
+        "--format", choices=READERS, help="Format of the file. Default: recognised by its content."
+    )
+    parser.add_argument(
+        "--encoding",
+        choices=ENCODINGS,
+        default=UTF_8,
+        help="Encoding of its text. Default: utf-8.",
+    )
+    parser.add_argument(
+        "--mapping", type=Path, help="For a table: a TOML file that says what each column holds."
     )
 
 

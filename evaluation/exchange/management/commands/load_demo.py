@@ -1,10 +1,12 @@
-"""Load the demo: accounts, the dataset 'Demo', two studies rated by simulated raters, one open.
+"""Load the demo: accounts, two datasets, two studies with simulated raters, and an open study.
+
+The dataset 'Demo' has dialogs. The open study is about it, and you can rate in it.
 
 A second dataset, 'Demo graph', is a made-up knowledge graph with questions and cited answers. The
-extractive model answers as well, in three seeded runs with 0 to 3 pieces of knowledge removed.
-Citations and [NA] are scored by word overlap. When the command is called again, it adds what is
-missing and changes nothing else. The demo's passwords are well known, so the command needs
-DJANGO_DEBUG=1.
+model 'extractive' answers its questions too, in three seeded runs, with 0 to 3 triples of the
+minimum knowledge sets removed. Citations and [NA] are scored by word overlap. If you give the
+command again, it adds what is missing and changes nothing else. The passwords of the demo are
+public, so the command needs DJANGO_DEBUG=1.
 """
 
 import csv
@@ -103,7 +105,8 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         if not settings.DEBUG:
             raise CommandError(
-                "The passwords of the demo are public, so it runs only with DJANGO_DEBUG=1."
+                "The passwords of the demo are public, so it needs DJANGO_DEBUG=1. Set that only "
+                "on a computer of your own."
             )
         accounts = [account.username for account in ACCOUNTS if _create_account(account)]
         there = set(Study.objects.values_list("name", flat=True))
@@ -117,9 +120,11 @@ class Command(BaseCommand):
                 names.append(OPEN_STUDY)
             graphs = [GRAPH_DATASET] if _import_graph(self.stderr) else []
         except DatasetError as error:
-            raise CommandError(f"{error}\nIs there another dataset named {DATASET!r}?") from error
+            raise CommandError(
+                f"{error}\nThe demo is not complete. If you have a dataset {DATASET!r}, rename it."
+            ) from error
         if not accounts and not names and not graphs:
-            self.stdout.write("The demo is there already. Nothing was changed.")
+            self.stdout.write("The demo is already loaded. Nothing was changed.")
         for what, added in (("account", accounts), ("study", names), ("dataset", graphs)):
             for name in added:
                 self.stdout.write(f"{what}: {name}")

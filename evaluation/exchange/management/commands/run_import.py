@@ -1,4 +1,4 @@
-"""Check or store one uploaded file within limits; workers start this (see import_process)."""
+"""Check or store one uploaded file within limits. Only workers start this command."""
 
 import sys
 from typing import Any
@@ -13,7 +13,9 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("import_id", type=int, help="the token it was taken with: on stdin")
+        parser.add_argument(
+            "import_id", type=int, help="Number of the import. Its token comes on stdin."
+        )
 
     def handle(self, *, import_id: int, **options: Any) -> None:
         if status := run_within_limits(import_id, sys.stdin):

@@ -1,9 +1,9 @@
-"""Construct questions about a knowledge graph from entries, with their minimum knowledge sets.
+"""Make questions about a knowledge graph from entries, with their minimum knowledge sets.
 
 An entry is a paragraph that names two people, and how they are related. Both people are looked up
 at a SPARQL endpoint. Then a language model writes a question, round by round. The command needs no
-worker. Given again, it resumes a construction that was stopped. If the construction is done, it
-gives each entry that failed one more attempt.
+worker. If it was stopped, give it again: it goes on where it was. If the construction is done, the
+command gives each entry that failed one more attempt.
 """
 
 import os
@@ -56,45 +56,47 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("entries", type=Path, help="a CSV, TSV or JSON Lines file")
-        parser.add_argument("--name", required=True, help="of the construction")
-        parser.add_argument("--model", required=True, help="a listed model")
+        parser.add_argument("entries", type=Path, help="CSV, TSV or JSON Lines file of entries.")
+        parser.add_argument("--name", required=True, help="Name of the construction.")
         parser.add_argument(
-            "--relations", type=Path, help="a JSON file that lists the properties of each relation"
+            "--model", required=True, help="Name of a listed model. It writes the questions."
+        )
+        parser.add_argument(
+            "--relations", type=Path, help="JSON file: the properties that mean each relation."
         )
         add_arguments(parser, ConstructionPlan, called=CALLED)
         parser.add_argument(
             "--dry-run",
             action="store_true",
-            help="only check the entries; ask nothing, write nothing",
+            help="Only check the entries. Ask and store nothing.",
         )
         parser.add_argument(
             "--publish",
             metavar="NAME",
-            help="name of a dataset to make from all questions that were not dropped",
+            help="Make a dataset with this name. It has all questions that were not dropped.",
         )
         parser.add_argument(
             "--style",
             choices=[*Style.values, BOTH],
             default=Style.COMPLEX.value,
-            help=(
-                "style of the questions of that dataset; both: one dataset for each style, with "
-                "the style after the name"
-            ),
+            help="Style of the dataset's questions. Default: complex. With 'both', each style has "
+            "a dataset whose name ends in the style.",
         )
         parser.add_argument(
-            "--export", type=Path, metavar="FOLDER", help="a new folder for what is published"
+            "--export",
+            type=Path,
+            metavar="FOLDER",
+            help="New folder. The published dataset is exported to it.",
         )
 
     def handle(self, **options: Any) -> None:
         folder: Path | None = options["export"]
         if folder and not options["publish"]:
             raise CommandError(
-                "--export: found no --publish; expected the name of the dataset to publish and "
-                "export."
+                "--export: there is nothing to export. Name the dataset to make with --publish."
             )
         if folder and (folder.exists() or not folder.absolute().parent.is_dir()):
-            raise CommandError(f"--export {folder}: expected a new folder inside an existing one.")
+            raise CommandError(f"--export {folder}: expected a new folder in a folder that exists.")
         check = _read(options["entries"], options["relations"])
         plan = _plan(check, options)
         if options["dry_run"]:
@@ -112,7 +114,9 @@ class Command(BaseCommand):
             if construction:
                 self._report(construction, plan)
         if construction is None:
-            raise CommandError("The construction was deleted in the meantime.")
+            raise CommandError(
+                "Another user deleted the construction while the command was working."
+            )
         if options["publish"]:
             self._publish(construction, options["publish"], options["style"], folder)
 
@@ -171,13 +175,20 @@ def _read(entries: Path, relations: Path | None) -> EntriesCheck:
     try:
         n_bytes = entries.stat().st_size
         if n_bytes > LIMITS.max_bytes:
-            raise CommandError(f"{entries}: expected at most {LIMITS.max_bytes:,} bytes")
+            raise CommandError(
+                f"{entries}: the file is too large; expected at most {LIMITS.max_bytes:,} bytes."
+            )
         upload = Upload(entries.name, entries.read_bytes())
         if relations:
             text = relations.read_text(encoding="utf-8-sig")
             upload = upload._replace(relations_file=relations.name, relations_text=text)
-        check = checked(upload, is_page=False)
-    except (OSError, UnicodeDecodeError, DatasetError) as error:
+        check = checked(upload)
+    except OSError as error:
+        raise CommandError(f"{error.filename}: {error.strerror}\nNothing was asked.") from error
+    except UnicodeDecodeError as error:
+        said = f"--relations {relations}: the text is not UTF-8 ({error})"
+        raise CommandError(f"{said}\nNothing was asked.") from error
+    except DatasetError as error:
         raise CommandError(f"{error}\nNothing was asked.") from error
     if check.problems:
         said = [str(problem) for problem in check.problems[:PROBLEMS_SHOWN]]

@@ -1,8 +1,9 @@
 """Pull entities from a SPARQL endpoint into the knowledge graph of a dataset.
 
 For each name, the entities that have it as label or alias are pulled, with their aliases and
-one-hop statements. This includes all namesakes. Entities that are in the graph already are not
-changed. The command needs no worker. Given again, it resumes a pull that was stopped.
+one-hop triples. If several entities have the name, all of them are pulled. Entities that are
+already in the graph are not changed. The command needs no worker. If it was stopped, give it again:
+it goes on where it was.
 """
 
 from argparse import RawDescriptionHelpFormatter
@@ -33,11 +34,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("dataset", help="name or slug of a dataset to add to, or a new name")
-        parser.add_argument("name", nargs="*", help="labels, aliases or qids, as Q42 or '<E12>'")
+        parser.add_argument("dataset", help="Name or slug of a dataset to add to, or a new name.")
         parser.add_argument(
-            "--names", type=Path, help="a text file with more names, one on each line"
+            "name", nargs="*", help="Labels, aliases or qids of entities, as in Q42 or '<E12>'."
         )
+        parser.add_argument("--names", type=Path, help="Text file with more names, one a line.")
         add_arguments(parser, PullPlan, called=CALLED)
 
     def handle(self, **options: Any) -> None:
@@ -63,7 +64,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{content['name']}: {'; '.join(found) or 'not found'}")
         totals = job.result.get("totals")
         if totals is None:
-            self.stdout.write("The graph lacks none of these entities.")
+            self.stdout.write("The graph already has all of them. Nothing was pulled.")
             return
         self.stdout.write(
             f"{totals['n_new']:,} new entities with {totals['n_triples']:,} triples, "
@@ -81,7 +82,11 @@ def _lines(file: Path | None) -> list[str]:
         return []
     try:
         if file.stat().st_size > MOST_BYTES:
-            raise CommandError(f"--names {file}: expected at most {MOST_BYTES:,} bytes")
+            raise CommandError(
+                f"--names {file}: the file is too large; expected at most {MOST_BYTES:,} bytes."
+            )
         return file.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"--names {file}: {error}") from error
+    except OSError as error:
+        raise CommandError(f"--names {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"--names {file}: the text is not UTF-8 ({error})") from error

@@ -1,11 +1,12 @@
 """Run one of KaLMA's experiments: ask the models, score their answers, print the table.
 
-The command itself does all the work; workers may help. Given again, it continues where it was
-stopped: what has a response or a score already is not asked again. Without --models nothing is
+The command does all the work itself, but workers may help. If it was stopped, give it again: it
+goes on where it was. Answers and scores that exist are not made again. Without --models no model is
 asked, and the table is about the existing answers. Only the table goes to the standard output.
 
-Human alignment is about a study that people rate: --new-study plans one, and --study prints its
-table. Nothing is asked, and nothing is scored unless a model that scores is named.
+The experiment 'alignment' is about a study that people rate. --new-study plans such a study, and
+--study prints its table. No model is asked. Answers are scored only if you name a model that scores
+(--model or --backend).
 """
 
 from argparse import RawDescriptionHelpFormatter
@@ -71,17 +72,24 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("experiment", choices=EXPERIMENTS)
-        parser.add_argument("--dataset", required=True, help="name of a dataset")
+        parser.add_argument("experiment", choices=EXPERIMENTS, help="The experiment to run.")
+        parser.add_argument("--dataset", required=True, help="Name or slug of the dataset.")
         _add_asking(parser.add_argument_group("asking"))
         add_model_arguments(parser)  # the model that scores: entailment, or a judge of text quality
         quality = parser.add_argument_group("text quality")
         add_arguments(quality, ScoringPlan, called=JUDGED)
         _add_rating(parser.add_argument_group("human alignment"))
         parser.add_argument(
-            "--retry-failed", action="store_true", help="ask and score again what failed before"
+            "--retry-failed",
+            action="store_true",
+            help="Repeat the calls and the scores that failed.",
         )
-        parser.add_argument("--format", choices=["table", *FORMATS], default="table")
+        parser.add_argument(
+            "--format",
+            choices=["table", *FORMATS],
+            default="table",
+            help="Format of the table. Default: table.",
+        )
 
     def handle(self, **options: Any) -> None:
         dataset = dataset_named(options["dataset"])
@@ -121,8 +129,8 @@ class Command(BaseCommand):
         """
         answers = answers_of(dataset, experiment.key)
         if not answers.exists():
-            hint = ": name --models to ask" if experiment.has_grid else ""
-            raise CommandError(f"{dataset.name} has no answers for this experiment{hint}.")
+            hint = " Name the models to ask with --models." if experiment.has_grid else ""
+            raise CommandError(f"{dataset.name} has no answers for this experiment.{hint}")
         for plan in plans:
             try:
                 run = requested_here(dataset, plan, answers)
@@ -137,9 +145,18 @@ class Command(BaseCommand):
 
 
 def _add_asking(group: Any) -> None:
-    group.add_argument("--models", nargs="+", default=[], metavar="MODEL", help="to ask, by name")
     group.add_argument(
-        "--ask-precision", choices=PRECISIONS, default=PRECISIONS[0], help="of these models"
+        "--models",
+        nargs="+",
+        default=[],
+        metavar="MODEL",
+        help="Names of the models to ask. Without them, no model is asked.",
+    )
+    group.add_argument(
+        "--ask-precision",
+        choices=PRECISIONS,
+        default=PRECISIONS[0],
+        help=f"Precision of the models that are asked. Default: {PRECISIONS[0]}.",
     )
     group.add_argument(
         "--temperatures",
@@ -147,10 +164,15 @@ def _add_asking(group: Any) -> None:
         type=float,
         default=[],
         metavar="T",
-        help="default: the paper's",
+        help="Temperatures of the models. Default: those of the paper.",
     )
     group.add_argument(
-        "--seeds", nargs="+", type=int, default=[], metavar="N", help="one run each; default: 0 1 2"
+        "--seeds",
+        nargs="+",
+        type=int,
+        default=[],
+        metavar="N",
+        help="Seeds of the runs, one run for each seed. Default: 0 1 2.",
     )
     add_arguments(group, ExperimentPlan)
     group.add_argument(
@@ -159,22 +181,26 @@ def _add_asking(group: Any) -> None:
         action="append",
         default=[],
         metavar=("MODEL", "INPUT", "OUTPUT"),
-        help="price of a million tokens; once for each model",
+        help="Prices of a million tokens of input and of output. Give it once for each model.",
     )
     group.add_argument(
-        "--dry-run", action="store_true", help="say what would be asked, and write nothing"
+        "--dry-run", action="store_true", help="Print the plan. Ask and store nothing."
     )
 
 
 def _add_rating(group: Any) -> None:
-    group.add_argument("--study", metavar="NAME", help="whose table is printed")
+    group.add_argument("--study", metavar="NAME", help="Name of the study whose table is printed.")
     group.add_argument(
         "--new-study",
         metavar="NAME",
-        help="name of a study to plan; --models: whose pairs (default: all)",
+        help="Name of a new study to plan. --models says whose pairs it has. Default: those of all "
+        "models.",
     )
     group.add_argument(
-        "--raters", nargs="+", default=[], help="rater codes or user names, or 'all'"
+        "--raters",
+        nargs="+",
+        default=[],
+        help="Codes or user names of the new study's raters, or 'all'.",
     )
     add_arguments(group, PairDraw, called=PAIRS)
 
@@ -193,7 +219,9 @@ def _grid(
     if not options["models"]:
         return None
     if not experiment.has_grid:
-        raise CommandError(f"--models: {experiment.title} uses answers that exist.")
+        raise CommandError(
+            f"--models: {experiment.title} asks no models, it uses existing answers. Leave it out."
+        )
     prices = _prices(options)
     plan = ExperimentPlan(
         experiment.key,
@@ -206,7 +234,9 @@ def _grid(
         **given_from(ExperimentPlan, options),
     )
     if plan.graph != "retrieved" and not experiment.has_choice_of_graph:
-        raise CommandError(f"--graph: {experiment.title} starts from the gold sub-graphs.")
+        raise CommandError(
+            f"--graph: {experiment.title} always uses the gold sub-graphs. Leave it out."
+        )
     if lacking := why_not(dataset, experiment, plan.graph):
         raise CommandError(lacking[0])
     try:
@@ -224,15 +254,17 @@ def _prices(options: Mapping[str, Any]) -> dict[str, Price]:
     prices: dict[str, Price] = {}
     for model, *given in options["price"]:
         if model not in options["models"] or model in prices:
-            raise CommandError(f"--price {model}: expected each of the --models once at most.")
+            raise CommandError(
+                f"--price {model}: expected one of the --models, and each model once."
+            )
         try:
             prices[model] = Price(*map(float, given))
         except ValueError as error:
             said = " ".join(given)
-            raise CommandError(f"--price {model} {said}: expected two numbers.") from error
+            raise CommandError(f"--price {model}: found {said}; expected two numbers.") from error
         if not all(0 <= price <= MOST_PRICE for price in prices[model]):
             expected = f"two numbers from 0 to {MOST_PRICE:,}"
-            raise CommandError(f"--price {model} {' '.join(given)}: expected {expected}.")
+            raise CommandError(f"--price {model}: found {' '.join(given)}; expected {expected}.")
     return prices
 
 
@@ -267,15 +299,20 @@ def _study(dataset: Dataset, experiment: KGExperiment, options: Mapping[str, Any
     name = options["study"]
     if experiment.has_grid:
         if name:
-            raise CommandError(f"--study: {experiment.title} is about a dataset alone.")
+            raise CommandError(
+                f"--study: {experiment.title} is about a dataset, not a study. Leave it out."
+            )
         return None
     if not name:
-        raise CommandError(f"--study: {experiment.title} is about a study; name one.")
+        raise CommandError(
+            f"{experiment.title} is about a study. Name one with --study, or plan one with "
+            "--new-study."
+        )
     found = Study.objects.filter(name=name, dataset=dataset).first()
     if found is None:
         studies = Study.objects.filter(dataset=dataset).values_list("name", flat=True)
         there = ", ".join(studies[:10]) or "none yet"
-        raise CommandError(f"No study {name!r} about {dataset.name}; there are: {there}")
+        raise CommandError(f"{dataset.name} has no study {name!r}. It has: {there}.")
     return found
 
 
@@ -287,11 +324,15 @@ def _planned_study(dataset: Dataset, experiment: KGExperiment, options: Mapping[
     """
     name = options["new_study"].strip()
     if experiment.has_grid:
-        raise CommandError(f"--new-study: {experiment.title} is about a dataset alone.")
+        raise CommandError(
+            f"--new-study: {experiment.title} is about a dataset, not a study. Leave it out."
+        )
     if options["study"]:
-        raise CommandError("--new-study: it has no table yet; leave --study out.")
+        raise CommandError("--new-study: a new study has no table yet. Leave --study out.")
     if not 1 <= len(name) <= LONGEST_NAME:
-        raise CommandError(f"--new-study: found {len(name)} characters; expected 1 to 100.")
+        raise CommandError(
+            f"--new-study: found a name of {len(name)} characters; expected 1 to 100."
+        )
     try:
         study = request_alignment_study(
             dataset,
@@ -308,7 +349,7 @@ def _planned_study(dataset: Dataset, experiment: KGExperiment, options: Mapping[
 
 def _print_plan(dataset: Dataset, grid: GridChoices | None, stdout: Any) -> None:
     if grid is None:
-        raise CommandError("--dry-run: name --models to say what would be asked.")
+        raise CommandError("--dry-run: no models are named. Name the models to ask with --models.")
     print_plan(dataset, grid, stdout)
 
 

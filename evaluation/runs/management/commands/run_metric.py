@@ -1,7 +1,7 @@
 """Score the responses of a study or a dataset with an auto-metric.
 
-The command scores them itself and needs no worker. If a run was stopped, the same command continues
-it, and also scores responses that were added since.
+The command scores the responses itself and needs no worker. If a run was stopped, give the same
+command again: it goes on, and it also scores responses that were added since.
 """
 
 from argparse import RawDescriptionHelpFormatter
@@ -37,15 +37,17 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("metric", choices=METRICS)
+        parser.add_argument("metric", choices=METRICS, help="The metric to score with.")
         what = parser.add_mutually_exclusive_group(required=True)
-        what.add_argument("--study", help="name of a study, whose responses are scored")
-        what.add_argument("--dataset", help="name of a dataset, whose responses are all scored")
+        what.add_argument("--study", help="Name of a study. Its responses are scored.")
+        what.add_argument(
+            "--dataset", help="Name or slug of a dataset. All its responses are scored."
+        )
         add_model_arguments(parser)
         add_metric_options(parser)
         add_arguments(parser, RunChoices)
         parser.add_argument(
-            "--retry-failed", action="store_true", help="score again what failed before"
+            "--retry-failed", action="store_true", help="Repeat the scores that failed."
         )
 
     def handle(self, **options: Any) -> None:
@@ -68,7 +70,7 @@ def _study(name: str) -> Study:
     found = Study.objects.filter(name=name).select_related("dataset").first()
     if not found:
         names = ", ".join(Study.objects.values_list("name", flat=True)[:10]) or "none yet"
-        raise CommandError(f"No study {name!r}; there are: {names}")
+        raise CommandError(f"There is no study {name!r}. There are: {names}.")
     return found
 
 
@@ -76,7 +78,7 @@ def _dataset(name: str) -> Dataset:
     found = Dataset.objects.filter(Q(name=name) | Q(slug=name)).first()
     if not found:
         names = ", ".join(Dataset.objects.values_list("name", flat=True)[:10]) or "none yet"
-        raise CommandError(f"No dataset {name!r}; there are: {names}")
+        raise CommandError(f"There is no dataset {name!r}. There are: {names}.")
     return found
 
 

@@ -1,8 +1,9 @@
-"""Search for demonstrations with which a language model rates like the raters of one setup.
+"""Search for demonstrations that make a language model rate as the raters of one setup do.
 
-The search goes once through the examples of the setup, in seeded order. An example is kept as the
-next demonstration when it lowers the error over the rest. Every tried prompt is stored. If a search
-was stopped, the same command continues it. It needs no worker.
+The search goes once through the examples of the setup, in an order that the seed decides. It tries
+each example as the next demonstration, and keeps it if it lowers the error over the other examples.
+Every prompt that was tried is stored. The command needs no worker. If a search was stopped, give
+the same command again: it goes on where it was.
 """
 
 from argparse import RawDescriptionHelpFormatter
@@ -37,10 +38,23 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("--study", required=True, help="name of a study with the question")
-        parser.add_argument("--setup", required=True, help="the slice: name of one of its setups")
-        parser.add_argument("--metric", choices=PROMPTED, default=PROMPTED[0])
-        parser.add_argument("--name", required=True, help="name for the prompt that is found")
+        parser.add_argument(
+            "--study", required=True, help="Name of a study that asks the question of the metric."
+        )
+        parser.add_argument(
+            "--setup",
+            required=True,
+            help="Name of one of its setups. Its rated responses are the examples.",
+        )
+        parser.add_argument(
+            "--metric",
+            choices=PROMPTED,
+            default=PROMPTED[0],
+            help=f"The metric that the prompt is for. Default: {PROMPTED[0]}.",
+        )
+        parser.add_argument(
+            "--name", required=True, help="Name of the prompt that the search makes."
+        )
         add_arguments(parser, SearchPlan)
         add_model_arguments(parser)
 
@@ -53,13 +67,13 @@ class Command(BaseCommand):
             option = f"--{error.field.replace('_', '-')}: " if error.field else ""
             raise CommandError(f"{option}{error}\nNothing was asked.") from error
         self.stderr.write(
-            f"{plan.spec.name} is asked for at most {found.most_calls:,} replies. A reply that "
-            f"cannot be read is asked for up to {len(TRIES)} times."
+            f"{plan.spec.name} is asked for at most {found.most_calls:,} replies. If a reply "
+            f"cannot be read, it is asked up to {len(TRIES)} times."
         )
         if found.n_outside_full_share:
             self.stderr.write(
-                f"{found.n_outside_full_share:,} rated responses are left out, because rating may "
-                "have stopped early for them."
+                f"{found.n_outside_full_share:,} rated responses are left out: some may have fewer "
+                "votes, because the study stops asking when a majority is decided."
             )
         self._report(do_here(job, f"Searching {job.name}", "prompts", self.stderr))
 
@@ -84,10 +98,10 @@ def _plan(options: dict[str, Any]) -> SearchPlan:
     study = Study.objects.filter(name=options["study"]).first()
     if study is None:
         names = ", ".join(Study.objects.values_list("name", flat=True)[:10]) or "none yet"
-        raise CommandError(f"No study {options['study']!r}; there are: {names}")
+        raise CommandError(f"There is no study {options['study']!r}. There are: {names}.")
     spec = spec_from(options)
     if spec is None:
-        raise ChoiceError("model", "A prompt needs a language model. Name one.")
+        raise ChoiceError("model", "Only a language model can be given a prompt. Name one.")
     return SearchPlan(
         study=study,
         setup=options["setup"],
@@ -101,7 +115,7 @@ def _plan(options: dict[str, Any]) -> SearchPlan:
 def _in_precision(spec: ModelSpec, precision: str | None) -> ModelSpec:
     offered = precisions_of(spec.backend)
     if precision and precision not in offered:
-        raise ChoiceError("precision", f"{precision}: expected {' or '.join(offered)}.")
+        raise ChoiceError("precision", f"Found {precision}; expected {' or '.join(offered)}.")
     return spec._replace(precision=precision or offered[0])
 
 

@@ -82,7 +82,7 @@ def _study(name: str) -> Study:
     found = Study.objects.filter(name=name).select_related("dataset").first()
     if not found:
         names = ", ".join(Study.objects.values_list("name", flat=True)[:10]) or "none yet"
-        raise CommandError(f"No study {name!r}; there are: {names}")
+        raise CommandError(f"There is no study {name!r}. There are: {names}.")
     return found
 
 
@@ -93,7 +93,9 @@ def _checked(study: Study, question: str, truth: str | None) -> str:
         raise CommandError(f"The raters of {study.name!r} judge citations, and Auto-AIS responses.")
     questions = [each.key for each in scheme.questions]
     if question and question not in questions:
-        raise CommandError(f"No question {question!r}; there are: {', '.join(questions)}")
+        raise CommandError(
+            f"There is no question {question!r}. The questions are: {', '.join(questions)}."
+        )
     arms = [arm.kind for arm in study.arms.all()]
     if truth and arms and truth not in arms:
         raise CommandError(f"No {truth} arm in {study.name!r}; there is: {', '.join(arms)}")
