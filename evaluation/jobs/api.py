@@ -109,7 +109,7 @@ class Jobs(Readable):
         """Stop a job; what it has found is kept. Only admins may stop pulls and constructions."""
         job = self._changeable()
         if not services.cancel_job(job, _who(request)):
-            raise Conflict("This job has ended.")
+            raise Conflict("This job cannot be cancelled, because it has ended.")
         return self._answer(job)
 
     @extend_schema(request=None, responses={202: JobSerializer})
@@ -121,7 +121,7 @@ class Jobs(Readable):
         """
         job = self._changeable()
         if not resume(job, _who(request)):
-            raise Conflict("Only a job that was cancelled or has failed can be resumed.")
+            raise Conflict("This job cannot go on. Only a job that was cancelled or failed can.")
         send_job(job)
         return self._answer(job, status.HTTP_202_ACCEPTED)
 
@@ -133,7 +133,7 @@ class Jobs(Readable):
         """
         job: Job = self.get_object()
         if kind_of(job).asks_others and Role.ADMIN not in roles_of(_who(self.request)):
-            raise PermissionDenied("Only admins can change pulls and constructions.")
+            raise PermissionDenied("Only admins may change pulls and constructions.")
         return job
 
     def _answer(self, job: Job, code: int = status.HTTP_200_OK) -> Answer:

@@ -116,8 +116,7 @@ def _same_again(
     job = Job.objects.get(name=name)
     if job.kind != kind or job.parameters != {**parameters, "data": job.parameters["data"]}:
         raise JobError(
-            f"{name} is the name of a job with other choices: choose another name, or delete that "
-            "job.",
+            f"A job with other choices is named {name}. Choose another name, or delete that job.",
             "name",
         )
     has_changed = job.parameters["data"] != json.loads(json.dumps(dict(data)))
@@ -125,7 +124,7 @@ def _same_again(
         ended = date_format(timezone.localtime(job.finished_at), "j F Y, H:i")
         raise JobError(
             f"This {job.get_kind_display().lower()} ended on {ended}, and votes or scores have "
-            "changed since. To start again with the present ones, delete it first.",
+            "changed since. Delete it to start again with the current ones.",
             "name",
         )
     resume_job(job, user)

@@ -96,7 +96,7 @@ def cancel_job(request: SignedInRequest, pk: int) -> HttpResponse:
     if services.cancel_job(found, request.user):
         messages.success(request, f"{found.name} was cancelled. What it has found stays.")
     else:
-        messages.info(request, f"{found.name} has already ended.")
+        messages.info(request, f"{found.name} had already ended.")
     return redirect("evaluation:job", pk)
 
 
@@ -121,7 +121,8 @@ def delete_job(request: SignedInRequest, pk: int) -> HttpResponse:
     if kind.page:
         messages.error(
             request,
-            f"Delete the {found.get_kind_display().lower()} itself. Its job is then deleted too.",
+            f"This job cannot be deleted alone. Delete the {found.get_kind_display().lower()}, "
+            "and its job is deleted too.",
         )
         return redirect(kind.page(found))
     try:

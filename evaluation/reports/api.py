@@ -83,7 +83,7 @@ class _NoSuchReport(APIView):
     keys: list[str] = []
 
     def get(self, request: Request, slug: str, report: str) -> Answer:
-        raise NotFound(f"There is no report {report!r}; there are: {', '.join(self.keys)}.")
+        raise NotFound(f"There is no report {report!r}. The reports are: {', '.join(self.keys)}.")
 
 
 def _columns_said(declared: ReportKind[Any, Any]) -> str:

@@ -31,7 +31,7 @@ def report_file(
     """
     known = [*FORMATS, *(CONTENT_TYPES if chart else ())]
     if format_key not in known:
-        raise Http404(f"Formats: {', '.join(sorted(known))}.")
+        raise Http404(f"There is no such format. The formats are: {', '.join(sorted(known))}.")
     try:
         report = make()
     except (ChoiceError, CannotReport, NotYet) as error:
@@ -49,9 +49,9 @@ def figure_file(spec: Spec | None, format_key: str, name: str) -> HttpResponse:
         Http404: the format does not exist, or there is nothing to draw.
     """
     if format_key not in CONTENT_TYPES:
-        raise Http404(f"Formats: {', '.join(CONTENT_TYPES)}.")
+        raise Http404(f"There is no such format. The formats are: {', '.join(CONTENT_TYPES)}.")
     if spec is None:
-        raise Http404("There is nothing to draw: no figure of this kind is defined.")
+        raise Http404("There is nothing to draw, because no figure of this kind is defined.")
     return attachment(
         chart_file(spec, format_key), CONTENT_TYPES[format_key], f"{name}.{format_key}"
     )

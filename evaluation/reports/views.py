@@ -95,7 +95,7 @@ def _kind(about: About, key: str) -> Kind:
         if key in kind.keys:
             return kind
     there = ", ".join(kind.key for kind in kinds)
-    raise Http404(f"There is no report {key!r}; there are: {there}.")
+    raise Http404(f"There is no report {key!r}. The reports are: {there}.")
 
 
 def _of_subject(subject: Dataset | Study) -> dict[str, Any]:

@@ -44,7 +44,10 @@ def report_if_indexed(dataset: Dataset, choices: RetrievalChoices) -> Report[Rec
         NotYet: an index is needed that does not exist and would take long to build.
     """
     if not can_rank(dataset, choices):
-        raise NotYet("The passages are not indexed yet. Index them on the retrieval page.")
+        raise NotYet(
+            "The passages are not indexed yet. Open the page Retrieval of the dataset to have them "
+            "indexed."
+        )
     return retrieval_report(dataset, choices)
 
 

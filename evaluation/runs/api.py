@@ -184,7 +184,7 @@ class Runs(Readable):
         """Stop a run. Its scores are kept."""
         run = self._of_ours()
         if not services.cancel_run(run, _who(request)):
-            raise Conflict("This run is not going on.")
+            raise Conflict("This run cannot be cancelled, because it is not going on.")
         return self._answer(run)
 
     @extend_schema(request=None, responses={202: RunSerializer})
@@ -193,7 +193,7 @@ class Runs(Readable):
         """Resume a run that was cancelled or failed."""
         run = self._of_ours()
         if not services.resume_run(run, _who(request)):
-            raise Conflict("Only a run that was cancelled or has failed can be resumed.")
+            raise Conflict("This run cannot go on. Only a run that was cancelled or failed can.")
         send_run(run)
         return self._answer(run, status.HTTP_202_ACCEPTED)
 

@@ -55,7 +55,7 @@ class NewRunSerializer(StrictSerializer):
     def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Check the choices together, because metric and model decide which ones are possible."""
         if ("study" in asked) == ("dataset" in asked):
-            raise ValidationError({"study": ["Name either a study or a dataset."]})
+            raise ValidationError({"study": ["Name a study or a dataset, but not both."]})
         try:
             asked["plan"] = _plan(asked)
         except ChoiceError as error:

@@ -39,33 +39,29 @@ class RunChoices(NamedTuple):
                 EvidenceChoice.GOLDEN.value: "Golden: what the dataset says is right",
                 EvidenceChoice.RETRIEVED.value: "Retrieved: what a search finds",
             },
-            help="For metrics that look at evidence.",
+            help="Only for a metric that looks at evidence.",
             usual="the study's choice, or shown",
         ),
     ] = ""
     threshold: Annotated[
         float | None,
-        Choice(
-            "Threshold",
-            help="The score that separates yes from no.",
-            usual="the threshold of the metric",
-        ),
+        Choice("Threshold", help="Higher scores count as yes.", usual="the metric's own"),
     ] = None
     sample: Annotated[
         int | None,
         Choice(
             "Responses of each model",
-            help="The number of responses that the seed draws. 0: all.",
+            help="How many responses the seed draws. 0: all.",
             low=0,
             high=MOST_SAMPLED,
-            usual="the usual number of the metric, which is all for most metrics",
+            usual="the metric's own, mostly all",
         ),
     ] = None
     seed: Annotated[
         int,
         Choice(
             "Seed of the draw",
-            help="The seed that draws the responses.",
+            help="It decides which responses are drawn.",
             low=0,
             high=LARGEST_SEED,
         ),
@@ -99,14 +95,14 @@ def all_options() -> list[SharedOption]:
         for option in kind.options:
             found.setdefault(option.name, []).append((metric, option))
     shared = [_shared(name, having) for name, having in found.items()]
-    said = f"Of {', '.join(PROMPTED)}: the prompt, the usual one or one that a search has found."
+    said = f"For {', '.join(PROMPTED)}: the usual prompt, or one that a prompt search has found."
     return [*shared, SharedOption(PROMPT, [], False, said)]
 
 
 def _shared(name: str, having: list[tuple[str, Option]]) -> SharedOption:
     values = dict.fromkeys(key for _, option in having for key, _ in option.choices)
     first = having[0][1]
-    said = f"Of {', '.join(metric for metric, _ in having)}: {first.help or first.label}"
+    said = f"For {', '.join(metric for metric, _ in having)}: {first.help or f'{first.label}.'}"
     return SharedOption(name, list(values), not values, said)
 
 
@@ -150,7 +146,7 @@ def model_called(name: str) -> ModelSpec | None:
     if checkpoint is None:
         alone = [key for key in BACKENDS if not _needs_model(key)]
         known = ", ".join([*alone, *Checkpoint.objects.values_list("name", flat=True)])
-        raise ChoiceError("model", f"There is no model {name!r}; there are: {known}.")
+        raise ChoiceError("model", f"There is no model {name!r}. There are: {known}.")
     return checkpoint.spec()
 
 
@@ -162,12 +158,10 @@ def usual_model(metric: str, options: Collection[str] = ()) -> ModelSpec:
     Raises:
         ChoiceError: this backend needs a model.
     """
-    kind = METRICS[metric]
-    applying = (each for each in kind.backends if not _not_applying(kind, options, each))
-    backend = next(applying, kind.backends[0])
-    if _needs_model(backend):
-        raise ChoiceError("model", f"{kind.title} needs a model. Name one.")
-    return ModelSpec(backend)
+    kind = METRICS[metric].backends[0]
+    if _needs_model(kind):
+        raise ChoiceError("model", f"{METRICS[metric].title} needs a model. Name one.")
+    return ModelSpec(kind)
 
 
 def sample_of(metric: str, asked: int | None) -> int | None:
@@ -213,7 +207,7 @@ def plan_of(
     """
     if metric not in METRICS:
         there = _listed(METRICS)
-        raise ChoiceError("metric", f"There is no metric {metric!r}; there are: {there}.")
+        raise ChoiceError("metric", f"There is no metric {metric!r}. The metrics are: {there}.")
     kind = METRICS[metric]
     given = options or {}
     made = _with_options(kind, given)
@@ -235,7 +229,7 @@ def _with_options(kind: type[AutoMetric], given: Mapping[str, Any]) -> AutoMetri
     for name in given:
         if name not in known:
             has = _listed(known) or "none"
-            raise ChoiceError(name, f"{kind.title} has no {name}; its options: {has}.")
+            raise ChoiceError(name, f"{kind.title} has no option {name}. Its options are: {has}.")
     chosen = {name: _chosen(known[name], value) for name, value in given.items()}
     if name := chosen.pop(PROMPT, ""):
         [prompt] = [each for each in prompts_for(kind.key) if each.name == name]
@@ -272,7 +266,7 @@ def _chosen(option: Option, value: Any) -> Any:
         return _whole(option.name, value, option.low, option.high)
     allowed = [key for key, _ in option.choices]
     if value not in allowed:
-        raise ChoiceError(option.name, f"{value!r}: expected one of {_listed(allowed)}.")
+        raise ChoiceError(option.name, f"Found {value!r}; expected one of {_listed(allowed)}.")
     return value
 
 
@@ -286,11 +280,11 @@ def _answering(kind: type[AutoMetric], spec: ModelSpec, precision: str) -> Model
     if spec.backend not in kind.backends:
         can = ", ".join(BACKENDS[key].title for key in kind.backends if key in BACKENDS)
         name = f"{spec.name} ({title})" if spec.name else title
-        raise ChoiceError("model", f"{kind.title} cannot ask {name}; it can ask: {can}.")
+        raise ChoiceError("model", f"{kind.title} cannot ask {name}. It can ask: {can}.")
     offered = precisions_of(spec.backend)
     if precision and precision not in offered:
         raise ChoiceError(
-            "precision", f"{precision!r}: {title} computes in {' or '.join(offered)}."
+            "precision", f"Found {precision!r}; expected {' or '.join(offered)} for {title}."
         )
     return spec._replace(precision=precision or offered[0])
 
@@ -300,14 +294,16 @@ def _evidence(kind: type[AutoMetric], evidence: str) -> str:
         raise ChoiceError("evidence", f"{kind.title} looks at no evidence. Leave this choice out.")
     if evidence and evidence not in EvidenceChoice.values:
         expected = _listed(EvidenceChoice.values)
-        raise ChoiceError("evidence", f"{evidence!r}: expected one of {expected}.")
+        raise ChoiceError("evidence", f"Found {evidence!r}; expected one of {expected}.")
     return evidence
 
 
 def _on_scale(kind: type[AutoMetric], threshold: float | None) -> float | None:
     low, high = kind.scale
     if threshold is not None and not (math.isfinite(threshold) and low <= threshold <= high):
-        raise ChoiceError("threshold", f"{threshold:g}: expected {low:g} to {high:g}.")
+        raise ChoiceError(
+            "threshold", f"Found {threshold:g}; expected a number from {low:g} to {high:g}."
+        )
     return threshold
 
 
@@ -321,7 +317,7 @@ def _whole(name: str, value: Any, low: int, high: int) -> int | None:
     if isinstance(value, float) and number != value:
         number = low - 1
     if not low <= number <= high:
-        raise ChoiceError(name, f"{value}: expected a whole number from {low:,} to {high:,}.")
+        raise ChoiceError(name, f"Found {value}; expected a whole number from {low:,} to {high:,}.")
     return number
 
 

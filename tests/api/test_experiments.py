@@ -105,12 +105,12 @@ def test_more_grids_take_no_more_queries(api, graph):
         ("citations/start", {}, 400, "models", "required"),
         ("citations/start", EXTRACTIVE | {"colour": 1}, 400, "colour", "no such field"),
         ("citations/start", EXTRACTIVE | {"models": [{"name": "x"}]}, 400, "models", "found 'x'"),
-        ("citations/start", EXTRACTIVE | {"models": [{"nam": "x"}]}, 400, "models", "not known"),
+        ("citations/start", EXTRACTIVE | {"models": [{"nam": "x"}]}, 400, "models", "unknown key"),
         ("citations/start", EXTRACTIVE | {"temperatures": [9]}, 400, "temperatures", "found 9"),
         ("citations/start", EXTRACTIVE | {"sample": "dev"}, 400, "sample", "found 'dev'"),
         ("citations/start", EXTRACTIVE | {"graph": "any"}, 400, "graph", "not a valid choice"),
-        ("alignment/start", EXTRACTIVE, 409, "detail", "uses answers that exist"),
-        ("nothing/start", EXTRACTIVE, 404, "detail", "there are: citations, quality"),
+        ("alignment/start", EXTRACTIVE, 409, "detail", "uses existing answers"),
+        ("nothing/start", EXTRACTIVE, 404, "detail", "The experiments are: citations"),
         ("citations/score", {"model": "lost"}, 400, "model", "There is no model 'lost'"),
         ("quality/score", {}, 400, "model", "needs a model"),
         ("accuracy/score", {}, 400, "metric", "needs no scores"),
@@ -130,7 +130,7 @@ def test_what_cannot_be_done_is_refused(api, graph, address, asked, status, fiel
 def test_a_table_that_is_not_there_is_not_found(api, graph):
     for key, said in (
         ("alignment", "no study of alignment yet"),
-        ("nothing", "there are: citations"),
+        ("nothing", "The experiments are: citations"),
     ):
         answer = api.get(f"{BASE}{key}/")
         assert (answer.status_code, said in answer.json()["detail"]) == (404, True)

@@ -73,7 +73,11 @@ def test_the_same_grid_again_is_the_one_that_is_there(api, dataset):
         ({"dataset": "valley"}, "grid", "required"),
         ({"dataset": "valley", "grid": []}, "grid", "dictionary"),
         ({"dataset": "valley", "grid": GRID, "seed": 1}, "seed", "There is no such field"),
-        ({"dataset": "valley", "grid": GRID | {"colour": 1}}, "grid", "colour: found a key"),
+        (
+            {"dataset": "valley", "grid": GRID | {"colour": 1}},
+            "grid",
+            "colour: found an unknown key",
+        ),
         ({"dataset": "valley", "grid": GRID | {"temperatures": [9]}}, "grid", "temperatures: "),
         (
             {"dataset": "valley", "grid": GRID | {"seeds": MANY, "top_k": MANY}},
@@ -101,7 +105,7 @@ def test_a_grid_that_has_outgrown_its_plan_is_planned_again(
         answer = api.post(f"{GRIDS}{grid.pk}/start/")
 
     assert (answer.status_code, len(sent)) == (409, 1)
-    assert "There is more to ask than the plan of" in str(answer.json())
+    assert "There is now more to ask than the plan of" in str(answer.json())
     grid.refresh_from_db()
     assert grid.state == "planning"
 

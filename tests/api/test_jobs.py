@@ -62,7 +62,10 @@ def test_a_job_is_cancelled_and_gone_on_with(api, django_capture_on_commit_callb
     again = api.post(f"{JOBS}{pk}/resume/")
 
     assert (stopped.status_code, stopped.json()["state"]) == (200, "cancelled")
-    assert (twice.status_code, twice.json()["detail"]) == (409, "This job has ended.")
+    assert (twice.status_code, twice.json()["detail"]) == (
+        409,
+        "This job cannot be cancelled, because it has ended.",
+    )
     assert (goes_on.status_code, goes_on.json()["state"], len(sent)) == (202, "queued", 1)
     assert again.status_code == 409
     assert claim_job(pk) is not None

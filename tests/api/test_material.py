@@ -198,11 +198,15 @@ def test_answers_are_the_words_of_their_scales(read, tmp_path):
         ("studies/", {"state": "none"}, "Select a valid choice."),
         ("votes/", {"study": "none"}, "There is no study 'none'."),
         ("votes/", {"arm": "none"}, "Select a valid choice."),
-        ("votes/", {"question": "none"}, "there are: sensible, specific."),
+        ("votes/", {"question": "none"}, "The questions are: sensible, specific."),
         ("votes/", {"response": "none"}, "There is no response 'none'."),
         ("votes/", {"rater": "none"}, "There is no rater 'none'."),
-        ("votes/", {"raters": "anna"}, "There is no such parameter; there are: study, arm,"),
-        ("datasets/", {"cursor": "x"}, "There is no such parameter; there are: limit, offset."),
+        ("votes/", {"raters": "anna"}, "There is no such parameter. The parameters are: study"),
+        (
+            "datasets/",
+            {"cursor": "x"},
+            "There is no such parameter. The parameters are: limit, offset.",
+        ),
     ],
 )
 def test_a_filter_that_means_nothing_is_refused(refused, pilot, address, parameters, message):
@@ -217,7 +221,7 @@ def test_a_question_of_another_study_is_refused(refused, pilot, tmp_path):
 
     message = refused("votes/", study="pilot", question="attributable")["question"][0]
 
-    assert message == "There is no question 'attributable'; there are: sensible, specific."
+    assert message == "There is no question 'attributable'. The questions are: sensible, specific."
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "x", "", "9" * 40])

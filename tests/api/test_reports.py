@@ -64,10 +64,10 @@ def test_a_report_takes_the_choices_of_the_page(read, study, report, parameters,
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"setup": "none"}, "There is no setup 'none' here; there are: cool, warm."),
+        ({"setup": "none"}, "There is no setup 'none' here. There are: cool, warm."),
         ({"truth": "none"}, '"none" is not a valid choice.'),
         ({"with_implied": "maybe"}, "Must be a valid boolean."),
-        ({"bysetup": "1"}, "There is no such parameter; there are: by_setup, with_implied,"),
+        ({"bysetup": "1"}, "There is no such parameter. The parameters are: by_setup,"),
     ],
 )
 def test_a_choice_that_means_nothing_is_refused(refused, study, parameters, message):
@@ -81,7 +81,7 @@ def test_a_study_without_an_arm_says_so(refused, tmp_path):
     rated(tmp_path / "s", {"r1": {"q": ["yes"]}})
 
     assert refused("studies/pilot/reports/agreement/", truth="merged") == {
-        "truth": ["There is no truth 'merged' here; there are: separate."]
+        "truth": ["There is no truth 'merged' here. There are: separate."]
     }
 
 
@@ -89,7 +89,7 @@ def test_another_report_is_not_found(api, study):
     answer = api.get(f"/api/v1/studies/{study.slug}/reports/none/")
 
     assert answer.status_code == 404
-    assert answer.json()["detail"].startswith("There is no report 'none'; there are: raters,")
+    assert answer.json()["detail"].startswith("There is no report 'none'. The reports are: raters,")
     assert api.get("/api/v1/studies/none/reports/raters/").status_code == 404
 
 

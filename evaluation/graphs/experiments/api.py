@@ -242,14 +242,20 @@ def _state(dataset: Dataset, experiment: KGExperiment) -> dict[str, Any]:
 def _named(slug: str, key: str) -> tuple[Dataset, KGExperiment]:
     dataset = get_object_or_404(Dataset, slug=slug)
     if key not in EXPERIMENTS:
-        raise NotFound(f"There is no experiment {key!r}; there are: {', '.join(EXPERIMENTS)}.")
+        raise NotFound(
+            f"There is no experiment {key!r}. The experiments are: {', '.join(EXPERIMENTS)}."
+        )
     return dataset, EXPERIMENTS[key]
 
 
 def _study(dataset: Dataset, slug: str) -> Study:
     study = study_chosen(studies_of(dataset), slug)
     if study is None:
-        raise NotFound(f"No study {slug!r}." if slug else "There is no study of alignment yet.")
+        raise NotFound(
+            f"This dataset has no study of alignment {slug!r}."
+            if slug
+            else "There is no study of alignment yet."
+        )
     return study
 
 

@@ -59,7 +59,7 @@ class ExperimentPlan(NamedTuple):
     sample: Annotated[
         str,
         Choice(
-            "Questions", help="The name of a sample. Empty: all questions.", longest=LONGEST_NAME
+            "Questions", help="Name of a sample. Without one: all questions.", longest=LONGEST_NAME
         ),
     ] = ""
     graph: Annotated[
@@ -67,14 +67,16 @@ class ExperimentPlan(NamedTuple):
         Choice(
             "Graph shown",
             GRAPHS,
-            help="The sub-graphs that the model is shown, in the experiments on citations and "
-            "quality.",
+            help="The graph that models are shown. Only for citations and quality.",
         ),
     ] = "retrieved"
     max_tokens: Annotated[
         int,
         Choice(
-            "New tokens at most", help="The most tokens of one answer.", low=1, high=MOST_TOKENS
+            "New tokens at most",
+            help="How many tokens an answer may have.",
+            low=1,
+            high=MOST_TOKENS,
         ),
     ] = USUAL_MAX_TOKENS_WITH_GRAPH
     currency: Annotated[str, Choice("Currency of the prices", longest=LONGEST_CURRENCY)] = "USD"
@@ -89,7 +91,8 @@ class ScoringPlan(NamedTuple):
         int | None,
         Choice(
             "Answers of each row",
-            help="The number of answers that the seed draws. 0: all.",
+            help="How many answers the seed draws. 0: all. Without a number: as many as the "
+            "experiment has.",
             low=0,
             high=MOST_SAMPLED,
         ),
@@ -97,7 +100,10 @@ class ScoringPlan(NamedTuple):
     seed: Annotated[
         int,
         Choice(
-            "Seed of the draw", help="The seed that draws the answers.", low=0, high=LARGEST_SEED
+            "Seed of the draw",
+            help="It decides which answers are drawn.",
+            low=0,
+            high=LARGEST_SEED,
         ),
     ] = 0
 
@@ -203,7 +209,7 @@ def request(dataset: Dataset, plan: ExperimentPlan, user: User | None) -> Grid:
     """
     experiment = EXPERIMENTS[plan.key]
     if not experiment.has_grid:
-        raise GridChangeError(f"{experiment.title} asks no models. It uses answers that exist.")
+        raise GridChangeError(f"{experiment.title} asks no models. It uses existing answers.")
     if lacking := why_not(dataset, experiment, plan.graph):
         raise GridChangeError(lacking[0])
     return request_grid(dataset, grid_of(dataset, plan), user)
@@ -299,9 +305,7 @@ def scoring_plans(key: str, choices: ScoringPlan) -> list[RunPlan]:
     """
     experiment = EXPERIMENTS[key]
     if not experiment.metrics:
-        raise ChoiceError(
-            "metric", f"{experiment.title} needs no scores, because it counts citations."
-        )
+        raise ChoiceError("metric", f"{experiment.title} needs no scores. It counts citations.")
     n_judged = experiment.n_judged if choices.n_judged is None else choices.n_judged
     return [
         plan_of(
@@ -329,5 +333,5 @@ def request_scoring(
     """
     plans, answers = scoring_plans(key, choices), answers_of(dataset, key)
     if not answers.exists():
-        raise RunError("There are no answers yet: ask the models first.")
+        raise RunError("There are no answers yet. Ask the models first.")
     return [request_metric_run(dataset, plan, answers, user) for plan in plans]

@@ -53,7 +53,7 @@ def chosen_setups(dataset: Dataset, name: str = "") -> dict[int, Setup]:
     found = sorted(dataset.setups.of_benchmark(), key=lambda setup: setup.name)
     if name and not any(setup.name == name for setup in found):
         there = ", ".join(setup.name for setup in found[:10]) or "none yet"
-        raise ChoiceError("setup", f"No setup {name!r} in {dataset.name}; there are: {there}")
+        raise ChoiceError("setup", f"{dataset.name} has no setup {name!r}. It has: {there}.")
     return {setup.pk: setup for setup in found if name in ("", setup.name)}
 
 

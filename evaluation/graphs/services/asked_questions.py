@@ -18,6 +18,6 @@ def delete_asked_question(example: Example, actor: User) -> None:
     unit = Unit.objects.filter(example=example).select_related("arm__study").first()
     if unit:
         raise QuestionError(
-            f"Answers to this question are rated in {unit.arm.study}, so it was not deleted."
+            f"Answers to this question are rated in {unit.arm.study}, so it cannot be deleted."
         )
     delete_question(example, actor)

@@ -11,26 +11,19 @@ EndpointAddress = Annotated[
     str,
     Choice(
         "Endpoint",
-        help=(
-            "The http or https address of a SPARQL endpoint. Its graph must be built like that of "
-            "Wikidata."
-        ),
+        help="Address of a SPARQL endpoint, http or https. Its graph has Wikidata’s shape.",
         longest=500,
     ),
 ]
 StartOfEntities = Annotated[
     str,
-    Choice("Entities begin with", help="The address of an entity, without its qid.", longest=200),
+    Choice("Entities begin with", help="The address of an entity without its qid.", longest=200),
 ]
-Language = Annotated[
-    str, Choice("Language", help="The language of names and relations.", longest=20)
-]
+Language = Annotated[str, Choice("Language", help="Language of names and relations.", longest=20)]
 PRIVATE = Choice(
-    "Allow an endpoint in our own network",
-    help=(
-        "Without this, local and private addresses are refused. It allows only the address above, "
-        "and not an address that the endpoint redirects to."
-    ),
+    "The endpoint may be in our own network",
+    help="Allow this address although it is local or private. An address that it redirects to is "
+    "not allowed.",
 )
 AllowPrivate = Annotated[bool, PRIVATE]
 
@@ -48,11 +41,14 @@ def checked_endpoint(endpoint: str, entities: str, language: str, *, allow_priva
     """
     if not LANGUAGE.fullmatch(language):
         raise JobError(
-            f"Found {language!r}; expected the code of a language, as in en.", "language"
+            f"Found {language!r}; expected the code of a language, for example en.", "language"
         )
     is_iri = entities.startswith(("http://", "https://")) and entities[-1] in "/#"
     if not is_iri or set(entities) & set('<>"{}|^`\\ ') or not entities.isprintable():
-        raise JobError(f"Found {entities[:80]!r}; expected as in {ENTITIES}", "entities")
+        raise JobError(
+            f"Found {entities[:80]!r}; expected an address that ends in / or #, as in {ENTITIES}",
+            "entities",
+        )
     endpoint = endpoint.strip()
     try:
         check_endpoint(endpoint, allow_private=allow_private)

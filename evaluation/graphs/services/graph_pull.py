@@ -69,14 +69,14 @@ class PullPlan(NamedTuple):
     with_missing: Annotated[
         bool,
         Choice(
-            "Entities that questions list but the graph lacks",
-            help="The gold and the retrieved entities of imported questions, looked up by qid.",
+            "Entities that its questions list, and the graph lacks",
+            help="Gold and retrieved entities of imported questions. They are looked up by qid.",
         ),
     ] = False
     with_mentions: Annotated[
         bool,
         Choice(
-            "Names that spaCy finds in questions but the graph lacks",
+            "Names that spaCy reads in its questions, and the graph lacks",
             help="The installed spaCy model finds them in the text. They are looked up by name.",
         ),
     ] = False
@@ -110,11 +110,14 @@ def request_pull(plan: PullPlan, user: User | None) -> Job:
     plan = _checked(plan)
     dataset = dataset_named(plan.dataset)
     if dataset is None and (plan.with_missing or plan.with_mentions):
-        raise JobError("A new graph has no questions yet. Type the names to pull.", "names")
+        raise JobError(
+            "This dataset is new, so it has no questions to take names from. Type the names.",
+            "names",
+        )
     if dataset and plan.with_mentions and not has_model(dataset):
         raise JobError(
-            "No spaCy model is installed here. The graph's own labels find only names that the "
-            "graph has.",
+            "No spaCy model is installed here, so no names can be found in the questions. Type the "
+            "names, or ask an admin to install a model.",
             "with_mentions",
         )
     n_missing = len(missing_qids(dataset)) if dataset and plan.with_missing else 0
@@ -131,7 +134,7 @@ def _requested(plan: PullPlan, n_total: int, user: User | None) -> Job:
     dataset = dataset_named(plan.dataset) or _made(plan.dataset, user)
     # The lock makes sure that two pulls requested at the same time get different names.
     if not Dataset.objects.select_for_update().filter(pk=dataset.pk).exists():
-        raise JobError("This dataset was deleted just now.", "dataset")
+        raise JobError("Another user has just deleted this dataset.", "dataset")
     parameters = {
         **plan._asdict(),
         "dataset": dataset.pk,

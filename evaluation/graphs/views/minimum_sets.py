@@ -19,13 +19,15 @@ def make_up(request: SignedInRequest, slug: str) -> HttpResponse:
     """Make the dataset with made-up minimum sets, or show the one that was made from this one."""
     dataset = get_object_or_404(Dataset, slug=slug)
     if there := usual_copy(dataset):
-        messages.info(request, f"{there} exists already, made on {there.created_at:%-d %b %Y}.")
+        messages.info(
+            request, f"{there} already exists. It was made on {there.created_at:%-d %b %Y}."
+        )
         return redirect("graphs:experiments", there.slug)
     if _n_rows(dataset) > MOST_ROWS:
         messages.error(
             request,
-            f"Nothing was made: found more than {MOST_ROWS:,} entities and triples, which takes "
-            f"long; expected 'manage.py make_up_minimum {dataset.slug}' for a graph of this size.",
+            f"Nothing was made: the graph has more than {MOST_ROWS:,} entities and triples, which "
+            f"takes long. Use the command 'manage.py make_up_minimum {dataset.slug}' instead.",
         )
         return redirect("graphs:experiments", slug)
     try:

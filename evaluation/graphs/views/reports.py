@@ -50,7 +50,7 @@ METRICS = {"alignment": "alignment", "incompetence": "incompetence", "quality": 
 def report(request: SignedInRequest, slug: str, report: str) -> HttpResponse:
     """Show one report on the answers about a graph, in a chart and a table."""
     if report not in SHOWN:
-        raise Http404(f"Reports: {', '.join(SHOWN)}.")
+        raise Http404(f"There is no such report. The reports are: {', '.join(SHOWN)}.")
     dataset, kind = get_object_or_404(Dataset, slug=slug), all_reports()[report]
     form = CitationChoicesForm(request.GET)
     given, address = form.given, form.address

@@ -66,7 +66,7 @@ def add_checkpoint(
     """
     kind = BACKENDS.get(backend)
     if kind is None or not kind.needs_model:
-        raise CheckpointError(f"{backend} is no kind of model.", "backend")
+        raise CheckpointError(f"Found {backend}; expected a backend that uses a model.", "backend")
     _check_pace(backend, calls_per_minute)
     revision = ""
     if kind.is_server:
@@ -89,7 +89,9 @@ def add_checkpoint(
         with transaction.atomic():
             checkpoint = Checkpoint.objects.create(name=name, added_by=actor, **described)
     except IntegrityError as exc:
-        raise CheckpointError(f"There is already a model named {name}.", "name") from exc
+        raise CheckpointError(
+            f"There is already a model named {name}. Choose another name.", "name"
+        ) from exc
     record_in_audit_trail(actor, "checkpoint.added", name, **described)
     return checkpoint
 
@@ -121,7 +123,7 @@ def let_key_go_over_http(checkpoint: Checkpoint, is_allowed: bool, actor: User |
         CheckpointError: the model has no key that is sent over plain http.
     """
     if not checkpoint.sends_key_openly:
-        raise CheckpointError(f"{checkpoint.name} sends no key over plain http.")
+        raise CheckpointError(f"{checkpoint.name} has no key that could go over plain http.")
     others = Checkpoint.objects.filter(pk=checkpoint.pk).exclude(key_over_http=is_allowed)
     if others.update(key_over_http=is_allowed):
         action = "checkpoint.key_over_http"

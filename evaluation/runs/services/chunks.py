@@ -206,8 +206,8 @@ def _backend_of(run: MetricRun) -> Backend:
     """
     if is_of_earlier_rule(run):
         raise BackendError(
-            "this run was started under an earlier rule of its metric, and its scores cannot be "
-            "mixed with scores under the present rule. Its scores stay. Start a new run."
+            "the rule of this metric has changed since this run was started, and scores by two "
+            "rules cannot be mixed. The scores of this run are kept. Start a new run."
         )
     backend = metric_of(run.metric, run.parameters).ready(open_backend(with_leave(spec_of(run))))
     made_with = (backend.signature, backend.revision[:LONGEST_REVISION])
@@ -222,8 +222,7 @@ def _backend_of(run: MetricRun) -> Backend:
     if earlier is not None and earlier != made_with:
         raise BackendError(
             f"{run.model_name or run.backend}: this run was started with {_in_words(*earlier)}, "
-            "but "
-            f"the model here is now {_in_words(*made_with)}. Put the earlier model back and "
+            f"but the model here is now {_in_words(*made_with)}. Put the earlier model back and "
             "resume, or delete the run and start a new one."
         )
     return backend

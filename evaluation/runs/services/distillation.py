@@ -94,13 +94,13 @@ def request_distillation(plan: DistillationPlan, user: User | None) -> Job:
     check_name(plan.name, BACKENDS)
     check_run(plan.run)
     if Checkpoint.objects.filter(name=plan.name).exists():
-        raise JobError(f"There is already a model named {plan.name}.", "name")
+        raise JobError(f"There is already a model named {plan.name}. Choose another name.", "name")
     data = data_of(plan.run, plan.seed)
     if min(len(data.lessons), len(data.held_out)) < 1 or len(data.lessons) < FEWEST_LESSONS:
         n = len(data.lessons) + len(data.held_out)
         raise JobError(
-            f"The run has scores of {n} responses in dialogs without votes; expected at least "
-            f"{FEWEST_LESSONS}, in several dialogs. {data.n_labelled} are rated.",
+            f"The run has scores of {n} responses in dialogs that no rater has rated; "
+            f"expected {FEWEST_LESSONS} or more, of several dialogs. {data.n_labelled} are rated.",
             "run",
         )
     return request_job(
@@ -146,7 +146,7 @@ def check_run(run: MetricRun) -> None:
             "run",
         )
     if run.state == MetricRun.State.RUNNING:
-        raise JobError(f"Run {run.pk} is going on. Wait for its end, or cancel it.", "run")
+        raise JobError(f"Run {run.pk} is going on. Wait until it has ended, or cancel it.", "run")
 
 
 def data_of(run: MetricRun, seed: int) -> Data:
@@ -194,7 +194,7 @@ def distil(hold: JobHold) -> Mapping[str, Any]:
     if run is None or data is None:
         raise JobError(
             "The scores of the run have changed since this was requested. Delete this "
-            "distillation and start a new one."
+            "distillation and begin a new one."
         )
     recipe = TrainingRecipe(**{name: parameters[name] for name in TrainingRecipe._fields})
     base = ModelSpec(
@@ -210,9 +210,9 @@ def distil(hold: JobHold) -> Mapping[str, Any]:
     earlier = hold.job.result.get("base_revision", training.base_revision)
     if earlier != training.base_revision:
         raise BackendError(
-            f"{base.name}: this distillation was started with revision {earlier}, but the encoder "
-            f"here is now {training.base_revision}. Put the earlier encoder back, or start a new "
-            "distillation."
+            f"{base.name}: this distillation was started with revision {earlier}, but the model "
+            f"here is now revision {training.base_revision}. Put the earlier model back, or start "
+            "a new distillation."
         )
     hold.note(base_revision=training.base_revision, mse_of_mean=training.mse_of_mean())
     pin_revision(base.name, training.base_revision)
@@ -317,7 +317,9 @@ def _offer(job: Job, folder: Path) -> None:
                 defaults={"added_by": job.requested_by},
             )
     except IntegrityError as error:
-        raise JobError(f"There is already a model named {job.name}.", "name") from error
+        raise JobError(
+            f"There is already a model named {job.name}. Choose another name.", "name"
+        ) from error
     if is_new:
         record_in_audit_trail(
             job.requested_by, "checkpoint.added", job.name, location=str(folder), job=job.pk

@@ -53,7 +53,7 @@ class SearchPlan(NamedTuple):
         int | None,
         Choice(
             "Examples",
-            help="The number of examples to try, in seeded order.",
+            help="How many examples are tried, in the order that the seed decides.",
             low=FEWEST_EXAMPLES,
             usual="all",
         ),
@@ -61,7 +61,10 @@ class SearchPlan(NamedTuple):
     seed: Annotated[
         int,
         Choice(
-            "Seed", help="Fixes the order in which examples are tried.", low=0, high=LARGEST_SEED
+            "Seed",
+            help="It decides the order in which examples are tried.",
+            low=0,
+            high=LARGEST_SEED,
         ),
     ] = 0
 
@@ -89,7 +92,7 @@ def request_prompt_search(plan: SearchPlan, user: User | None) -> Job:
     """
     check_name(plan.name, (usual_prompt(metric).name for metric in PROMPTED))
     if plan.spec.backend not in LANGUAGE_MODELS:
-        raise JobError("A prompt needs a language model. Choose one.", "model")
+        raise JobError("Only a language model can be given a prompt. Choose one.", "model")
     found = slice_of(plan)
     if len(found.examples) < FEWEST_EXAMPLES:
         raise JobError(
@@ -142,13 +145,12 @@ def check_name(name: str, taken: Iterable[str]) -> None:
     """
     if not NAME.fullmatch(name):
         raise JobError(
-            f"{name!r}: expected up to 60 letters, digits, dots, _ and -, a letter or digit first.",
+            f"Found {name!r}; expected up to 60 letters, digits, dots, _ or -, beginning with a "
+            "letter or digit.",
             "name",
         )
     if name in taken:
-        raise JobError(
-            f"{name} is the name of a prompt of the program itself: choose another.", "name"
-        )
+        raise JobError(f"Attest itself uses the name {name}. Choose another name.", "name")
 
 
 def slice_of(plan: SearchPlan) -> Slice:
@@ -165,9 +167,7 @@ def slice_of(plan: SearchPlan) -> Slice:
     setup = plan.study.setups.filter(name=plan.setup).first()
     if setup is None:
         names = ", ".join(plan.study.setups.values_list("name", flat=True)[:10]) or "none"
-        raise JobError(
-            f"No setup {plan.setup!r} in {plan.study.name}; there are: {names}.", "setup"
-        )
+        raise JobError(f"{plan.study.name} has no setup {plan.setup!r}. It has: {names}.", "setup")
     rated, n_outside = _rated(plan, setup)
     wanted = plan.n_examples if plan.n_examples is not None else len(rated)
     usable: list[tuple[int, str, float]] = []
@@ -225,7 +225,7 @@ def search_prompt(hold: JobHold) -> Mapping[str, Any]:
     materials = _materials(parameters["metric"], [target for target, _, _ in examples])
     of_key = {key: materials.get(target) for target, key, _ in examples}
     if gone := [key for key, material in of_key.items() if material is None]:
-        raise JobError(f"{gone[0]} was deleted. Delete this search and start a new one.")
+        raise JobError(f"{gone[0]} was deleted. Delete this search too, and start a new one.")
     prompts = _Prompts(hold.job, {k: m for k, m in of_key.items() if m}, rater_scores)
     backend = _backend(hold)
     order = list(rater_scores)

@@ -104,9 +104,9 @@ def request_precision_check(
     spec = spec_of(run)
     kind = BACKENDS.get(run.backend)
     if run.is_imported:
-        raise RunError("This run was imported, so it cannot be made again in another precision.")
+        raise RunError("This run was imported, so it cannot be repeated in another precision.")
     if spec.precision != "fp32":
-        raise RunError(f"This run is itself in {spec.precision}. Ask for this at a run in fp32.")
+        raise RunError(f"This run is already in {spec.precision}. Choose a run in fp32.")
     if kind is None or LOWER_PRECISION not in kind.precisions:
         title = kind.title if kind else run.backend
         raise RunError(f"{title} computes in one precision only.")
@@ -250,7 +250,9 @@ def _check_any(plan: RunPlan, wanted: Wanted) -> None:
     if wanted.targets:
         return
     if plan.metric.judges == "citations":
-        raise RunError("None of these responses has a complete citation, so nothing can be scored.")
+        raise RunError(
+            "None of these responses has a complete citation, so there is nothing to score."
+        )
     if plan.metric.needs_removed:
         raise RunError(
             "No triple was removed from the graph of any of these responses, so nothing can be "

@@ -248,7 +248,7 @@ def cancel_run(request: SignedInRequest, pk: int) -> HttpResponse:
     if services.cancel_run(run, request.user):
         messages.success(request, f"{title_of(run)} was cancelled. Its scores stay.")
     else:
-        messages.info(request, f"{title_of(run)} has already ended.")
+        messages.info(request, f"{title_of(run)} had already ended.")
     return _back(request, run)
 
 

@@ -166,7 +166,7 @@ def test_a_question_of_the_benchmark_is_not_deleted(client: Client, graph: Datas
 
     assert "Delete" not in page.links
     assert answer.status_code == 404
-    with pytest.raises(QuestionError, match="was not deleted"):
+    with pytest.raises(QuestionError, match="cannot be deleted"):
         delete_asked_question(example, rosa)
 
 

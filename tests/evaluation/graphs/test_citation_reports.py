@@ -161,7 +161,7 @@ def test_one_setup_may_be_chosen(cited):
     [row] = report.records
     assert figures(row) == figures(cool)
     assert f"setup {cool['setup']} only" in report.signature
-    with pytest.raises(ChoiceError, match="No setup 'x' in cited; there are: small"):
+    with pytest.raises(ChoiceError, match=r"cited has no setup 'x'\. It has: small"):
         citations_report(cited, CitationChoices(setup="x"))
 
 
@@ -383,7 +383,7 @@ def test_a_mistake_is_one_line(cited, tmp_path):
 
     assert "plain has no knowledge graph" in failure("report", "citations", "--dataset", "plain")
     assert failure("report", "alignment", "--dataset", "cited", "--setup", "x").startswith(
-        "No setup 'x' in cited"
+        "cited has no setup 'x'"
     )
     assert "arguments are required: --dataset" in failure("report", "quality")
     assert "invalid choice: 'mine'" in failure(

@@ -142,7 +142,7 @@ def test_what_its_questions_name_and_the_graph_lacks_is_pulled(oxigraph):
         "<not a qid>": [],
     }
     assert missing_qids(dataset) == ["Paris", "not a qid"]
-    with pytest.raises(JobError, match="A new graph has no questions yet"):
+    with pytest.raises(JobError, match="it has no questions to take names from"):
         asked_for(oxigraph.url, dataset="another", with_missing=True)
 
 
@@ -209,7 +209,7 @@ def refused_for_the_second_name(url, refusal):
 @pytest.mark.parametrize(
     ("refusal", "said"),
     [
-        (gives(b"{]"), "expected JSON"),
+        (gives(b"{]"), "expected valid JSON"),
         (gives(b"<html>"), "found a page"),
         (refuses(429, Retry_After="0"), "it answered 429 Too Many Requests"),
         (refuses(503), "it answered 503 Service Unavailable"),
@@ -314,9 +314,7 @@ def test_a_pull_whose_dataset_is_deleted_meanwhile_says_so(oxigraph, monkeypatch
     assert claim is not None
     monkeypatch.setattr(JobHold, "next_step", lambda hold: Dataset.objects.all().delete())
 
-    with pytest.raises(
-        JobError, match=r"The dataset of this pull was deleted\. Delete the pull too"
-    ):
+    with pytest.raises(JobError, match="The dataset of this pull was deleted"):
         graph_pull.pull_graph(JobHold(claim))
     assert not Entity.objects.exists()
 

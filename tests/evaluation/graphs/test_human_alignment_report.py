@@ -43,9 +43,11 @@ def test_asking_again_is_the_same_study_and_other_choices_are_refused(tmp_path):
     study = request_alignment_study(dataset, "few", draw=PairDraw(3))
 
     assert request_alignment_study(dataset, "few", draw=PairDraw(3)) == study
-    with pytest.raises(StudyError, match="named 'few' already"):
+    with pytest.raises(StudyError, match="already a study named 'few'"):
         request_alignment_study(dataset, "few", draw=PairDraw(4))
-    with pytest.raises(StudyError, match="No responses of three; there are those of: one"):
+    with pytest.raises(
+        StudyError, match=r"There are no responses of three\. There are responses of: one"
+    ):
         request_alignment_study(dataset, "no", ["three"])
 
 

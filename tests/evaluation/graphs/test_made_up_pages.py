@@ -73,7 +73,7 @@ def test_a_large_graph_is_for_the_command(researcher, graph, monkeypatch):
 
     monkeypatch.setattr(minimum_sets, "MOST_ROWS", n - 1)
     messages = shown(researcher.post(url, follow=True)).messages
-    said = f"expected 'manage.py make_up_minimum {graph.slug}'"
+    said = f"Use the command 'manage.py make_up_minimum {graph.slug}'"
     assert any(said in message for message in messages)
     assert Dataset.objects.count() == 1
 

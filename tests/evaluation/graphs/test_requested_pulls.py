@@ -37,7 +37,7 @@ def hasty(monkeypatch):
         ({"endpoint": "ftp://host/"}, "endpoint", "expected the address of an endpoint"),
         ({"endpoint": "http://10.0.0.1/"}, "endpoint", "expected a public one"),
         ({"language": "english!"}, "language", "expected the code of a language"),
-        ({"entities": "http://a/> ?s ?p"}, "entities", "expected as in http://www.wikidata.org"),
+        ({"entities": "http://a/> ?s ?p"}, "entities", "expected an address that ends in / or #"),
     ],
 )
 def test_choices_that_cannot_be_used_are_refused_and_nothing_is_made(change, field, said):

@@ -104,7 +104,7 @@ def test_a_form_with_a_mistake_says_where_and_starts_nothing(study, told_model, 
     few = browser.post(address("new-search"), {**chosen, "name": "x"})
 
     assert taken.status_code == few.status_code == 422
-    assert "a prompt of the program itself" in shown(taken).errors["name"]
+    assert "Attest itself uses the name" in shown(taken).errors["name"]
     assert "warm has 1 rated" in shown(few).errors["slice"]
     assert not Job.objects.exists()
 

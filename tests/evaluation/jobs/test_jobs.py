@@ -217,7 +217,7 @@ def test_the_same_again_is_taken_up_and_another_of_that_name_is_refused():
 
     again = asked_for(seed=1)
     assert (again.pk, again.state) == (job.pk, STATE.QUEUED)
-    with pytest.raises(JobError, match="better is the name of a job with other choices"):
+    with pytest.raises(JobError, match="A job with other choices is named better"):
         asked_for(seed=2)
     assert asked_for("other", seed=2).pk != job.pk
 

@@ -235,7 +235,7 @@ def test_a_study_of_one_arm_has_its_majorities_as_the_truth(tmp_path, capsys):
     assert found["signature"] == agreement_report(study, choices).signature
     assert "truth of the merged arm" in found["signature"]
     message = failure("report", "agreement", "--study", "both", "--truth", "separate")
-    assert message == "There is no truth 'separate' here; there are: merged."
+    assert message == "There is no truth 'separate' here. There are: merged."
 
 
 def test_an_agreement_table_names_model_truth_and_what_has_a_figure(both_arms, capsys):
@@ -251,13 +251,13 @@ def test_an_agreement_table_names_model_truth_and_what_has_a_figure(both_arms, c
 def test_an_unknown_setup_is_told_which_there_are(both_arms):
     message = failure("report", "scenarios", "--study", "both", "--setup", "m")
 
-    assert message == "There is no setup 'm' here; there are: m · T 0.0, m · T 0.7."
+    assert message == "There is no setup 'm' here. There are: m · T 0.0, m · T 0.7."
 
 
 def test_an_unknown_study_is_told_which_there_are(study):
     message = failure("report", "raters", study="nothing")
 
-    assert message == "No study 'nothing'; there are: pilot"
+    assert message == "There is no study 'nothing'. There are: pilot."
 
 
 @pytest.mark.parametrize(

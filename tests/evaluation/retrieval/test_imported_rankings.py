@@ -141,7 +141,7 @@ def test_command_and_api_take_it_by_name(researcher, dataset, capsys):
 
 
 def test_a_ranking_that_is_not_there_is_refused_or_bm25_is_shown(researcher, dataset):
-    said = "There is no ranking 'x' here; there are: dense."
+    said = "There is no ranking 'x' here. There are: dense."
     asked = {"ranking": "x"}
 
     assert said in failure("report", "retrieval", "--dataset", "pilot", "--ranking", "x")

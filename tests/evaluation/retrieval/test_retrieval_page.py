@@ -340,7 +340,7 @@ def test_command_and_api_answer_what_the_page_shows(dataset, printed, api, said,
     [
         ([], "the following arguments are required: --dataset"),
         (["--study", "pilot"], "the following arguments are required: --dataset"),
-        (["--dataset", "x"], "No dataset 'x'; there are: pilot"),
+        (["--dataset", "x"], "There is no dataset 'x'. There are: pilot"),
         (["--dataset", "pilot", "--b", "2"], "argument --b: found 2; expected 0 to 1"),
     ],
 )

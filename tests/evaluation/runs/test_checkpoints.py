@@ -312,7 +312,7 @@ def test_a_model_that_sends_no_key_over_http_gets_no_leave(admin):
     answer = admin.post(reverse("evaluation:key-over-http", args=[listed.pk]), {"allow": "1"})
 
     [message] = shown(admin.get(answer.url)).messages
-    assert "sends no key over plain http" in message
+    assert "has no key that could go over plain http" in message
     assert not Checkpoint.objects.get().key_over_http
 
 

@@ -66,23 +66,68 @@ def refused(*choices, **more) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("metric", "choices", "field", "said"),
     [
-        ("rouge", {}, "metric", "There is no metric 'rouge'; there are: auto_ais, sensible,"),
+        ("rouge", {}, "metric", "There is no metric 'rouge'. The metrics are: auto_ais,"),
         ("fluency", {}, "model", "needs a model. Name one."),
-        ("auto_ais", {"options": {"mode": "x"}}, "mode", "Auto-AIS has no mode; its options: fla"),
-        ("auto_ais", {"options": {"prompt": "paper"}}, "prompt", "Auto-AIS has no prompt;"),
-        ("auto_ais", {"options": {"flavor": "v4"}}, "flavor", "'v4': expected one of v1, v2, v3."),
-        ("auto_ais", {"options": {"window": 1.5}}, "window", "1.5: expected a whole number from"),
-        ("auto_ais", {"options": {"window": "x"}}, "window", "x: expected a whole number from 0"),
-        ("auto_ais", {"options": {"window": 51}}, "window", "51: expected a whole number from 0"),
-        ("sensible", {"options": {"prompt": "x"}}, "prompt", "'x': expected one of paper."),
+        (
+            "auto_ais",
+            {"options": {"mode": "x"}},
+            "mode",
+            "Auto-AIS has no option mode. Its options",
+        ),
+        ("auto_ais", {"options": {"prompt": "paper"}}, "prompt", "Auto-AIS has no option prompt."),
+        (
+            "auto_ais",
+            {"options": {"flavor": "v4"}},
+            "flavor",
+            "Found 'v4'; expected one of v1, v2, v3.",
+        ),
+        (
+            "auto_ais",
+            {"options": {"window": 1.5}},
+            "window",
+            "Found 1.5; expected a whole number from",
+        ),
+        (
+            "auto_ais",
+            {"options": {"window": "x"}},
+            "window",
+            "Found x; expected a whole number from 0",
+        ),
+        (
+            "auto_ais",
+            {"options": {"window": 51}},
+            "window",
+            "Found 51; expected a whole number from 0",
+        ),
+        ("sensible", {"options": {"prompt": "x"}}, "prompt", "Found 'x'; expected one of paper."),
         ("auto_ais", {"spec": ModelSpec("heuristic")}, "model", "Auto-AIS cannot ask Words and"),
-        ("auto_ais", {"precision": "bf16"}, "precision", "'bf16': Added words, a baseline c"),
-        ("auto_ais", {"evidence": "all"}, "evidence", "'all': expected one of shown, golden, re"),
+        ("auto_ais", {"precision": "bf16"}, "precision", "Found 'bf16'; expected fp32 for"),
+        (
+            "auto_ais",
+            {"evidence": "all"},
+            "evidence",
+            "Found 'all'; expected one of shown, golden, re",
+        ),
         ("sensible", {"evidence": "shown"}, "evidence", "looks at no evidence"),
-        ("auto_ais", {"threshold": 1.5}, "threshold", "1.5: expected 0 to 1."),
-        ("auto_ais", {"threshold": float("nan")}, "threshold", "nan: expected 0 to 1."),
-        ("auto_ais", {"n_sampled": 0}, "sample", "0: expected a whole number from 1 to 1,000,000."),
-        ("auto_ais", {"seed": -1}, "seed", "-1: expected a whole number from 0 to 2,147,483,647."),
+        ("auto_ais", {"threshold": 1.5}, "threshold", "Found 1.5; expected a number from 0 to 1."),
+        (
+            "auto_ais",
+            {"threshold": float("nan")},
+            "threshold",
+            "Found nan; expected a number from 0 to 1.",
+        ),
+        (
+            "auto_ais",
+            {"n_sampled": 0},
+            "sample",
+            "Found 0; expected a whole number from 1 to 1,000,000.",
+        ),
+        (
+            "auto_ais",
+            {"seed": -1},
+            "seed",
+            "Found -1; expected a whole number from 0 to 2,147,483,647.",
+        ),
     ],
 )
 def test_what_does_not_go_together_is_refused_with_its_field(metric, choices, field, said):
@@ -95,7 +140,10 @@ def test_a_threshold_lies_on_the_scale_of_its_metric():
 
     assert plan_of("fluency", judge).cut == 3.0
     assert plan_of("fluency", judge, threshold=4.5).cut == 4.5
-    assert refused("fluency", judge, threshold=0.5) == ("threshold", "0.5: expected 1 to 5.")
+    assert refused("fluency", judge, threshold=0.5) == (
+        "threshold",
+        "Found 0.5; expected a number from 1 to 5.",
+    )
 
 
 def test_a_metric_is_offered_the_models_that_can_answer_it():
@@ -106,9 +154,7 @@ def test_a_metric_is_offered_the_models_that_can_answer_it():
         "nli",
     ]
     assert [name for name, _ in models_for("fluency")] == ["judge"]
-    with pytest.raises(
-        ChoiceError, match=r"no model 'none'; there are: added_words, lexical, .*nli"
-    ):
+    with pytest.raises(ChoiceError, match=r"no model 'none'. There are: lexical, heuristic, .*nli"):
         model_called("none")
     with pytest.raises(ChoiceError, match="no model 'transformers'"):
         model_called("transformers")
@@ -191,22 +237,26 @@ def test_a_run_keeps_the_leave_of_a_model_that_is_not_listed():
 @pytest.mark.parametrize(
     ("options", "field", "said"),
     [
-        ({"model": "x"}, "model", "x is not listed (listed: judge, nli): say its --backend"),
+        ({"model": "x"}, "model", "No listed model is named x (listed: judge, nli)."),
         ({"backend": "transformers"}, "model", "The backend transformers needs a model."),
-        ({"backend": "lexical", "model": "x"}, "model", "The backend lexical has no model."),
-        ({"backend": "seq2seq", "model": "nli"}, "backend", "nli is listed for the backend trans"),
-        ({"backend": "openai", "model": "x"}, "server", "x is not listed. Give the address"),
+        ({"backend": "lexical", "model": "x"}, "model", "The backend lexical uses no model."),
+        ({"backend": "seq2seq", "model": "nli"}, "backend", "Found seq2seq; nli is listed for th"),
+        ({"backend": "openai", "model": "x"}, "server", "x is not listed. Give the address of"),
         ({"server": "s", "model": "x"}, "server", "s: expected a server's address,"),
-        ({"server": "http://s"}, "model", "Give the name by which the server knows the model"),
-        ({"server": "http://s", "backend": "lexical", "model": "x"}, "backend", "A server is ask"),
-        ({"key_variable": "KEY"}, "key_variable", "Only a --server takes a key."),
+        ({"server": "http://s"}, "model", "The name of the model is missing."),
+        (
+            {"server": "http://s", "backend": "lexical", "model": "x"},
+            "backend",
+            "Found lexical; a server",
+        ),
+        ({"key_variable": "KEY"}, "key_variable", "A key is only for a server."),
         (
             {"server": "http://s", "model": "x", "key_variable": "KEY"},
             "key_over_http",
             "http://s: the key in KEY would go there unencrypted;",
         ),
-        ({"backend": "lexical", "entailment_index": 1}, "entailment_index", "Only the output of"),
-        ({"backend": "transformers", "model": "lexical"}, "model", "A model called lexical would"),
+        ({"backend": "lexical", "entailment_index": 1}, "entailment_index", "Only a model has"),
+        ({"backend": "transformers", "model": "lexical"}, "model", "lexical is the name of"),
     ],
     ids=str,
 )

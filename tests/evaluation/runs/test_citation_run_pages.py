@@ -29,7 +29,7 @@ CHOICES = {
     "threshold": "0.5",
     "seed": "0",
 }
-NONE_CITED = "None of these responses has a complete citation, so nothing can be scored."
+NONE_CITED = "None of these responses has a complete citation, so there is nothing to score."
 
 
 @pytest.fixture

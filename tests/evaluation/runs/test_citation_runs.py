@@ -228,7 +228,7 @@ def test_the_command_refuses_answers_that_cite_nothing(tmp_path, db):
 
     said = failure("run_metric", "alignment", "--dataset", "cited")
 
-    assert said == "None of these responses has a complete citation, so nothing can be scored."
+    assert said == "None of these responses has a complete citation, so there is nothing to score."
 
 
 def test_a_language_model_judges_pairs_and_what_it_does_not_answer_has_failed(dataset):

@@ -185,13 +185,13 @@ def test_what_cannot_be_distilled_is_refused_in_one_line(run, dataset, encoder):
     cases = [
         (plan(ais, encoder), "is of auto_ais by lexical; expected one of sensible or specific"),
         (plan(run, encoder, name="taken"), "There is already a model named taken"),
-        (plan(run, encoder, name="lexical"), "is the name of"),
+        (plan(run, encoder, name="lexical"), "Attest itself uses the name"),
     ]
     for wanted, said in cases:
         with pytest.raises(JobError, match=said):
             request_distillation(wanted, None)
     AutoScore.objects.exclude(target__response__key__startswith="r7").delete()
-    with pytest.raises(JobError, match="scores of 2 responses in dialogs without votes"):
+    with pytest.raises(JobError, match="scores of 2 responses in dialogs that no rater has rated"):
         request_distillation(plan(run, encoder), None)
     assert not Job.objects.exists()
 

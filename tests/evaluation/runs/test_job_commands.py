@@ -41,7 +41,10 @@ def test_it_searches_here_and_now_and_prints_every_prompt(study, told_model):
 
     lines = out.splitlines()
     job = Job.objects.get()
-    assert "teacher is asked for at most 9 replies. A reply that cannot be read" in err
+    assert (
+        "teacher is asked for at most 9 replies. If a reply cannot be read, it is asked up to 3"
+        in err
+    )
     assert lines[0].split()[:3] == ["1", "kept", "MSE"]
     assert len(lines) == job.steps.count() + 2
     assert "better: 1 demonstrations, MSE 0.0000 over 2 responses" in lines[-2]
@@ -72,15 +75,17 @@ def test_a_mistake_is_one_line_and_changes_nothing(study, told_model):
     known = ["--study", "pilot", "--name", "better", "--model", "teacher"]
 
     assert failure("search_prompt", "--setup", "hot", *known).startswith(
-        "--setup: No setup 'hot' in pilot; there are: cool."
+        "--setup: pilot has no setup 'hot'. It has: cool."
     )
-    assert "No study 'x'" in failure("search_prompt", "--setup", "cool", *known[2:], "--study", "x")
+    assert "There is no study 'x'" in failure(
+        "search_prompt", "--setup", "cool", *known[2:], "--study", "x"
+    )
     assert "expected 2 or more" in failure(
         "search_prompt", "--setup", "cool", *known, "--n-examples", "1"
     )
     assert failure(
         "search_prompt", "--setup", "cool", *known[:4], "--backend", "lexical"
-    ).startswith("--model: A prompt needs a language model")
+    ).startswith("--model: Only a language model can be given")
     assert not Job.objects.exists()
 
 

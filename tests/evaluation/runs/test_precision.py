@@ -158,7 +158,7 @@ def test_what_cannot_be_checked_is_refused(dataset, told, in_two_precisions):
     empty = requested(dataset, backend="told", flavor="v1")
     with pytest.raises(RunError, match="scored nothing yet"):
         request_precision_check(empty, None)
-    with pytest.raises(RunError, match="is itself in bf16"):
+    with pytest.raises(RunError, match="already in bf16"):
         request_precision_check(requested(dataset, backend="told", precision="bf16"), None)
     imported = MetricRun.objects.create(dataset=dataset, metric="rouge", is_imported=True)
     with pytest.raises(RunError, match="imported"):

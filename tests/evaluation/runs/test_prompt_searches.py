@@ -269,7 +269,7 @@ def test_a_finished_search_is_not_the_answer_where_votes_have_changed(study, tol
 
     Vote.objects.filter(target__response__key="c-four").update(answer=1)
 
-    with pytest.raises(JobError, match=r"search ended on .*delete it first") as refused:
+    with pytest.raises(JobError, match=r"search ended on .*Delete it to start again") as refused:
         request_prompt_search(plan(study, name="better"), None)
     assert refused.value.field == "name"
     assert Job.objects.get().result == job.result
@@ -291,11 +291,11 @@ def test_what_may_have_stopped_early_is_no_example_and_counted(study, told_model
     ("choices", "said"),
     [
         ({"name": "a b"}, "expected up to 60 letters"),
-        ({"name": "paper"}, "a prompt of the program itself"),
+        ({"name": "paper"}, "Attest itself uses the name"),
         ({"metric": "fluency"}, "asks sensible, specific; expected fluency"),
-        ({"setup": "hot"}, "No setup 'hot' in pilot; there are: cool, warm"),
+        ({"setup": "hot"}, "pilot has no setup 'hot'. It has: cool, warm"),
         ({"setup": "warm"}, "warm has 1 rated responses that can be used; expected 2 or more"),
-        ({"spec": ModelSpec("lexical")}, "A prompt needs a language model"),
+        ({"spec": ModelSpec("lexical")}, "Only a language model can be given"),
     ],
 )
 def test_a_search_that_cannot_be_is_refused_in_one_line(study, told_model, choices, said):

@@ -133,20 +133,32 @@ def test_what_failed_is_said_with_its_reason_and_can_be_retried(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--study", "none"], "No study 'none'; there are: none yet"),
-        (["--dataset", "none"], "No dataset 'none'; there are: mill"),
-        (["--dataset", "mill", "--window", "-1"], "--window: -1: expected a whole number from 0"),
-        (["--dataset", "mill", "--threshold", "50"], "--threshold: 50: expected 0 to 1"),
-        (["--dataset", "mill", "--model", "x"], "--model: x is not listed (listed: none): say its"),
+        (["--study", "none"], "There is no study 'none'. There are: none yet"),
+        (["--dataset", "none"], "There is no dataset 'none'. There are: mill"),
+        (
+            ["--dataset", "mill", "--window", "-1"],
+            "--window: Found -1; expected a whole number from 0",
+        ),
+        (
+            ["--dataset", "mill", "--threshold", "50"],
+            "--threshold: Found 50; expected a number from 0 to 1",
+        ),
+        (
+            ["--dataset", "mill", "--model", "x"],
+            "--model: No listed model is named x (listed: none)",
+        ),
         (
             ["--dataset", "mill", "--backend", "transformers"],
             "--model: The backend transformers needs a model.",
         ),
         (["--dataset", "mill", "--backend", "heuristic"], "--model: Auto-AIS cannot ask Words and"),
-        (["--dataset", "mill", "--mode", "integer"], "--mode: Auto-AIS has no mode; its options: "),
+        (
+            ["--dataset", "mill", "--mode", "integer"],
+            "--mode: Auto-AIS has no option mode. Its options",
+        ),
         (
             ["--dataset", "mill", "--precision", "int8"],
-            "--precision: 'int8': Added words",
+            "--precision: Found 'int8'; expected fp32 for",
         ),
         (
             ["--dataset", "mill", "--sample", "-1"],
@@ -218,7 +230,7 @@ def test_ctrl_c_keeps_what_is_scored_and_the_same_command_goes_on(tmp_path):
     n_scored = AutoScore.objects.count()
     assert (process.returncode, said) == (130, "")
     assert errors.startswith(f"CommandError: Stopped: {n_scored:,} of 2,000 responses are scored.")
-    assert errors.endswith("The same command goes on from there.\n")
+    assert errors.endswith("Give the same command again to go on from there.\n")
     assert run.state == State.CANCELLED
     assert not run.chunks.filter(state="running").exists()
     before = set(AutoScore.objects.values_list("pk", flat=True))
@@ -270,13 +282,13 @@ def test_the_name_of_a_listed_model_means_that_model(tmp_path):
     }
     asked = nothing | {"model": "qwen"}
 
-    with pytest.raises(ChoiceError, match="qwen is already the name of another listed model"):
+    with pytest.raises(ChoiceError, match="Another model is listed with the name qwen"):
         spec_from(asked | {"server": "http://b/v1"})
-    with pytest.raises(ChoiceError, match="name of another listed model"):
+    with pytest.raises(ChoiceError, match="Another model is listed"):
         spec_from(asked | {"server": "http://a/v1", "key_variable": "OTHER_API_KEY"})
 
     (tmp_path / "qwen").mkdir()
     folder = {"model": str(tmp_path / "qwen"), "backend": "language-model", "server": None}
-    with pytest.raises(ChoiceError, match="name of another listed model"):
+    with pytest.raises(ChoiceError, match="Another model is listed"):
         spec_from(asked | folder)
     assert spec_from(asked | {"server": "http://a/v1"}) == spec_from(asked | {"server": None})

@@ -307,7 +307,7 @@ def test_what_makes_no_sense_now_changes_nothing(researcher, dataset):
     run = done(dataset)
 
     for action, said in [
-        ("cancel", "has already ended"),
+        ("cancel", "had already ended"),
         ("resume", "nothing left to do"),
         ("retry", "has failed"),
     ]:

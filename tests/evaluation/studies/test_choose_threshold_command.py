@@ -61,8 +61,13 @@ def test_a_listed_model_needs_no_backend_and_its_runs_alone_are_reported(study, 
 def test_mistakes_are_said_before_anything_is_scored(study):
     pilot = "--study=pilot"
 
-    assert failure("choose_threshold", "--study=nobody") == "No study 'nobody'; there are: pilot"
-    assert failure("choose_threshold", pilot, "--question=x") == "No question 'x'; there are: q"
+    assert failure("choose_threshold", "--study=nobody") == (
+        "There is no study 'nobody'. There are: pilot."
+    )
+    assert (
+        failure("choose_threshold", pilot, "--question=x")
+        == "There is no question 'x'. The questions are: q."
+    )
     assert failure("choose_threshold", pilot, "--truth=merged") == (
         "No merged arm in 'pilot'; there is: separate"
     )
@@ -72,7 +77,9 @@ def test_mistakes_are_said_before_anything_is_scored(study):
     assert failure("choose_threshold", pilot, "--backend=heuristic").startswith(
         "--model: Auto-AIS cannot"
     )
-    assert failure("choose_threshold", pilot, "--model=x").startswith("--model: x is not listed")
+    assert failure("choose_threshold", pilot, "--model=x").startswith(
+        "--model: No listed model is named x"
+    )
     assert failure("report", "threshold_choice", pilot, "--model=x") == (
         "No scores by a model 'x'; there are: none yet."
     )

@@ -87,7 +87,7 @@ def test_the_command_report_prints_the_newest_recipe_again(dataset, capsys):
     assert capsys.readouterr().out == made
     [grid] = Grid.objects.values_list("pk", flat=True)
     assert failure(*asked, "--grid", grid + 1) == (
-        f"There is no grid {grid + 1} here; there are: {grid}."
+        f"There is no grid {grid + 1} here. There are: {grid}."
     )
 
 
@@ -385,7 +385,7 @@ def test_without_a_large_model_it_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nowhere", "--model=extractive"], "No dataset 'nowhere'; there are: valley"),
+        (["nowhere", "--model=extractive"], "There is no dataset 'nowhere'. There are: valley"),
         (["valley", "--model=x", "--k1=1"], "expected one of extractive"),
         (["valley", "--model=extractive", "--k1=0"], "argument --k1: found 0; expected 1 to 20"),
         (
@@ -401,7 +401,7 @@ def test_without_a_large_model_it_says_so(tmp_path):
         (["valley", "--model=extractive", "--attribution=x"], "--attribution: no axis 'x'"),
         (
             ["valley", "--model=extractive", "--window=51"],
-            "--window: 51: expected a whole number from 0 to 50",
+            "--window: Found 51; expected a whole number from 0 to 50",
         ),
         (
             ["valley", "--model=extractive", "--repeats=2"],

@@ -167,8 +167,8 @@ def test_a_pool_that_is_not_there_or_has_no_scores_is_refused(dataset, tmp_path)
 
     for pool, said in [
         (["nobody"], "no setup 'nobody'"),
-        ([], "one setup or more"),
-        ([NAMES[0], NAMES[0]], "each only once"),
+        ([], "at least one setup"),
+        ([NAMES[0], NAMES[0]], "each once"),
         ([unscored], "No example has a response"),
     ]:
         with pytest.raises(RerankingError, match=said):

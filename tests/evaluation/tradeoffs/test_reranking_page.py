@@ -188,7 +188,7 @@ def test_the_command_report_prints_what_the_page_shows(researcher, dataset, caps
 
     assert capsys.readouterr().out == researcher.get(file, {"judge": second}).text
     assert failure(*asked, "--judge", "x").startswith("no axis 'x'; there are:")
-    assert failure(*asked, "--pool", "x").startswith("There is no pool 'x' here; there are: ")
+    assert failure(*asked, "--pool", "x").startswith("There is no pool 'x' here. There are: ")
 
 
 def test_without_scores_the_page_says_what_is_missing(researcher, tmp_path):

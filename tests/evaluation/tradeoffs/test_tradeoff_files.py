@@ -105,7 +105,7 @@ def test_the_table_as_csv_and_latex(page):
 
 def test_command_and_api_say_what_is_wrong(dataset, api):
     mistakes = {
-        ("--dataset", "other"): "No dataset 'other'; there are: own",
+        ("--dataset", "other"): "There is no dataset 'other'. There are: own",
         (): "Error: the following arguments are required: --dataset",
         (
             "--dataset",

@@ -78,14 +78,14 @@ class ConstructionPlan(NamedTuple):
         Choice(
             "Precision",
             {precision: precision for precision in PRECISIONS},
-            help="For a model that runs here.",
+            help="Precision of a model that runs here.",
         ),
     ] = "fp32"
     temperature: Annotated[
         float,
         Choice(
             "Temperature",
-            help="0: always the most likely token. KaLMA’s code uses 0.1.",
+            help="With 0, the model always takes the most likely token. KaLMA’s code has 0.1.",
             low=0,
             high=HIGHEST_TEMPERATURE,
         ),
@@ -95,14 +95,19 @@ class ConstructionPlan(NamedTuple):
         int,
         Choice(
             "Rounds",
-            help="The first round annotates the paragraph. Each later round adds a triple.",
+            help="The first round annotates the paragraph. Each later round brings in a triple.",
             low=1,
             high=LAST_ROUND,
         ),
     ] = LAST_ROUND
     seed: Annotated[
         int,
-        Choice("Seed", help="The seed that draws the added triples.", low=0, high=LARGEST_SEED),
+        Choice(
+            "Seed",
+            help="Seed of the choice of triples that are brought in.",
+            low=0,
+            high=LARGEST_SEED,
+        ),
     ] = 13
 
 
@@ -144,8 +149,8 @@ def _requested(plan: ConstructionPlan, user: User | None) -> Job:
     locked = Construction.objects.select_for_update().get(pk=construction.pk)
     if different := _different(locked.parameters, parameters):
         raise JobError(
-            f"{plan.name} is the name of a construction with other choices "
-            f"({', '.join(different)}): choose another name, or delete that construction.",
+            f"A construction named {plan.name} has other choices ({', '.join(different)}). Choose "
+            "another name, or delete that construction.",
             "name",
         )
     if is_new:

@@ -189,5 +189,7 @@ def _subject(request: SignedInRequest, dataset: Dataset, key: str) -> Dataset | 
 def _dataset(slug: str, key: str) -> Dataset:
     """Return the dataset of an address, after a check that its experiment exists."""
     if key not in EXPERIMENTS:
-        raise Http404(f"Experiments: {', '.join(EXPERIMENTS)}.")
+        raise Http404(
+            f"There is no such experiment. The experiments are: {', '.join(EXPERIMENTS)}."
+        )
     return get_object_or_404(Dataset, slug=slug)

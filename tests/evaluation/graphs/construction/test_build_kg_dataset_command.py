@@ -132,7 +132,7 @@ def test_what_cannot_be_used_is_said_in_a_line(writer, tmp_path):
     assert "argument --rounds: found 7; expected 1 to 6" in refused("--rounds", 7)
     assert "--model: " in refused("--model", "nobody")
     assert "No such file" in refused(of=tmp_path / "none.csv")
-    assert "found no --publish" in refused("--export", tmp_path / "new")
+    assert "Name the dataset to make with --publish" in refused("--export", tmp_path / "new")
     assert "expected a new folder" in refused("--export", tmp_path, "--publish", "Painters")
     (tmp_path / "relations.json").write_text("{}")
     assert "relations.json" in refused("--relations", tmp_path / "relations.json")

@@ -79,7 +79,7 @@ def test_the_same_dataset_is_found_again_and_another_refused():
     with pytest.raises(ConstructionError, match="decisions about its questions have changed"):
         publish(construction(), "Painters", "complex", None)
     Dataset.objects.create(name="Other", slug="other")
-    with pytest.raises(ConstructionError, match="name of another dataset"):
+    with pytest.raises(ConstructionError, match="Another dataset is named"):
         publish(construction(), "Other", "complex", None)
     assert Dataset.objects.count() == 2
 

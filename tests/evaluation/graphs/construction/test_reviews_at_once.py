@@ -43,8 +43,8 @@ def test_who_looked_at_an_earlier_review_hears_of_the_later_one(rosas, adams, ba
 
     assert refused.status_code == 422
     said = (
-        "rosa kept this question meanwhile, in the words “Whom did Anne wed?”, without 1 member of "
-        "the minimum set. Your decision was not stored"
+        "rosa kept this question at the same time, in the words “Whom did Anne wed?”, without 1 "
+        "member of the minimum set. Your decision is not stored"
     )
     page = shown(refused)
     assert said in page.text

@@ -49,9 +49,9 @@ def test_a_study_is_planned_once(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["alignment", "--new-study", "x", "--models", "three"], "No responses of three"),
+        (["alignment", "--new-study", "x", "--models", "three"], "There are no responses of three"),
         (["alignment", "--new-study", "x", "--pairs", "0"], "--pairs: found 0"),
-        (["alignment", "--new-study", "x", "--study", "y"], "leave --study out"),
+        (["alignment", "--new-study", "x", "--study", "y"], "Leave --study out"),
         (["citations", "--new-study", "x"], "--new-study: Citation quality is about a dataset"),
     ],
 )

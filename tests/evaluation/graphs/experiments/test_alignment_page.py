@@ -83,7 +83,7 @@ def test_a_study_is_planned_from_the_page_and_only_once(researcher, tmp_path):
     [
         ({"n_pairs": 0}, "greater than or equal to 1"),
         ({"models": ["three"]}, "three is not one of the available choices"),
-        ({"name": "Taken"}, "named 'Taken' already"),
+        ({"name": "Taken"}, "already a study named 'Taken'"),
     ],
 )
 def test_a_refused_study_is_said_and_not_made(researcher, tmp_path, wrong, said):

@@ -117,8 +117,8 @@ def test_it_says_what_it_would_ask_and_writes_nothing(graph):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["citations", "--dataset", "nowhere"], "No dataset 'nowhere'"),
-        (["citations"], "lovelace has no answers for this experiment: name --models to ask."),
+        (["citations", "--dataset", "nowhere"], "There is no dataset 'nowhere'"),
+        (["citations"], "lovelace has no answers for this experiment. Name the models to ask"),
         (["citations", "--models", "nobody"], "found 'nobody'; expected one of extractive"),
         (["citations", "--models", "extractive", "--temperatures", "3"], "temperatures: found 3"),
         (["citations", "--models", "extractive", "--seeds", "1", "1"], "seeds: found 1 twice"),
@@ -126,19 +126,25 @@ def test_it_says_what_it_would_ask_and_writes_nothing(graph):
         (["citations", "--models", "extractive", "--price", "b", "1", "2"], "--price b: expected"),
         (
             ["citations", "--models", "extractive", "--price", "extractive", "a", "2"],
-            "--price extractive a 2: expected two numbers.",
+            "--price extractive: found a 2; expected two numbers.",
         ),
-        (["citations", "--models", "extractive", "--model", "lost"], "--model: lost is not listed"),
+        (
+            ["citations", "--models", "extractive", "--model", "lost"],
+            "--model: No listed model is named lost",
+        ),
         (["quality", "--models", "extractive"], "--model: Coherence (G-Eval) needs a model"),
         (
             ["removal", "--models", "extractive", "--graph", "imported"],
             "--graph: Removed knowledge",
         ),
         (["accuracy", "--backend", "lexical"], "needs no scores"),
-        (["citations", "--study", "pilot"], "--study: Citation quality is about a dataset alone."),
-        (["alignment"], "--study: Human alignment is about a study"),
-        (["alignment", "--study", "pilot"], "No study 'pilot' about lovelace; there are: none yet"),
-        (["citations", "--dry-run"], "--dry-run: name --models"),
+        (
+            ["citations", "--study", "pilot"],
+            "--study: Citation quality is about a dataset, not a study.",
+        ),
+        (["alignment"], "Human alignment is about a study. Name one"),
+        (["alignment", "--study", "pilot"], "lovelace has no study 'pilot'. It has: none yet."),
+        (["citations", "--dry-run"], "--dry-run: no models are named"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

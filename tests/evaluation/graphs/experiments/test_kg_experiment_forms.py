@@ -63,7 +63,11 @@ def test_a_model_that_may_cost_something_has_prices_and_then_there_is_a_currency
     assert form.is_valid(), form.errors
     assert form.plan().models == (GridModel("judge", "fp32", Price(1.5, 2.0)),)
     assert form.plan().currency == "EUR"
-    assert half.errors == {f"output_{judge.pk}": ["Give both prices or none. 0 is a price."]}
+    assert half.errors == {
+        f"output_{judge.pk}": [
+            "Only one price is given. Give both prices, or none. A price may be 0."
+        ]
+    }
 
 
 def test_without_such_a_model_there_is_no_currency(graph):

@@ -171,7 +171,7 @@ def test_what_a_grid_cannot_be_made_of_is_refused_with_its_place(graph):
     assert error.value.where == "models.1.name"
     with pytest.raises(GridError, match="temperatures"):
         request(graph, plan(temperatures=(3.0,)), None)
-    with pytest.raises(GridChangeError, match="uses answers that exist"):
+    with pytest.raises(GridChangeError, match="uses existing answers"):
         request(graph, plan("alignment"), None)
     assert not Grid.objects.exists()
 
