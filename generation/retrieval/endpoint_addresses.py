@@ -106,11 +106,10 @@ def _check(place: HostAndPort, address: str) -> None:
     except ValueError:
         return
     if not _is_public(number):
-        what = f"{place.host} is {address}" if place.host != address else address
+        what = f"{place.host} is {address}," if place.host != address else f"{address} is"
         raise NotPublicError(
-            f"found {what} at port {place.port}, a local, private or reserved address; expected a "
-            "public one, or an admin's permission (--allow-private) for the address that is pulled "
-            "from"
+            f"{what} a local, private or reserved address (port {place.port}); expected a public "
+            "one, or an admin's permission (--allow-private) for the address that is pulled from"
         )
 
 

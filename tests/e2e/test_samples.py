@@ -78,9 +78,7 @@ def test_a_sample_is_verified_by_keys(page, sign_in, rosa, sample):
     page.keyboard.press("d")
     expect(page.get_by_label("Why it is dropped")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(
-        page.get_by_text("Say why you drop the example. The reason is kept with the sample.")
-    ).to_be_visible()
+    expect(page.get_by_text("Say why the example is dropped.")).to_be_visible()
     page.wait_for_load_state()
     expect(page.get_by_label("Why it is dropped")).to_be_focused()
     page.keyboard.type("kd: no key here")

@@ -86,7 +86,7 @@ def test_what_is_no_address_of_an_endpoint_is_refused(url):
 
 
 def test_passwords_and_queries_in_an_address_are_refused_and_a_password_is_not_repeated():
-    with pytest.raises(EndpointError, match="expected none") as refused:
+    with pytest.raises(EndpointError, match="expected one without") as refused:
         check_endpoint("https://me:secret@host/sparql", allow_private=False)
     assert "secret" not in str(refused.value)
     with pytest.raises(EndpointError, match="found a query in the address"):

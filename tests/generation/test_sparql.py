@@ -261,7 +261,7 @@ def test_a_redirect_to_another_private_address_is_refused_whatever_was_allowed()
     with endpoint_server(ONE_ROW) as secret:
         said, n_asked = trouble_elsewhere(sends_on(secret.url))
 
-    assert f"127.0.0.1 at port {secret.server_port}, a local, private or reserved" in said
+    assert f"a local, private or reserved address (port {secret.server_port})" in said
     assert "an admin's permission (--allow-private)" in said
     assert (n_asked, secret.asked) == (1, [])
 

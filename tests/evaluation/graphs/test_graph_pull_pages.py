@@ -103,7 +103,7 @@ def test_what_cannot_be_used_is_said_where_it_stands(admin):
     assert answer.status_code == 422
     assert any("Not started." in message for message in page.messages)
     said = page.errors["endpoint"]
-    assert "127.0.0.1 at port 1, a local, private or reserved address" in said
+    assert "127.0.0.1 is a local, private or reserved address (port 1)" in said
     assert "Tick “The endpoint may be in our own network”" in said
     assert not Job.objects.exists()
 

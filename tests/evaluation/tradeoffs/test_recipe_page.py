@@ -180,7 +180,7 @@ def test_a_name_that_another_grid_has_is_refused(researcher, dataset):
     answer = start(researcher, dataset, budget="100")
 
     assert answer.status_code == 422
-    assert "another grid" in shown(answer).errors["name"]
+    assert "Another grid" in shown(answer).errors["name"]
 
 
 def test_the_first_choices_are_a_valid_form(dataset):

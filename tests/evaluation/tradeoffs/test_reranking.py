@@ -140,7 +140,7 @@ def test_a_pool_of_different_things_is_refused(dataset, tmp_path):
         "one temperature": {"model": MODEL, "temperature": 0.7, "prompt": "golden"},
         "one number of new tokens": {"model": MODEL, "temperature": 0.0, "max_tokens": 9},
         "one precision": {"model": MODEL, "temperature": 0.0, "precision": "int8"},
-        "is itself an aggregate": {"model": MODEL, "temperature": 0.0, "prompt": "reranked"},
+        "made from a pool itself": {"model": MODEL, "temperature": 0.0, "prompt": "reranked"},
         "different models named": {
             "model": MODEL,
             "temperature": 0.0,
@@ -168,7 +168,7 @@ def test_a_pool_that_is_not_there_or_has_no_scores_is_refused(dataset, tmp_path)
     for pool, said in [
         (["nobody"], "no setup 'nobody'"),
         ([], "at least one setup"),
-        ([NAMES[0], NAMES[0]], "each once"),
+        ([NAMES[0], NAMES[0]], "only once"),
         ([unscored], "No example has a response"),
     ]:
         with pytest.raises(RerankingError, match=said):

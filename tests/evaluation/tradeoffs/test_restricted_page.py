@@ -123,7 +123,7 @@ def test_a_name_that_another_grid_has_is_refused(researcher, bare):
     answer = plan(researcher, bare, shares=["1.0"])
 
     assert answer.status_code == 422
-    assert "another grid" in shown(answer).errors["name"]
+    assert "Another grid" in shown(answer).errors["name"]
     # A new page offers a name that is free.
     Grid.objects.update(name="Restricted context, bare")
     assert shown(page_of(researcher, bare)).fields["name"] == "Restricted context, bare 2"

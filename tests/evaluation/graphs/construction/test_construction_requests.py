@@ -65,7 +65,7 @@ def test_what_cannot_be_used_is_refused_and_nothing_is_made(
 
 def test_a_name_belongs_to_one_construction(family_graph, writer, tmp_path):
     asked_for(tmp_path, family_graph.url)
-    with pytest.raises(JobError, match=r"with other choices \(seed\)"):
+    with pytest.raises(JobError, match=r"has other choices \(seed\)"):
         asked_for(tmp_path, family_graph.url, seed=14)
 
 

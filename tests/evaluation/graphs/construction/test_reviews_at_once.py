@@ -80,7 +80,7 @@ def test_words_that_stay_behind_an_undo_count_too(rosas, adams, bards):
     refused = decide(adams, bards, 4, "keep", question=QUESTIONS[2], seen=before)
 
     assert refused.status_code == 422
-    assert "Another reviewer made this question open" in shown(refused).text
+    assert "Another user made this question open" in shown(refused).text
     assert entry_of(bards, 4).edited_question == "Whom did Anne wed?"
 
 
