@@ -149,7 +149,7 @@ def test_a_table_without_the_columns_of_triples_is_one_clear_message(tmp_path, c
 
     failure("import_dataset", path, "--format", "triples")
 
-    assert "graph.csv, line 1, relation: found nothing" in (said := capsys.readouterr().err)
+    assert "graph.csv, line 1, relation: found no such column" in (said := capsys.readouterr().err)
     assert "expected columns qid, relation, value" in said
     assert is_empty()
 

@@ -126,7 +126,7 @@ def with_text(tmp_path, name, text):
 def test_votes_with_a_wrong_header_are_told_which_column_is_missing(tmp_path):
     folder = with_text(tmp_path, "votes.csv", "response,rater,question,vote\nr1,anna,q,yes\n")
 
-    with pytest.raises(DatasetError, match=r"votes.csv, line 1.*answer.*nothing.*answer"):
+    with pytest.raises(DatasetError, match=r"votes.csv, line 1.*answer.*no such column.*answer"):
         import_path(folder)
 
     assert is_empty()

@@ -121,7 +121,7 @@ def test_the_api_answers_what_the_command_prints(dataset, api, capsys):
     assert answer.json() == json.loads(printed(capsys, "--format", "json", "--at-least", "3"))
     assert api.get(address, {"at_least": 10}).status_code == 400
     assert api.get(address, {"setup": "x"}).json() == {"setup": ["There is no setup 'x' here."]}
-    assert "there are: at_least, setup" in str(api.get(address, {"least": 1}).json())
+    assert "The parameters are: at_least, setup" in str(api.get(address, {"least": 1}).json())
     nothing = api.get(f"/v1/datasets/{dataset.slug}/reports/length/")
     assert "lengths" in nothing.json()["detail"]
 

@@ -231,7 +231,7 @@ def test_a_sample_of_that_name_with_other_verdicts_is_a_problem_and_no_update(tm
             changed(**{"members.1.reason": " "}),
             "members[2].reason",
             "nothing",
-            "why the example is dropped",
+            "the reason why the example is dropped",
         ),
         (
             changed(**{"members.0.reason": WHY}),
