@@ -158,10 +158,12 @@ def usual_model(metric: str, options: Collection[str] = ()) -> ModelSpec:
     Raises:
         ChoiceError: this backend needs a model.
     """
-    kind = METRICS[metric].backends[0]
-    if _needs_model(kind):
-        raise ChoiceError("model", f"{METRICS[metric].title} needs a model. Name one.")
-    return ModelSpec(kind)
+    kind = METRICS[metric]
+    applying = (each for each in kind.backends if not _not_applying(kind, options, each))
+    backend = next(applying, kind.backends[0])
+    if _needs_model(backend):
+        raise ChoiceError("model", f"{kind.title} needs a model. Name one.")
+    return ModelSpec(backend)
 
 
 def sample_of(metric: str, asked: int | None) -> int | None:

@@ -182,12 +182,14 @@ def _read(entries: Path, relations: Path | None) -> EntriesCheck:
         if relations:
             text = relations.read_text(encoding="utf-8-sig")
             upload = upload._replace(relations_file=relations.name, relations_text=text)
-        check = checked(upload)
+        check = checked(upload, is_page=False)
     except OSError as error:
         raise CommandError(f"{error.filename}: {error.strerror}\nNothing was asked.") from error
     except UnicodeDecodeError as error:
-        said = f"--relations {relations}: the text is not UTF-8 ({error})"
-        raise CommandError(f"{said}\nNothing was asked.") from error
+        where = f"--relations {relations}"
+        raise CommandError(
+            f"{where}: the text is not UTF-8 ({error})\nNothing was asked."
+        ) from error
     except DatasetError as error:
         raise CommandError(f"{error}\nNothing was asked.") from error
     if check.problems:
