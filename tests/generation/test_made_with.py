@@ -80,7 +80,7 @@ def test_a_name_that_a_grid_about_another_dataset_has_is_refused_with_that_datas
     mills.name, mills.slug, mills.pk = "other", "other", None
     mills.save()
 
-    with pytest.raises(GridChangeError, match="named “first”, about the dataset pilot"):
+    with pytest.raises(GridChangeError, match=r"named “first”, about the dataset pilot\."):
         request_grid(mills, grid_of("first"), None)
 
 

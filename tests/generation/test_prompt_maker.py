@@ -491,5 +491,7 @@ def test_a_prompt_draws_where_it_is_random():
 
 
 def test_a_setup_of_another_prompt_is_an_error():
-    with pytest.raises(PromptError, match="model-a: prompt type 'my own'; expected no-evidence"):
+    with pytest.raises(
+        PromptError, match="model-a: prompt type 'my own'; expected one of no-evidence"
+    ):
         choices_of(named_setup("model-a")._replace(prompt="my own"))
