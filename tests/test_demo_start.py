@@ -204,7 +204,7 @@ def test_it_is_refused_without_debug(environment, port):
     done = run(command(port), environment | real_site)
 
     assert done.returncode == 1
-    assert "runs only with DJANGO_DEBUG=1" in done.stderr
+    assert "needs DJANGO_DEBUG=1" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])

@@ -263,7 +263,11 @@ def test_a_grid_file_is_pasted_or_uploaded(researcher, dataset):
         ({"text": WRITTEN + "colour = 1\n"}, "text", "models.1.colour: found an unknown key"),
         ({"text": "name = "}, "text", "found text that is not TOML"),
         ({"text": WRITTEN.replace("extractive", "gpt")}, "text", "models.1.name: found"),
-        ({"file": SimpleUploadedFile("grid.toml", b"\xff")}, "file", "found no UTF-8 at byte 0"),
+        (
+            {"file": SimpleUploadedFile("grid.toml", b"\xff")},
+            "file",
+            "found bytes that are not UTF-8, at byte 0",
+        ),
         ({}, None, "Found neither; expected a file or a text"),
     ],
 )

@@ -21,9 +21,9 @@ StartOfEntities = Annotated[
 ]
 Language = Annotated[str, Choice("Language", help="Language of names and relations.", longest=20)]
 PRIVATE = Choice(
-    "The endpoint may be in our own network",
-    help="Allow this address although it is local or private. An address that it redirects to is "
-    "not allowed.",
+    "Allow an endpoint in our own network",
+    help="Without this, local and private addresses are refused. It allows only the address above, "
+    "and not an address that the endpoint redirects to.",
 )
 AllowPrivate = Annotated[bool, PRIVATE]
 

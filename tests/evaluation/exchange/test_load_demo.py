@@ -69,7 +69,7 @@ def test_it_is_refused_without_debug(settings):
     settings.DEBUG = False
     before = counts()
 
-    with pytest.raises(CommandError, match="runs only with DJANGO_DEBUG=1"):
+    with pytest.raises(CommandError, match="needs DJANGO_DEBUG=1"):
         call_command("load_demo")
 
     assert counts() == before

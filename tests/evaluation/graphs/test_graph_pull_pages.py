@@ -104,7 +104,7 @@ def test_what_cannot_be_used_is_said_where_it_stands(admin):
     assert any("Not started." in message for message in page.messages)
     said = page.errors["endpoint"]
     assert "127.0.0.1 is a local, private or reserved address (port 1)" in said
-    assert "Tick “The endpoint may be in our own network”" in said
+    assert "tick “Allow an endpoint in our own network”" in said
     assert not Job.objects.exists()
 
 

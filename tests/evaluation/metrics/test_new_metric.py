@@ -114,9 +114,9 @@ def test_the_command_runs_it_with_its_own_option():
 
 def test_the_command_refuses_what_it_has_not():
     said = failure("run_metric", "terse", "--dataset", "mill", "--flavor", "v1")
-    assert said == "--flavor: Terse has no flavor; its options: most_words."
+    assert said == "--flavor: Terse has no option flavor. Its options are: most_words."
     said = failure("run_metric", "auto_ais", "--dataset", "mill", "--backend", "counter")
-    assert said.startswith("--model: Auto-AIS cannot ask Counter; it can ask: Added words")
+    assert said.startswith("--model: Auto-AIS cannot ask Counter. It can ask: Added words")
 
 
 def test_the_page_offers_and_starts_it(rosa, client_for):

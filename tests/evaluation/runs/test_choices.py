@@ -154,7 +154,9 @@ def test_a_metric_is_offered_the_models_that_can_answer_it():
         "nli",
     ]
     assert [name for name, _ in models_for("fluency")] == ["judge"]
-    with pytest.raises(ChoiceError, match=r"no model 'none'. There are: lexical, heuristic, .*nli"):
+    with pytest.raises(
+        ChoiceError, match=r"no model 'none'. There are: added_words, lexical, .*nli"
+    ):
         model_called("none")
     with pytest.raises(ChoiceError, match="no model 'transformers'"):
         model_called("transformers")

@@ -338,5 +338,5 @@ def test_nothing_is_started_with_a_model_that_is_not_there(researcher, study, tm
 
     assert MetricRun.objects.count() == before
     [message] = shown(answer).messages
-    assert message.startswith("No run was started: mini: its folder is not there")
+    assert message.startswith("No run was started: mini: its folder does not exist here")
     assert "secret-place" not in answer.text

@@ -96,7 +96,7 @@ def test_it_says_what_became_of_entries_and_makes_both_datasets(family_graph, wr
     assert len(writer.requests) == n + 1
     assert Dataset.objects.count() == 2
     review_entry(entry(1), Review("drop", "odd"), None)
-    with pytest.raises(CommandError, match="decisions about its questions have changed"):
+    with pytest.raises(CommandError, match="before its questions were reviewed as they are now"):
         build(file, family_graph.url, *PUBLISHED)
 
 

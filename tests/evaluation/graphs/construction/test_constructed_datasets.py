@@ -76,7 +76,9 @@ def test_the_same_dataset_is_found_again_and_another_refused():
     with pytest.raises(ConstructionError, match=r"in the complex style\. Choose another name"):
         publish(construction(), "Painters", "simple", None)
     review_entry(entry(1), Review("drop", "odd"), None)
-    with pytest.raises(ConstructionError, match="decisions about its questions have changed"):
+    with pytest.raises(
+        ConstructionError, match="before its questions were reviewed as they are now"
+    ):
         publish(construction(), "Painters", "complex", None)
     Dataset.objects.create(name="Other", slug="other")
     with pytest.raises(ConstructionError, match="Another dataset is named"):
