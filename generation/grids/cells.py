@@ -99,7 +99,7 @@ def check_setups(dataset: Dataset, cells: Iterable[GridCell]) -> None:
             if stored[part] != value:
                 raise GridError(
                     f"setup “{setup.name}”",
-                    f"one of that name in {dataset.name} with {part} {getattr(setup, part)!r}",
+                    f"a setup of that name in {dataset.name} with {part} {getattr(setup, part)!r}",
                     f"{value!r}; give the model another name, so that their responses do not mix",
                 )
 
