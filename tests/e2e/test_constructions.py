@@ -48,7 +48,7 @@ def check(page: Page) -> None:
     page.get_by_label("Choose a file of entries").set_input_files(upload)
     page.get_by_role("button", name="Check the file").click()
 
-    held = page.get_by_role("region", name="What it holds")
+    held = page.get_by_role("region", name="What the file holds")
     expect(held.get_by_role("row", name="To be looked up")).to_contain_text("3")
     expect(held.get_by_role("row", name="Left out: incomplete name")).to_contain_text("1")
     assert not list(complaints(page, "checked"))
@@ -105,7 +105,7 @@ def review(page: Page) -> None:
 def publish(page: Page) -> None:
     page.get_by_label("Dataset", exact=True).fill("families")
     page.get_by_role("button", name="Make a dataset of 2 questions").click()
-    expect(page.get_by_text("families is made of four.")).to_be_visible()
+    expect(page.get_by_text("families was made from four.")).to_be_visible()
     recogniser_for(Dataset.objects.get().pk)  # loads spaCy, which takes longer than a page should
     page.get_by_role("link", name="Who taught Artemisia?").click()
 

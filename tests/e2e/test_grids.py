@@ -66,7 +66,7 @@ def test_a_grid_is_planned_watched_cancelled_resumed_and_read(page, sign_in, ros
     page.evaluate("window.sameDocument = true")
     start = page.get_by_role("button", name=f"Start {N_CALLS} calls")
     expect(start).to_be_visible(timeout=ENDS_WITHIN)
-    plan = page.get_by_role("table", name="What would be asked")
+    plan = page.get_by_role("table", name="Planned calls by model")
     expect(plan).to_contain_text("no golden evidence")
     assert page.evaluate("window.sameDocument"), "htmx should bring the plan, not a page load"
     start.click()
