@@ -16,7 +16,6 @@ process.
 import argparse
 import gzip
 import json
-import os
 import random
 import resource
 import subprocess
@@ -29,7 +28,7 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks.reports import ROOT, database_url
+from benchmarks.reports import ROOT, database_url, site_environment
 
 DATASET = "imported"
 LINKS = ("P31", "P21", "P27", "P19", "P20", "P106", "P26", "P463", "P1412")
@@ -117,14 +116,7 @@ def measure(kind: str, of: str, n_rows: int) -> dict[str, float]:
         with gzip.open(file, "wt", compresslevel=1) as out:
             out.writelines(FILES[of].lines(n_rows))
         with database_url(kind, folder) as url:
-            environment = os.environ | {
-                "DATABASE_URL": url,
-                "ATTEST_DATA_DIR": str(folder / "var"),
-                "DJANGO_DEBUG": "0",  # in debug mode Django would keep every statement
-                "DJANGO_SECRET_KEY": "benchmark" * 6,
-                "DJANGO_ALLOWED_HOSTS": "localhost",
-                "DJANGO_SETTINGS_MODULE": "config.settings",
-            }
+            environment = site_environment(url, folder)
 
             def run(part: str) -> dict[str, float]:
                 command = [sys.executable, __file__, "--inside", part, str(file)]

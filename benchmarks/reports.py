@@ -86,6 +86,18 @@ def write_study(folder: Path, n_votes: int, seed: int = 1) -> None:
                         rows.writerow([f"r{i}", rater, question, answer, seconds, arm, position])
 
 
+def site_environment(url: str, folder: Path) -> dict[str, str]:
+    """Return the environment of a site over this database, whose files go into the folder."""
+    return os.environ | {
+        "DATABASE_URL": url,
+        "ATTEST_DATA_DIR": str(folder / "var"),
+        "DJANGO_DEBUG": "0",  # in debug mode Django would keep every statement
+        "DJANGO_SECRET_KEY": "benchmark" * 6,
+        "DJANGO_ALLOWED_HOSTS": "localhost",
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+    }
+
+
 @contextmanager
 def database_url(kind: str, folder: Path) -> Iterator[str]:
     """Yield the address of an empty database, which is deleted afterwards."""
@@ -108,14 +120,7 @@ def measure(kind: str, n_votes: int) -> dict[str, float]:
         (folder / "study").mkdir()
         write_study(folder / "study", n_votes)
         with database_url(kind, folder) as url:
-            environment = os.environ | {
-                "DATABASE_URL": url,
-                "ATTEST_DATA_DIR": str(folder / "var"),
-                "DJANGO_DEBUG": "0",  # in debug mode Django would keep every statement
-                "DJANGO_SECRET_KEY": "benchmark" * 6,
-                "DJANGO_ALLOWED_HOSTS": "localhost",
-                "DJANGO_SETTINGS_MODULE": "config.settings",
-            }
+            environment = site_environment(url, folder)
 
             def run(*command: str) -> tuple[float, float]:
                 began = time.perf_counter()

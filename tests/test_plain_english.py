@@ -57,7 +57,7 @@ def fragments(code: str) -> Iterator[str]:
     """Yield what is wrong with the docstrings and comments of a module, with its line."""
     for line, text in docstrings(code):
         first_paragraph = text.split("\n\n")[0].rstrip()
-        first_word = re.match(r"[A-Za-z']*", text)[0]  # type: ignore[index]
+        first_word = re.split(r"[^A-Za-z']", text, maxsplit=1)[0]
         if first_word in STARTS_OF_FRAGMENTS or text[0].islower():
             yield f"{line}: a docstring is a fragment: {first_paragraph}"
         if first_paragraph[-1] not in ".?!:":
