@@ -45,23 +45,27 @@ class RunChoices(NamedTuple):
     ] = ""
     threshold: Annotated[
         float | None,
-        Choice("Threshold", help="Higher scores count as yes.", usual="the metric's own"),
+        Choice(
+            "Threshold",
+            help="The score that separates yes from no.",
+            usual="the threshold of the metric",
+        ),
     ] = None
     sample: Annotated[
         int | None,
         Choice(
             "Responses of each model",
-            help="How many responses the seed draws. 0: all.",
+            help="The number of responses that the seed draws. 0: all.",
             low=0,
             high=MOST_SAMPLED,
-            usual="the metric's own, mostly all",
+            usual="the usual number of the metric, which is all for most metrics",
         ),
     ] = None
     seed: Annotated[
         int,
         Choice(
             "Seed of the draw",
-            help="It decides which responses are drawn.",
+            help="The seed that draws the responses.",
             low=0,
             high=LARGEST_SEED,
         ),
