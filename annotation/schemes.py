@@ -112,6 +112,17 @@ class Scheme(NamedTuple):
     target: Literal["response", "citation"] = "response"  # the thing that questions are about
     evidence: Literal["needed", "shown", "none"] = "needed"
     citations: Literal["shown", "removed"] = "shown"
+    named_main: tuple[str, ...] = ()  # keys of the questions that the file names as the main ones
+
+    @property
+    def main_questions(self) -> list[Question]:
+        """The questions that a study asks about first: those that the scheme names.
+
+        When it names none, this is `attributable`, or every question when there is none of this
+        key.
+        """
+        keys = self.named_main or ("attributable",)
+        return [q for q in self.questions if q.key in keys] or list(self.questions)
 
     @property
     def has_evidence_by_question(self) -> bool:
@@ -182,6 +193,7 @@ def load_scheme(data: object) -> Scheme:
         _one_of(data, "target", usual["target"], ("response", "citation")),
         _one_of(data, "evidence", usual["evidence"], ("needed", "shown", "none")),
         _one_of(data, "citations", usual["citations"], ("shown", "removed")),
+        _main(data.get("main", []), by_key),
     )
     for question in scheme.questions:
         if question.with_evidence and scheme.evidence == "none":
@@ -283,6 +295,12 @@ def _impossible(rows: object, questions: Mapping[str, Question]) -> tuple[Mappin
             raise SchemeError(f"impossible: found {row!r:.80}; {expected}")
         combinations.append(found)
     return tuple(combinations)
+
+
+def _main(keys: object, questions: Mapping[str, Question]) -> tuple[str, ...]:
+    if not isinstance(keys, list) or not all(isinstance(k, str) and k in questions for k in keys):
+        raise SchemeError(f"main: found {keys!r:.80}; expected a list of keys of its questions")
+    return tuple(keys)
 
 
 def _one_of(row: Mapping[Any, Any], name: str, default: str, known: Sequence[str]) -> Any:

@@ -12,7 +12,13 @@ from evaluation.reports import views as reports
 from evaluation.retrieval import views as retrieval
 from evaluation.runs.views import checkpoints, runs
 from evaluation.runs.views import jobs as new_jobs
-from evaluation.studies.views import disagreements, figures, studies, threshold_choice
+from evaluation.studies.views import (
+    disagreements,
+    figures,
+    studies,
+    study_pages,
+    threshold_choice,
+)
 from generation.models import Dataset
 
 
@@ -85,7 +91,11 @@ urlpatterns = [
     path("metrics/<int:pk>/delete/", runs.delete_run, name="delete-run"),
     path("studies/<slug:slug>/runs/", runs.study_runs, name="study-runs"),
     path("studies/<slug:slug>/runs/start/", runs.start_default_run, name="start-default-run"),
-    path("studies/<slug:slug>/", studies.study, name="study"),
+    path("studies/<slug:slug>/", study_pages.results, name="study"),
+    path("studies/<slug:slug>/merged/", study_pages.merged, name="study-merged"),
+    path("studies/<slug:slug>/agreement/", study_pages.raters, name="study-raters"),
+    path("studies/<slug:slug>/metrics/", study_pages.metrics, name="study-metrics"),
+    path("studies/<slug:slug>/methods/", study_pages.methods, name="study-methods"),
     path(
         "studies/<slug:slug>/threshold-choice/",
         threshold_choice.threshold_choice,

@@ -148,7 +148,7 @@ def start_default_run(request: SignedInRequest, slug: str) -> HttpResponse:
         send_run(run)
     if request.htmx:
         return redirect("evaluation:study-runs", slug)
-    return redirect("evaluation:study", slug)
+    return redirect("evaluation:study-metrics", slug)
 
 
 @require_safe

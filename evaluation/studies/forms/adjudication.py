@@ -6,7 +6,7 @@ from django import forms
 
 from accounts.http import query_string
 from annotation.models import Rater, Study
-from annotation.schemes import Question, Scheme, load_scheme
+from annotation.schemes import Question, load_scheme
 from evaluation.models import MetricRun
 from evaluation.reports.base import Choices
 from evaluation.runs.names import distinct_names
@@ -18,7 +18,6 @@ from evaluation.votes.judgements import UNDECIDABLE
 KINDS = {"": "All", MISSED: "Missed", FALSE_ALARM: "False alarm"}
 OPEN, ADJUDICATED = "open", "adjudicated"
 STATUSES = {"": "open and adjudicated", OPEN: "open", ADJUDICATED: "adjudicated"}
-USUAL_QUESTION = "attributable"  # the question that the auto-metrics here answer
 LONGEST_NOTE = 2000
 
 
@@ -26,7 +25,7 @@ class WorklistForm(forms.Form):
     """The choice of disagreements to show.
 
     A choice that is missing or invalid in the address has its usual value: the newest run, the
-    question that metrics answer, the study's first arm, and for the others: all.
+    scheme's first main question, the study's first arm, and for the others: all.
     """
 
     run = forms.ChoiceField(label="Auto-metric")
@@ -53,7 +52,7 @@ class WorklistForm(forms.Form):
             "status": list(STATUSES.items()),
             "kind": list(KINDS.items()),
         }
-        usual = {"run": _usual_run(self.runs), "question": _usual_question(self.scheme)}
+        usual = {"run": _usual_run(self.runs), "question": self.scheme.main_questions[0].key}
         usual["truth"] = known["truth"][0][0] if known["truth"] else ""
         said = {
             name: asked[name] if asked.get(name) in dict(known[name]) else usual.get(name, "")
@@ -112,10 +111,6 @@ def _usual_run(runs: Mapping[str, MetricRun]) -> str:
     """Return the newest run made in Attest, else the first imported run; empty without any."""
     made_here = [int(pk) for pk, run in runs.items() if not run.is_imported]
     return str(max(made_here)) if made_here else next(iter(runs), "")
-
-
-def _usual_question(scheme: Scheme) -> str:
-    return USUAL_QUESTION if USUAL_QUESTION in scheme.keys else scheme.keys[0]
 
 
 class AdjudicationForm(forms.Form):

@@ -12,14 +12,12 @@ from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.reports.base import Choices
 from evaluation.runs.families import Family, families_of, possible_families
 
-USUAL_QUESTION = "attributable"
-
 
 class ThresholdChoiceForm(forms.Form):
     """The choice of the scores and votes to compare, and of the hypothesis to score the grid with.
 
-    A choice that is missing or invalid in the address has its usual value: the question on
-    attribution, else the first question; the family with the most candidates; the first arm; the
+    A choice that is missing or invalid in the address has its usual value: the scheme's first
+    main question; the family with the most candidates; the first arm; the
     first hypothesis.
     """
 
@@ -29,7 +27,8 @@ class ThresholdChoiceForm(forms.Form):
     hypothesis = forms.ChoiceField(label="Hypothesis to score", required=False)
 
     def __init__(self, asked: Mapping[str, str], *, study: Study) -> None:
-        self.questions = [each.key for each in load_scheme(study.scheme).questions]
+        self.scheme = load_scheme(study.scheme)
+        self.questions = self.scheme.keys
         self.arms = [arm.kind for arm in study.arms.all()]
         scored = families_of(study)
         self.families = [*scored, *possible_families(study, scored)]
@@ -45,7 +44,7 @@ class ThresholdChoiceForm(forms.Form):
     @property
     def chosen_question(self) -> str:
         """The question whose votes count."""
-        usual = USUAL_QUESTION if USUAL_QUESTION in self.questions else self.questions[0]
+        usual = self.scheme.main_questions[0].key
         return str(self.cleaned_data.get("question") or usual)
 
     @property

@@ -153,20 +153,22 @@ def _cell(n: int, n_line: int, is_same: bool) -> ConfusionCell:
 def auto_table(
     rows: Sequence[AgreementRow],
     curves: Curves,
+    main: Sequence[str] = (),
     question: str = "",
     run: int | None = None,
 ) -> AutoTable:
     """Lay out the report on agreement for one question, and choose a run.
 
     Args:
-        question: the question to show. If it is not in the report: `attributable`, else the first
-            question with an accuracy, else the first one.
+        main: the scheme's main questions.
+        question: the question to show. If it is not in the report: the first main question, else
+            the first question with an accuracy, else the first one.
         run: the id of the run to choose. If it has no accuracy: the newest run with one.
     """
     questions = in_order(row.question for row in rows)
     if question not in questions:
         defined = [row.question for row in rows if row.accuracy.value is not None]
-        wanted = ("attributable", *defined, *questions)
+        wanted = (*main, *defined, *questions)
         question = next((q for q in wanted if q in questions), "")
     here = [row for row in rows if row.question == question]
     named = list(zip(run_names([row.of_run for row in here]), here, strict=True))

@@ -1,6 +1,7 @@
 """The charts of a study's page: their specifications, made from the figures of the study."""
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.cache import cache
@@ -17,35 +18,43 @@ from evaluation.studies.figures.charts import (
 from evaluation.studies.pages.auto_table import AutoTable
 from evaluation.studies.reports.study import Figures
 
-CHARTS = ("scenarios", "shifts", "accuracy", "roc", "calibration")
+CHARTS = ("answer", "scenarios", "shifts", "accuracy", "roc", "calibration")
 KEPT_SECONDS = 24 * 3600
 
 
-def page_plots(figures: Figures, auto: AutoTable) -> dict[str, Any]:
-    """Return the specifications of all charts that have something to draw, and their themes.
+def page_plots(figures: Figures, auto: AutoTable, names: Sequence[str]) -> dict[str, Any]:
+    """Return the specifications of charts that have something to draw, and their themes.
 
     They are cached, because building them takes longer than the rest of the page.
+
+    Args:
+        figures: the figures of the study.
+        auto: the table of metrics, for the charts of a chosen run.
+        names: the charts of the page, of `CHARTS`.
     """
     run = auto.chosen.of_run.run if auto.chosen else None
     signatures = [figures.scenarios.signature, figures.agreement.signature]
-    key = repr((CODE_VERSION, figures.computed_at, signatures, auto.question, run))
+    key = repr((CODE_VERSION, figures.computed_at, signatures, auto.question, run, names))
     plots = cache.get_or_set(
         f"plots:{hashlib.sha256(key.encode()).hexdigest()}",
-        lambda: _page_plots(figures, auto),
+        lambda: _page_plots(figures, auto, names),
         KEPT_SECONDS,
     )
     assert isinstance(plots, dict)
     return plots
 
 
-def _page_plots(figures: Figures, auto: AutoTable) -> dict[str, Any]:
-    drawn = {name: chart(name, figures, auto, on_page=True) for name in CHARTS}
+def _page_plots(figures: Figures, auto: AutoTable, names: Sequence[str]) -> dict[str, Any]:
+    drawn = {name: chart(name, figures, auto, on_page=True) for name in names}
     charts = {name: spec for name, spec in drawn.items() if spec}
     return {"charts": charts, "themes": page_themes() if charts else {}}
 
 
 def chart(name: str, figures: Figures, auto: AutoTable, *, on_page: bool = False) -> Spec | None:
     """Return the specification of one of `CHARTS`, or None when there is nothing to draw."""
+    if name == "answer":
+        main = figures.overview.main
+        return scenarios_chart([row for row in figures.scenarios.rows if row.question in main])
     if name == "scenarios":
         return scenarios_chart(figures.scenarios.rows)
     if name == "shifts":

@@ -5,7 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from evaluation.statistics.human_auto import (
     measures_with_intervals,
     roc_points,
 )
-from evaluation.studies.disagreements.worklist import FALSE_ALARM, MISSED, Disagreement
 from evaluation.studies.reports.ceilings import CeilingColumns, ceiling_columns
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.studies.reports.run_columns import (
@@ -38,8 +37,6 @@ from evaluation.studies.reports.run_columns import (
 )
 from evaluation.votes.counts import ArmCounts, n_outside_full_share
 from evaluation.votes.people import People, people_of
-
-MOST_DISAGREEMENTS = 5  # disagreements on the page of a study; the worklist has all
 
 Point = dict[str, Any]  # a point of a curve, as charts draw it
 Curves = dict[str, dict[str, list[Point]]]  # "run/question" → "roc", "calibration"
@@ -93,21 +90,6 @@ class AgreementRow(ReportRow):
     why: Annotated[str | None, Column("Why")]  # the reason why nothing can be compared
 
 
-class Disagreements(NamedTuple):
-    """The disagreements of a run with people on a question."""
-
-    n: int
-    n_compared: int
-    first: list[Disagreement]  # the first ones of `evaluation.studies.disagreements.worklist`
-
-
-class Details(NamedTuple):
-    """The curves and disagreements that a page shows beside the rows, each by "run/question"."""
-
-    curves: Curves
-    disagreements: dict[str, Disagreements]
-
-
 def agreement_report(
     study: Study,
     choices: Choices = USUAL,
@@ -118,7 +100,7 @@ def agreement_report(
 
     `raters_report` explains `counts` and `left_out`.
     """
-    return agreement_with_details(study, choices, counts, left_out, with_details=False)[0]
+    return agreement_with_curves(study, choices, counts, left_out, with_curves=False)[0]
 
 
 def curves(
@@ -139,16 +121,16 @@ def curves(
     }
 
 
-def agreement_with_details(
+def agreement_with_curves(
     study: Study,
     choices: Choices,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
     *,
-    with_details: bool = True,
+    with_curves: bool = True,
     scores_of: ScoresOf = scores_of,
-) -> tuple[Report[AgreementRow], Details]:
-    """Return the report, the curves and the first disagreements, from one reading of the scores."""
+) -> tuple[Report[AgreementRow], Curves]:
+    """Return the report, and the curves of each "run/question", from one reading of the scores."""
     if counts is None:
         counts = study_counts(study, choices)
     if left_out is None:
@@ -156,9 +138,9 @@ def agreement_with_details(
     of_arm, people = people_of(study, choices.truth, counts)
     said = signature(study, "agreement", choices, counts, has_labels=True)
     if of_arm is None:
-        return Report(study.name, "agreement", [], left_out, said), Details({}, {})
+        return Report(study.name, "agreement", [], left_out, said), {}
     rows: list[AgreementRow] = []
-    details = Details({}, {})
+    drawn: Curves = {}
     digest = hashlib.sha256()
     missing: Counter[str] = Counter(unscored=0, failed=0, assumed_scores=0, truncated_pairs=0)
     for run in runs_with_scores(study):
@@ -175,16 +157,14 @@ def agreement_with_details(
         for each in people:
             outcomes = _outcomes(run, scores, of_arm, each)
             rows.append(_row(study, run, of_arm, each, scores, outcomes))
-            if with_details and _n_compared(outcomes):
-                key = f"{run.pk}/{each.question.key}"
-                details.curves[key] = _curves_of(outcomes)
-                details.disagreements[key] = _disagreements_of(of_arm, each, outcomes)
+            if with_curves and _n_compared(outcomes):
+                drawn[f"{run.pk}/{each.question.key}"] = _curves_of(outcomes)
     n_undecided = sum(int((each.is_rated & np.isnan(each.labels)).sum()) for each in people)
     said += f" | scores {digest.hexdigest()[:16]}"
     # These items have labels. Only mean squared error and Spearman leave them out.
     missing["items_outside_full_share"] = n_outside_full_share(of_arm)
     left_out = {"undecided": n_undecided} | missing | left_out
-    return Report(study.name, "agreement", rows, left_out, said), details
+    return Report(study.name, "agreement", rows, left_out, said), drawn
 
 
 # --- a run and people -----------------------------------------------------------------------
@@ -259,35 +239,6 @@ def _scale_said(run: MetricRun) -> str | None:
 
 def _curves_of(outcomes: Outcomes) -> dict[str, list[Point]]:
     return {"roc": _plain(roc_points(outcomes)), "calibration": _plain(calibration_bins(outcomes))}
-
-
-def _disagreements_of(of_arm: ArmCounts, people: People, outcomes: Outcomes) -> Disagreements:
-    """Return the number of labels that differ, and the first of these disagreements.
-
-    Those with the closest votes come first, and among these those with the widest margin.
-    """
-    said_yes = outcomes.score > outcomes.threshold
-    is_compared = ~np.isnan(outcomes.score) & ~np.isnan(outcomes.human)
-    differing = np.flatnonzero(is_compared & ((outcomes.human == 1) != said_yes))
-    votes = of_arm.votes[people.question.key][differing]
-    n_yes, n_no = people.rule.sides(votes)
-    margins = outcomes.score[differing] - outcomes.threshold
-    # Items are in the order of their names. This order decides between equal disagreements.
-    order = np.lexsort([differing, -np.abs(margins), np.abs(n_yes - n_no)])
-    first = [
-        Disagreement(
-            target=int(of_arm.items.targets[differing[place]]),
-            response_id=int(of_arm.items.responses[differing[place]]),
-            kind=MISSED if outcomes.human[differing[place]] == 1 else FALSE_ALARM,
-            n_yes=int(n_yes[place]),
-            n_no=int(n_no[place]),
-            score=float(outcomes.score[differing[place]]),
-            margin=float(margins[place]),
-            n_between=int(votes[place].sum() - n_yes[place] - n_no[place]),
-        )
-        for place in order[:MOST_DISAGREEMENTS].tolist()
-    ]
-    return Disagreements(len(differing), int(is_compared.sum()), first)
 
 
 def _plain(points: Sequence[Mapping[str, Any]]) -> list[Point]:

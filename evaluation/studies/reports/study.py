@@ -8,14 +8,15 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from annotation.models import Rater, Study, Vote
+from annotation.schemes import load_scheme
 from evaluation.reports.base import Choices, study_counts, votes_left_out
 from evaluation.reports.report import Report
 from evaluation.runs.item_scores import scores_once
 from evaluation.studies.reports.agreement import (
     AGREEMENT,
     AgreementRow,
-    Details,
-    agreement_with_details,
+    Curves,
+    agreement_with_curves,
 )
 from evaluation.studies.reports.raters import RATERS, RatersRow, raters_report
 from evaluation.studies.reports.scenarios import (
@@ -65,11 +66,12 @@ class Overview(NamedTuple):
     n_unstated: int  # responses whose evidence the imported file does not state
     arms: list[str]
     setups: list[str]
+    main: list[str]  # keys of the scheme's main questions
     seed: int
 
 
 class Figures(NamedTuple):
-    """All figures of a study: each report, and the details that a page shows beside them."""
+    """All figures of a study: each report, and the curves that a page draws beside them."""
 
     overview: Overview
     raters: Report[RatersRow]
@@ -80,7 +82,7 @@ class Figures(NamedTuple):
     position: Report[PositionRow]
     agreement: Report[AgreementRow]
     sensibleness: Report[SensibleRow]
-    details: Details  # details of the report on agreement
+    curves: Curves  # of the report on agreement
     computed_at: datetime
     seconds: float  # duration of the computation
 
@@ -98,7 +100,7 @@ def study_figures(study: Study, choices: Choices) -> Figures:
     left_out = votes_left_out(study, counts, choices)
     given = (study, choices, counts, left_out)
     scores_of = scores_once(METRICS_LIKE_QUESTIONS)
-    agreement, details = agreement_with_details(*given, scores_of=scores_of)
+    agreement, curves = agreement_with_curves(*given, scores_of=scores_of)
     return Figures(
         overview=_overview(study),
         raters=raters_report(*given),
@@ -109,7 +111,7 @@ def study_figures(study: Study, choices: Choices) -> Figures:
         position=position_report(*given),
         agreement=agreement,
         sensibleness=sensibleness_report(*given, scores_of),
-        details=details,
+        curves=curves,
         computed_at=timezone.now(),
         seconds=round(time.perf_counter() - began, 3),
     )
@@ -137,5 +139,6 @@ def _overview(study: Study) -> Overview:
         ),
         arms=[arm.kind for arm in study.arms.all()],
         setups=[setup.name for setup in setups_in_order(study)],
+        main=[question.key for question in load_scheme(study.scheme).main_questions],
         seed=study.seed,
     )

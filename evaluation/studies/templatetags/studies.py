@@ -5,15 +5,31 @@ from typing import Any
 
 from django import template
 
+from accounts.http import query_string
 from annotation.schemes import Scale
+from evaluation.reports.base import Choices
 from evaluation.reports.columns import Format
 from evaluation.reports.numbers import decimal, percent
+from evaluation.studies.pages.sub_pages import SUB_PAGES, SubPage
 from evaluation.studies.reports.raters import RatersRow
 from evaluation.studies.reports.uncertainty import Direction
+from generation.choices.declaration import unusual
 
 register = template.Library()
 
 BAR = 120  # width of a bar of shares, in px
+
+
+@register.simple_tag
+def sub_pages() -> tuple[SubPage, ...]:
+    """Return the pages of a study in order."""
+    return SUB_PAGES
+
+
+@register.filter
+def as_query(choices: Choices) -> str:
+    """Return the choices that are not the usual ones, as the query of an address."""
+    return query_string(unusual(choices))
 
 
 @register.filter

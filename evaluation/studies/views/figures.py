@@ -26,7 +26,11 @@ def figure(request: SignedInRequest, slug: str, name: str, format_key: str) -> H
     if figures is None:
         return come_back_later()
     auto = auto_table(
-        figures.agreement.rows, figures.details.curves, form.chosen_question, form.chosen_run
+        figures.agreement.rows,
+        figures.curves,
+        figures.overview.main,
+        form.chosen_question,
+        form.chosen_run,
     )
     spec = chart(name, figures, auto)
     return figure_file(spec, format_key, f"{study.slug}-{name}")

@@ -1,4 +1,4 @@
-"""The page of a study with its reports, the downloads of a study, and its deletion."""
+"""The downloads of a study and its deletion."""
 
 from tempfile import TemporaryFile
 from typing import Any
@@ -6,105 +6,28 @@ from typing import Any
 from django.contrib import messages
 from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import Role, allowed
-from accounts.http import SignedInRequest, render_page_or_fragment
+from accounts.http import SignedInRequest
 from annotation.forms.changes import DeleteForm
-from annotation.models import Rater, Study
-from annotation.schemes import load_scheme
+from annotation.models import Study
 from annotation.services.studies import StudyError
-from annotation.study_progress import arm_progress, was_rated
-from evaluation.models import MetricRun
+from annotation.study_progress import was_rated
 from evaluation.reports.base import Choices
 from evaluation.reports.downloads import report_file
 from evaluation.reports.formats import FORMATS
 from evaluation.reports.report import Report
-from evaluation.runs.views.runs import progress_of_study
-from evaluation.studies.disagreements.cases import cases
 from evaluation.studies.forms.reports import ReportChoicesForm
-from evaluation.studies.pages.auto_table import AutoTable, auto_table
-from evaluation.studies.pages.exclusions import left_out_lines
-from evaluation.studies.pages.plots import page_plots
-from evaluation.studies.pages.tables import (
-    n_said,
-    scenario_table,
-    sensible_tables,
-    shift_table,
-    time_table,
-)
 from evaluation.studies.reports.cached_figures import report_in
-from evaluation.studies.reports.study import ON_PAGE, Figures
+from evaluation.studies.reports.study import ON_PAGE
 from evaluation.studies.services.studies import delete_study as delete
 from evaluation.studies.views.last_figures import come_back_later, last_figures
 from evaluation.votes.export import export_zip
 from evaluation.votes.tidy_rows import tidy_votes_csv
 from generation.models import Dataset
 
-CASES_SHOWN = 3
 KINDS = {kind.key: kind for kind in ON_PAGE}
-
-
-@require_safe
-@allowed(Role.RESEARCHER)
-def study(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show all figures of a study. While newer ones are being computed, show the last ones."""
-    found = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
-    form = ReportChoicesForm(request.GET, study=found)
-    stored = last_figures(found, form.choices)
-    figures = stored.figures
-    seen = request.headers.get("Figures-Of")
-    there = figures.computed_at.isoformat() if figures else "never"
-    if seen and not stored.is_current and seen == there:
-        return HttpResponse(status=204)  # there is nothing new for a page that waits
-    context: dict[str, Any] = {
-        "study": found,
-        "scheme": load_scheme(found.scheme),
-        "arms": found.arms.all(),
-        "form": form,
-        "choices": form.choices,
-        "figures": figures,
-        "is_current": stored.is_current,
-        "is_simulated": Rater.objects.filter(study=found, is_simulated=True).exists(),
-    }
-    if figures:
-        context |= _sections(found, form, figures)
-    return render_page_or_fragment(
-        request,
-        page="evaluation/studies/study.html",
-        fragment="evaluation/studies/_figures.html",
-        context=context,
-    )
-
-
-def _sections(study: Study, form: ReportChoicesForm, figures: Figures) -> dict[str, Any]:
-    """Return the template context of the page's sections."""
-    scenarios = scenario_table(figures.scenarios.rows, figures.by_setup.rows)
-    auto = auto_table(
-        figures.agreement.rows, figures.details.curves, form.chosen_question, form.chosen_run
-    )
-    plots = page_plots(figures, auto)
-    return {
-        "scenarios": scenarios,
-        "merged": shift_table(figures.uncertainty.rows, scenarios.scenarios),
-        "sensible": sensible_tables(figures.sensibleness.rows),
-        "times": time_table(figures.time.rows, figures.position.rows),
-        "auto": auto,
-        "plots": plots,
-        "charts": plots["charts"],
-        "time_reports": ("time", "position"),
-        "agreement_n": n_said(
-            [row.alpha_items for row in figures.raters.rows],
-            "item",
-            "with two votes or more",
-        ),
-        "left_out": left_out_lines(figures),
-        "signatures": [(key, report.signature) for key, report in figures.reports.items()],
-        "is_of_today": figures.computed_at.date() == timezone.now().date(),
-        "done": None if study.is_imported else _done(study),
-        "progress": progress_of_study(study),
-    } | _disagreements(study, form, auto, figures)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -132,35 +55,6 @@ def delete_study(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(
         request, "evaluation/studies/delete_study.html", context, status=422 if posted else 200
     )
-
-
-def _done(study: Study) -> dict[str, Any]:
-    """Return how many assignments are done and how many are wanted, in total and by arm."""
-    arms = arm_progress(study)
-    return {
-        "n": sum(arm.n_done for arm in arms),
-        "of": sum(arm.n_wanted for arm in arms),
-        "arms": arms,
-        "n_let_go_by_hand": sum(arm.n_let_go_by_hand for arm in arms),
-    }
-
-
-def _disagreements(
-    study: Study, form: ReportChoicesForm, auto: AutoTable, figures: Figures
-) -> dict[str, Any]:
-    """Return the template context of the chosen run's disagreements with the closest votes."""
-    question = load_scheme(study.scheme).question(auto.question)
-    run = auto.chosen and MetricRun.objects.filter(pk=auto.chosen.of_run.run).first()
-    if not run or not question:
-        return {"work": None}
-    work = figures.details.disagreements[f"{run.pk}/{question.key}"]
-    shown = {each.target: each for each in work.first[:CASES_SHOWN]}
-    return {
-        "work": work,
-        "run": run,
-        "cases": cases(study, run, question, shown),
-        "query": form.query_of(run.pk, question.key),
-    }
 
 
 @require_safe

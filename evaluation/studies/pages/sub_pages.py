@@ -1,0 +1,33 @@
+"""The pages of a study: the answer first, then the figures by subject."""
+
+from typing import NamedTuple
+
+
+class SubPage(NamedTuple):
+    """A page of a study: its title, the name of its address, and what it draws."""
+
+    title: str
+    address: str  # the name of its address
+    part: str = ""  # the template of its contents; "" when the page has a view of its own
+    charts: tuple[str, ...] = ()  # of `evaluation.studies.pages.plots.CHARTS`
+
+
+RESULTS = SubPage(
+    "Results", "evaluation:study", "evaluation/studies/_results.html", ("answer", "scenarios")
+)
+MERGED = SubPage(
+    "Merged against separate",
+    "evaluation:study-merged",
+    "evaluation/studies/_merged_page.html",
+    ("shifts",),
+)
+RATERS = SubPage("Raters", "evaluation:study-raters", "evaluation/studies/_raters_report.html")
+METRICS = SubPage(
+    "Metrics",
+    "evaluation:study-metrics",
+    "evaluation/studies/_metrics.html",
+    ("accuracy", "roc", "calibration"),
+)
+DISAGREEMENTS = SubPage("Disagreements", "evaluation:disagreements")
+METHODS = SubPage("Methods", "evaluation:study-methods", "evaluation/studies/_methods.html")
+SUB_PAGES = (RESULTS, MERGED, RATERS, METRICS, DISAGREEMENTS, METHODS)
