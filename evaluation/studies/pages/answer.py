@@ -13,6 +13,7 @@ from evaluation.reports.columns import Estimate, Format
 from evaluation.reports.numbers import decimal, p_value, percent, points
 from evaluation.reports.setups import short_names
 from evaluation.studies.figures.charts import people_said, run_names
+from evaluation.studies.pages.tables import in_order
 from evaluation.studies.reports.agreement import AgreementRow
 from evaluation.studies.reports.ceilings import CEILINGS
 from evaluation.studies.reports.raters import RatersRow
@@ -125,7 +126,12 @@ def _figure(question: Question, row: ScenarioRow) -> str:
     if question.scale.kind == "ordinal":
         within = f" on the scale from {question.scale.labels[0]} to {question.scale.labels[-1]}"
         return f"{decimal(row.mean.value)}{_interval(row.mean, Format.DECIMAL)}{within}"
-    return f"{percent(row.mean.value, 0)} %{_interval(row.mean)}"
+    return f"{_whole(row.mean.value)}{_interval(row.mean)}"
+
+
+def _whole(share: float | None) -> str:
+    """Return a share in whole percent, which no line break parts from its sign."""
+    return f"{percent(share, 0)}\N{NO-BREAK SPACE}%"
 
 
 def _interval(estimate: Estimate, format: Format = Format.PERCENT) -> str:
@@ -149,7 +155,7 @@ def _of_shift(shift: ShiftOfSetup) -> str:
     if test.is_significant:
         estimate = shift.shift
         change = f"{points(estimate.value)} points ({Format.POINTS.interval(estimate)})"
-        return f"merging shifts the share of yes by {change}, p = {p_value(test.p_holm)}"
+        return f"merging shifts the share of yes by {change}, {_p(test.p_holm)}"
     n_differ = shift.n_up + shift.n_down
     if not n_differ:
         return f"each of {shift.n:,} responses has the same label both times"
@@ -159,12 +165,17 @@ def _of_shift(shift: ShiftOfSetup) -> str:
     return f"{said} only one of {percent(test.visible_shift, 0)} points or more could have been"
 
 
+def _p(p: float | None) -> str:
+    said = p_value(p)
+    return f"p {said}" if said.startswith("<") else f"p = {said}"
+
+
 def _of_arms(question: Question, rows: Sequence[UncertaintyRow]) -> Iterator[str]:
     """Yield how often the labels of both arms are the same, when a study has both."""
     for row in rows:
         if isinstance(row, OverAllSetups) and row.question == question.key and row.n:
-            same = f"{percent(row.accuracy.value, 0)} %{_interval(row.accuracy)}"
-            differ = f"{percent(row.disagreement.value, 0)} %"
+            same = f"{_whole(row.accuracy.value)}{_interval(row.accuracy)}"
+            differ = _whole(row.disagreement.value)
             yield (
                 f"Side by side, {same} of {row.n:,} responses have the label that they have alone; "
                 f"the disagreement is {differ}."
@@ -173,14 +184,14 @@ def _of_arms(question: Question, rows: Sequence[UncertaintyRow]) -> Iterator[str
 
 def _of_extremes(question: Question, rows: Sequence[ScenarioRow]) -> Iterator[str]:
     """Yield the setups with the highest and with the lowest mean, of each arm."""
-    names = short_names(rows)
-    for arm in dict.fromkeys(row.arm for row in rows):
+    names, arms = short_names(rows), in_order(row.arm for row in rows)
+    for arm in arms:
         known = [row for row in rows if row.arm == arm and row.mean.value is not None]
         if not known:
             continue
         known.sort(key=lambda row: (-(row.mean.value or 0.0), row.setup))
         highest, lowest = known[0], known[-1]
-        first = _found(question, highest, f" of {names[highest.setup]}", has_arms=True)
+        first = _found(question, highest, f" of {names[highest.setup]}", has_arms=len(arms) > 1)
         last = f"{_figure(question, lowest)} of {names[lowest.setup]}"
         yield f"{first}, and {last}: the highest and the lowest of {len(known):,} setups."
 
@@ -201,7 +212,7 @@ def _not_counted(rows: Sequence[ScenarioRow]) -> Iterator[str]:
     """Yield what stands behind the shares: majorities that are missing, and assumed answers."""
     undecided = {
         arm: sum(row.undecided for row in rows if row.arm == arm and row.scale == "yes_no")
-        for arm in dict.fromkeys(row.arm for row in rows)
+        for arm in in_order(row.arm for row in rows)
     }
     if n := sum(undecided.values()):
         said = " and ".join(f"{n:,} {SEEN[Arm.Kind(arm)]}" for arm, n in undecided.items() if n)
@@ -220,15 +231,13 @@ def _of_metrics(rows: Sequence[AgreementRow]) -> Iterator[str]:
         return
     names = dict(zip(map(id, known), run_names([row.of_run for row in known]), strict=True))
     best = max(known, key=lambda row: (row.accuracy.value or 0.0, row.of_run.run))
-    agrees = (
-        f"{percent(best.accuracy.value, 0)} %{_interval(best.accuracy)} of {best.n:,} responses"
-    )
+    agrees = f"{_whole(best.accuracy.value)}{_interval(best.accuracy)}"
     highest = f", the highest of {len(known):,} metric runs" if len(known) > 1 else ""
     people = people_said(best.label)
     said = f"{names[id(best)]} agrees with {people} on {agrees} of {best.n:,} responses"
-    references = [f"always the more frequent label, {percent(best.baseline.value, 0)} %"]
+    references = [f"always the more frequent label, {_whole(best.baseline.value)}"]
     references += [
-        f"{CEILINGS[key].how}, {percent(best.ceilings.of(key).value, 0)} %"
+        f"{CEILINGS[key].how}, {_whole(best.ceilings.of(key).value)}"
         for key in best.ceilings.defined[:1]
     ]
     yield f"{said}{highest}. To compare: {'; '.join(references)}."
@@ -260,6 +269,6 @@ def rests_on(study: Study, figures: Figures, done: Mapping[str, int] | None) -> 
     if study.stops_when_decided:
         said.append(
             "Raters were no longer asked about a response once every majority was settled, "
-            f"except on {percent(study.full_share, 0)} % of the examples."
+            f"except on {_whole(study.full_share)} of the examples."
         )
     return said
