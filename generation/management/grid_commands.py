@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.db.models import Q
 
 from generation.amounts import UNDEFINED
 from generation.grids.grid_file import GridChoices, GridError
@@ -43,19 +42,6 @@ MAX_LISTED = 10  # reasons that are printed at most
 COLUMNS = ("calls", "already there", "left out", "prompt tokens", "new tokens ≤", "cost ≤")
 _WIDTH = 13  # characters of a column of numbers
 _HASH = 8  # characters of the hash in a name
-
-
-def dataset_named(name: str) -> Dataset:
-    """Return the dataset with this name or slug.
-
-    Raises:
-        CommandError: there is none. The message names some datasets.
-    """
-    found = Dataset.objects.filter(Q(name=name) | Q(slug=name)).first()
-    if not found:
-        names = ", ".join(Dataset.objects.values_list("name", flat=True)[:10]) or "none yet"
-        raise CommandError(f"There is no dataset {name!r}. There are: {names}.")
-    return found
 
 
 def with_name(grid: GridChoices, name: str, usual: GridChoices) -> GridChoices:

@@ -17,6 +17,7 @@ from annotation.schemes import built_in_schemes, load_scheme, read_scheme
 from annotation.services.studies import StudyError, create_study, open_study
 from annotation.study_plan import StudyPlan, usual_raters_per_unit
 from generation.choices.arguments import add_arguments, given_from
+from generation.management.named import named
 from generation.models import Dataset, Setup
 
 CALLED = {
@@ -98,7 +99,7 @@ def _scheme(key: str, path: Path | None) -> Mapping[str, Any]:
 
 def _plan(name: str, scheme: Mapping[str, Any], options: Mapping[str, Any]) -> StudyPlan:
     """Return the plan that the options describe. The name is checked as the page does."""
-    dataset = _dataset(options["dataset"])
+    dataset = named(Dataset.objects.all(), options["dataset"])
     if not name.strip() or len(name) > 100:
         raise CommandError(f"name: found {len(name)} characters; expected 1 to 100.")
     usual = {"raters_per_unit": usual_raters_per_unit(load_scheme(scheme))}
@@ -110,14 +111,6 @@ def _plan(name: str, scheme: Mapping[str, Any], options: Mapping[str, Any]) -> S
         arms=[kind for kind in (Arm.Kind.SEPARATE, Arm.Kind.MERGED) if kind in options["arms"]],
         **(usual | given_from(StudyPlan, options, called=CALLED)),
     )
-
-
-def _dataset(name: str) -> Dataset:
-    datasets = Dataset.objects
-    found = datasets.filter(name=name).first() or datasets.filter(slug=name).first()
-    if found is None:
-        raise CommandError(f"There is no dataset {name!r}. There are: {_listed(datasets.all())}.")
-    return found
 
 
 def _setups(dataset: Dataset, names: Sequence[str] | None) -> list[Setup]:

@@ -10,6 +10,7 @@ from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.registry import CannotReport, ReportKind, all_reports
 from generation.choices.arguments import add_arguments, given_from
 from generation.choices.declaration import ChoiceError
+from generation.management.named import named
 
 EXAMPLE = """example:
   manage.py report raters --study pilot
@@ -33,7 +34,7 @@ class Command(BaseCommand):
                 kind.key, aliases=aliases, help=kind.lede, description=kind.lede
             )
             of = _about(kind)
-            of_report.add_argument(f"--{of}", required=True, metavar="NAME", help=f"its {of}")
+            of_report.add_argument(f"--{of}", required=True, metavar="NAME", help="name or slug")
             of_report.add_argument("--format", choices=["table", *FORMATS], default="table")
             add_arguments(of_report, kind.choices)
 
@@ -41,7 +42,7 @@ class Command(BaseCommand):
         [kind] = [each for each in all_reports().values() if report in each.keys]
         if report == kind.former_key:
             self.stderr.write(f"The report {report} is called {kind.key} now.")
-        subject = _named(kind, options[_about(kind)])
+        subject = named(kind.about.objects.all(), options[_about(kind)])
         try:
             choices = kind.chosen(subject, given_from(kind.choices, options))
             if kind.prepare:
@@ -54,13 +55,3 @@ class Command(BaseCommand):
 
 def _about(kind: ReportKind[Any, Any]) -> str:
     return "study" if kind.about is Study else "dataset"
-
-
-def _named(kind: ReportKind[Any, Any], name: str) -> Any:
-    """Return the study or the dataset of a name."""
-    there = kind.about.objects
-    found = there.filter(name=name).first()
-    if not found:
-        names = ", ".join(there.values_list("name", flat=True)[:10]) or "none yet"
-        raise CommandError(f"There is no {_about(kind)} {name!r}. There are: {names}.")
-    return found

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db.models import Q
 
 from generation.amounts import UNDEFINED
 from generation.choices.arguments import add_arguments, given_from
 from generation.filters import DROP, FILTER_KEYS, CascadeRow
+from generation.management.named import named
 from generation.models import Dataset, Sample
 from generation.progress import progress_bar
 from generation.sample_choices import ALL, SampleChoices, chosen_sample
@@ -55,7 +55,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        dataset = _dataset(options["dataset"])
+        dataset = named(Dataset.objects.all(), options["dataset"])
         if not dataset.examples.of_benchmark().exists():
             raise CommandError(f"{dataset.name} has no examples to filter.")
         try:
@@ -66,14 +66,6 @@ class Command(BaseCommand):
         report = sample_report(_filtered(sample, self.stderr))
         as_json = options["format"] == "json"
         self.stdout.write(json.dumps(_as_data(report)) if as_json else "\n".join(_table(report)))
-
-
-def _dataset(name: str) -> Dataset:
-    found = Dataset.objects.filter(Q(name=name) | Q(slug=name)).first()
-    if not found:
-        names = ", ".join(Dataset.objects.values_list("name", flat=True)[:10]) or "none yet"
-        raise CommandError(f"There is no dataset {name!r}. There are: {names}.")
-    return found
 
 
 def _choices(options: dict[str, Any]) -> SampleChoices:

@@ -11,7 +11,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from generation.grids.grid_file import GridChoices, GridError, read_grid
-from generation.management.grid_commands import ask_grid, dataset_named, print_plan
+from generation.management.grid_commands import ask_grid, print_plan
+from generation.management.named import named
+from generation.models import Dataset
 
 EXAMPLE = """examples:
   manage.py generate pilot --grid grid.toml --dry-run
@@ -50,7 +52,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        dataset, grid = dataset_named(options["dataset"]), _grid(options["grid"])
+        dataset, grid = named(Dataset.objects.all(), options["dataset"]), _grid(options["grid"])
         if options["dry_run"]:
             print_plan(dataset, grid, self.stdout)
             return

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from generation.management.grid_commands import dataset_named
-from generation.models import KGQuestion
+from generation.management.named import named
+from generation.models import Dataset, KGQuestion
 from generation.services.made_up_minimum import (
     USUAL_SEED,
     USUAL_TRIPLES,
@@ -39,7 +39,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        source = dataset_named(options["dataset"])
+        source = named(Dataset.objects.all(), options["dataset"])
         try:
             made = make_up_minimum(source, options["name"], options["triples"], options["seed"])
         except MadeUpError as error:

@@ -23,8 +23,10 @@ from generation.grids.grid_file import (
     Retrieval,
 )
 from generation.grids.restricted_context import USUAL_EVIDENCE, restricted_grid
-from generation.management.grid_commands import ask_grid, dataset_named, print_plan, with_name
+from generation.management.grid_commands import ask_grid, print_plan, with_name
+from generation.management.named import named
 from generation.model_sizes import largest_named
+from generation.models import Dataset
 from generation.text.prompt_types import SHARES, RestrictedEvidence
 
 EXAMPLE = """examples:
@@ -98,7 +100,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        dataset = dataset_named(options["dataset"])
+        dataset = named(Dataset.objects.all(), options["dataset"])
         model = options["model"] or _largest(models_there())
         try:
             grid = restricted_grid(

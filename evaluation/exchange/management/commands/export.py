@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.models import Study
 from evaluation.votes.export import export_folder, export_zip
+from generation.management.named import find_named
 from generation.models import Dataset
 
 EXAMPLE = """example:
@@ -26,18 +27,19 @@ class Command(BaseCommand):
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
         parser.add_argument(
-            "name", help="Name of a study or a dataset. A study is looked for first."
+            "name", help="Name or slug of a study or a dataset. A study is looked for first."
         )
         parser.add_argument(
             "path", type=Path, help="A new folder, or a new file whose name ends in .zip."
         )
 
     def handle(self, *, name: str, path: Path, **options: Any) -> None:
-        study = Study.objects.select_related("dataset").filter(name=name).first()
-        dataset = study.dataset if study else Dataset.objects.filter(name=name).first()
+        study = find_named(Study.objects.select_related("dataset"), name)
+        dataset = study.dataset if study else find_named(Dataset.objects.all(), name)
         if not dataset:
             raise CommandError(
-                f"No study and no dataset is named {name!r}. Names are matched exactly."
+                f"No study and no dataset has the name or the slug {name!r}. Both are matched "
+                "exactly."
             )
         if path.exists():
             raise CommandError(f"{path} exists already. Give the path of a new folder or file.")

@@ -47,7 +47,8 @@ from generation.grids.grid_file import (
     Price,
 )
 from generation.limits import LONGEST_NAME
-from generation.management.grid_commands import ask_grid, dataset_named, print_plan
+from generation.management.grid_commands import ask_grid, print_plan
+from generation.management.named import named
 from generation.models import Dataset
 
 EXAMPLE = """examples:
@@ -92,7 +93,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        dataset = dataset_named(options["dataset"])
+        dataset = named(Dataset.objects.all(), options["dataset"])
         experiment = EXPERIMENTS[options["experiment"]]
         if options["new_study"]:
             self.stdout.write(_planned_study(dataset, experiment, options))
@@ -189,7 +190,7 @@ def _add_asking(group: Any) -> None:
 
 
 def _add_rating(group: Any) -> None:
-    group.add_argument("--study", metavar="NAME", help="Name of the study whose table is printed.")
+    group.add_argument("--study", metavar="NAME", help="Name or slug of the study of the table.")
     group.add_argument(
         "--new-study",
         metavar="NAME",
@@ -308,12 +309,7 @@ def _study(dataset: Dataset, experiment: KGExperiment, options: Mapping[str, Any
             f"{experiment.title} is about a study. Name one with --study, or plan one with "
             "--new-study."
         )
-    found = Study.objects.filter(name=name, dataset=dataset).first()
-    if found is None:
-        studies = Study.objects.filter(dataset=dataset).values_list("name", flat=True)
-        there = ", ".join(studies[:10]) or "none yet"
-        raise CommandError(f"{dataset.name} has no study {name!r}. It has: {there}.")
-    return found
+    return named(Study.objects.filter(dataset=dataset), name, f" of {dataset.name}")
 
 
 def _planned_study(dataset: Dataset, experiment: KGExperiment, options: Mapping[str, Any]) -> str:

@@ -8,7 +8,6 @@ from argparse import RawDescriptionHelpFormatter
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db.models import Q
 
 from annotation.models import Study
 from evaluation.metrics.registry import METRICS
@@ -21,6 +20,7 @@ from evaluation.runs.services.runs import retry_failed
 from generation.choices.arguments import add_arguments, given_from
 from generation.choices.declaration import ChoiceError, made
 from generation.evidence import EvidenceChoice
+from generation.management.named import named
 from generation.models import Dataset
 
 EXAMPLE = """examples:
@@ -39,7 +39,7 @@ class Command(BaseCommand):
         parser.epilog = EXAMPLE
         parser.add_argument("metric", choices=METRICS, help="The metric to score with.")
         what = parser.add_mutually_exclusive_group(required=True)
-        what.add_argument("--study", help="Name of a study. Its responses are scored.")
+        what.add_argument("--study", help="Name or slug of a study. Its responses are scored.")
         what.add_argument(
             "--dataset", help="Name or slug of a dataset. All its responses are scored."
         )
@@ -51,8 +51,12 @@ class Command(BaseCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        study = _study(options["study"]) if options["study"] else None
-        dataset = study.dataset if study else _dataset(options["dataset"])
+        study = (
+            named(Study.objects.select_related("dataset"), options["study"])
+            if options["study"]
+            else None
+        )
+        dataset = study.dataset if study else named(Dataset.objects.all(), options["dataset"])
         try:
             plan = _plan(study, options)
         except ChoiceError as error:
@@ -64,22 +68,6 @@ class Command(BaseCommand):
         if options["retry_failed"]:
             retry_failed(run, None)
         self.stdout.write(score_here(run, self.stderr))
-
-
-def _study(name: str) -> Study:
-    found = Study.objects.filter(name=name).select_related("dataset").first()
-    if not found:
-        names = ", ".join(Study.objects.values_list("name", flat=True)[:10]) or "none yet"
-        raise CommandError(f"There is no study {name!r}. There are: {names}.")
-    return found
-
-
-def _dataset(name: str) -> Dataset:
-    found = Dataset.objects.filter(Q(name=name) | Q(slug=name)).first()
-    if not found:
-        names = ", ".join(Dataset.objects.values_list("name", flat=True)[:10]) or "none yet"
-        raise CommandError(f"There is no dataset {name!r}. There are: {names}.")
-    return found
 
 
 def _plan(study: Study | None, options: dict[str, Any]) -> RunPlan:

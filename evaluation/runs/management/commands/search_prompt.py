@@ -23,6 +23,7 @@ from evaluation.runs.services.prompt_search import SearchPlan, request_prompt_se
 from generation.amounts import UNDEFINED
 from generation.choices.arguments import add_arguments, given_from
 from generation.choices.declaration import ChoiceError
+from generation.management.named import named
 from generation.model_specs import ModelSpec
 
 EXAMPLE = """examples:
@@ -39,7 +40,9 @@ class Command(BaseCommand):
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
         parser.add_argument(
-            "--study", required=True, help="Name of a study that asks the question of the metric."
+            "--study",
+            required=True,
+            help="Name or slug of a study that asks the question of the metric.",
         )
         parser.add_argument(
             "--setup",
@@ -95,10 +98,7 @@ class Command(BaseCommand):
 
 
 def _plan(options: dict[str, Any]) -> SearchPlan:
-    study = Study.objects.filter(name=options["study"]).first()
-    if study is None:
-        names = ", ".join(Study.objects.values_list("name", flat=True)[:10]) or "none yet"
-        raise CommandError(f"There is no study {options['study']!r}. There are: {names}.")
+    study = named(Study.objects.all(), options["study"])
     spec = spec_from(options)
     if spec is None:
         raise ChoiceError("model", "Only a language model can be given a prompt. Name one.")

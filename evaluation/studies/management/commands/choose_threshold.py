@@ -25,6 +25,7 @@ from evaluation.runs.plan import RunPlan, responses_of_study
 from evaluation.studies.reports.threshold_choice import threshold_choice_report
 from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
+from generation.management.named import named
 
 EXAMPLE = """examples:
   manage.py choose_threshold --study pilot --question attributable
@@ -40,7 +41,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("--study", required=True, help="the study's name")
+        parser.add_argument("--study", required=True, help="name or slug of the study")
         add_model_arguments(parser)
         parser.add_argument("--flavors", nargs="+", choices=get_args(Flavor), default=FLAVORS)
         parser.add_argument(
@@ -57,7 +58,7 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=["table", *FORMATS], default="table")
 
     def handle(self, **options: Any) -> None:
-        study = _study(options["study"])
+        study = named(Study.objects.select_related("dataset"), options["study"])
         truth = _checked(study, options["question"], options["truth"])
         try:
             plans = _plans(study, options)
@@ -76,14 +77,6 @@ class Command(BaseCommand):
             family=_family_with(run, study),
         )
         self.stdout.write(write_report(report, options["format"]), ending="")
-
-
-def _study(name: str) -> Study:
-    found = Study.objects.filter(name=name).select_related("dataset").first()
-    if not found:
-        names = ", ".join(Study.objects.values_list("name", flat=True)[:10]) or "none yet"
-        raise CommandError(f"There is no study {name!r}. There are: {names}.")
-    return found
 
 
 def _checked(study: Study, question: str, truth: str | None) -> str:

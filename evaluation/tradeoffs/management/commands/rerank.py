@@ -18,7 +18,7 @@ from evaluation.tradeoffs.axes import Axes, Axis, axes_of, find, usual
 from evaluation.tradeoffs.pools import Pool, all_pools, pool_of
 from evaluation.tradeoffs.reports.reranking import reranking_report
 from evaluation.tradeoffs.services.reranking import RerankingError, rerank
-from generation.management.grid_commands import dataset_named
+from generation.management.named import named
 from generation.models import Dataset, Setup
 
 EXAMPLE = """examples:
@@ -59,7 +59,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        dataset = dataset_named(options["dataset"])
+        dataset = named(Dataset.objects.all(), options["dataset"])
         choosing, judging = _axes(dataset, options)
         pools = _pools(dataset, options)
         stored: list[Setup] = []

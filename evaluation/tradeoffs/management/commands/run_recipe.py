@@ -41,7 +41,8 @@ from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
 from generation.grids.grid_file import GridChoices, GridError, Retrieval
 from generation.grids.recipe import recipe_grid
-from generation.management.grid_commands import ask_grid, dataset_named, print_plan, with_name
+from generation.management.grid_commands import ask_grid, print_plan, with_name
+from generation.management.named import named
 from generation.models import Dataset, Sample
 
 EXAMPLE = """examples:
@@ -107,7 +108,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         said = self.stdout if options["format"] == "table" else self.stderr
-        dataset = dataset_named(options["dataset"])
+        dataset = named(Dataset.objects.all(), options["dataset"])
         choices = _choices(dataset, options)
         plan = plan_recipe(dataset, choices)
         for line in _lines(plan):
@@ -115,7 +116,7 @@ class Command(BaseCommand):
         for field, problem in plan.problems.items():
             raise CommandError(f"--{field}: {problem}\nNothing was asked.")
         choosing = _choosing(dataset, options)
-        named = _named_judges(dataset, options)
+        given_judges = _named_judges(dataset, options)
         for side, scorer in zip(SIDES, choosing, strict=True):
             said.write(
                 f"{side.capitalize()} by {scorer.title}{'' if scorer.axis else ', a new run'}."
@@ -131,7 +132,8 @@ class Command(BaseCommand):
             raise CommandError(f"The grid {grid} is no recipe: choose another --name.")
         responses = responses_to_score(recipe)
         judges = {
-            side: named[side] or judge_beside(dataset, side, choosing, responses) for side in SIDES
+            side: given_judges[side] or judge_beside(dataset, side, choosing, responses)
+            for side in SIDES
         }
         by_both = [*choosing, *filter(None, judges.values())]
         scored = self._scored(recipe, by_both, said, is_retrying=is_retrying)

@@ -143,7 +143,10 @@ def test_it_says_what_it_would_ask_and_writes_nothing(graph):
             "--study: Citation quality is about a dataset, not a study.",
         ),
         (["alignment"], "Human alignment is about a study. Name one"),
-        (["alignment", "--study", "pilot"], "lovelace has no study 'pilot'. It has: none yet."),
+        (
+            ["alignment", "--study", "pilot"],
+            "There is no study 'pilot' of lovelace. There are: none yet.",
+        ),
         (["citations", "--dry-run"], "--dry-run: no models are named"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
