@@ -7,7 +7,7 @@ from rest_framework.routers import SimpleRouter
 
 from accounts.access import Role, allowed
 from accounts.api import NoSuchAddress
-from annotation.api import Studies, Votes
+from annotation.api import Studies
 from evaluation.graphs.experiments.api import (
     ExperimentReport,
     Experiments,
@@ -17,6 +17,7 @@ from evaluation.graphs.experiments.api import (
 from evaluation.jobs.api import Jobs
 from evaluation.reports.api import report_addresses
 from evaluation.runs.api import Runs, ScoreList
+from evaluation.votes.api import Votes
 from generation.api import Datasets, Examples, Responses
 from generation.api_grids import Calls, Grids
 from generation.api_samples import Samples

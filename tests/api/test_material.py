@@ -7,7 +7,7 @@ import pytest
 from annotation.models import Rater, Study, Vote
 from generation.models import Response
 from tests.annotation.makers import material, opened, rate_next, raters_of
-from tests.makers import example_row, import_rows, response_row, statements, vote_row
+from tests.makers import example_row, import_rows, rated, response_row, statements, vote_row
 
 pytestmark = pytest.mark.once
 
@@ -142,6 +142,7 @@ def test_votes_have_the_columns_of_the_tidy_file(read, pilot):
     [merged] = rows_of(read("votes/", arm="merged"))
     assert (merged["study"], merged["response"], merged["position"]) == ("pilot", "r1", 2)
     assert merged["response_id"] == Response.objects.get(key="r1").pk
+    assert (merged["dialog"], merged["example"], merged["setup"]) == ("e1", "e1", "model-a")
     assert (merged["citation"], merged["surplus"], merged["gold"]) == (None, False, False)
     assert [v["citation"] for v in rows_of(read("votes/", rater="anna"))] == [None, None, None, 2]
 
@@ -153,6 +154,22 @@ def test_surplus_votes_and_excluded_raters_are_told(read, pilot):
     facts = {v["rater"]: (v["surplus"], v["excluded"]) for v in rows_of(read("votes/"))}
 
     assert facts == {"anna": (False, False), "ben": (True, False), "cleo": (False, True)}
+
+
+def test_votes_on_a_flagged_response_are_told(read, pilot, tmp_path):
+    # Two of three raters flag a, one of three flags b: only a is flagged by more than half.
+    flags = [{"response": r, "rater": w, "reason": "cut off"} for r, w in ("a1", "a2", "b1")]
+    rated(
+        tmp_path / "flags",
+        {key: {"q": ["yes", "no", "no"]} for key in ("a", "b")},
+        name="flags",
+        flags=[flag | {"rater": f"w{flag['rater']}"} for flag in flags],
+    )
+
+    votes = rows_of(read("votes/", study="flags"))
+
+    assert {v["response"]: v["flagged"] for v in votes} == {"a": True, "b": False}
+    assert not any(v["flagged"] for v in rows_of(read("votes/", study="pilot")))
 
 
 def test_votes_made_here_name_raters_by_code_alone(api, tmp_path):
