@@ -86,7 +86,7 @@ lint: install-dev # ruff: rules and format; lines of templates
 types: install-dev # mypy --strict
 	@$(PY) -m mypy .
 
-docs: install-dev # the lists of reports in docs/reports.md, of what is declared
+docs: install-dev # the lists in docs/reports.md and docs/api.md, of what is declared
 	@DJANGO_SETTINGS_MODULE=config.settings_test $(PY) -m tests.report_list
 
 migrations-check: install-dev # fails when models and migrations differ

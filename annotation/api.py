@@ -70,7 +70,7 @@ class StudyFilters(filters.FilterSet):  # type: ignore[misc] # no types
 
 
 class Studies(Readable):
-    """Studies, newest first."""
+    """Studies, newest first. A single one has its whole scheme and design too."""
 
     filterset_class = StudyFilters
     lookup_field = "slug"

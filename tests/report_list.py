@@ -1,12 +1,14 @@
-"""Write the lists of reports in docs/reports.md from their declarations (`make docs`)."""
+"""Write the lists in docs/reports.md and docs/api.md from what is declared (`make docs`)."""
 
 import re
 import sys
 from pathlib import Path
 from typing import Any
 
-DOCS = Path(__file__).parent.parent / "docs" / "reports.md"
+DOCS = Path(__file__).parent.parent / "docs"
 ROWS = re.compile(r"(?<=\|---\|---\|---\|---\|\n)(?:\|.*\n)+")
+LISTS = re.compile(r"(?<=\| list \| filters \| rows \|\n\|---\|---\|---\|\n)(?:\|.*\n)+")
+PAGING = {"limit", "offset", "cursor"}
 
 
 def listed(text: str) -> str:
@@ -26,11 +28,35 @@ def _row(kind: Any) -> str:
     return f"| `{kind.key}` | {kind.title} | {kind.lede} | {choices} |\n"
 
 
+def listed_api(text: str) -> str:
+    """Return the text of docs/api.md with the lists of the API's schema."""
+    from drf_spectacular.generators import SchemaGenerator
+
+    paths = SchemaGenerator().get_schema(request=None, public=True)["paths"]
+    rows = [
+        _list_row(path.removeprefix("/api/v1/"), methods["get"])
+        for path, methods in paths.items()
+        if "get" in methods and "{" not in path and "/reports/" not in path
+    ]
+    return LISTS.sub(lambda _: "".join(rows), text)
+
+
+def _list_row(path: str, operation: Any) -> str:
+    filters = [each["name"] for each in operation["parameters"] if each["name"] not in PAGING]
+    said = " ".join(operation["description"].split())
+    return f"| `{path}` | {' '.join(f'`{name}`' for name in filters)} | {said} |\n"
+
+
+PAGES = {"reports.md": listed, "api.md": listed_api}
+
+
 def main() -> int:
     import django
 
     django.setup()
-    DOCS.write_text(listed(DOCS.read_text("utf-8")), "utf-8")
+    for name, made_anew in PAGES.items():
+        page = DOCS / name
+        page.write_text(made_anew(page.read_text("utf-8")), "utf-8")
     return 0
 
 

@@ -17,8 +17,8 @@ from evaluation.reports.report import Report, columns_of
 from generation.amounts import UNDEFINED
 from generation.importers.spreadsheet import safe_cell
 
-NAME_WIDTH = 12  # lowest width of a column of text on a terminal, in characters
-WIDTH = 200  # highest width of a table, in characters; cells of a wider one break at each word
+WIDTH = 100  # highest width of a table on a terminal, in characters
+TEXT_WIDTH = 24  # width from which a text is broken between words
 # Format → content type and file suffix.
 FORMATS = {
     "csv": ("text/csv; charset=utf-8", "csv"),
@@ -26,6 +26,9 @@ FORMATS = {
     "markdown": ("text/markdown; charset=utf-8", "md"),
     "json": ("application/json", "json"),
 }
+# Markup is off, so that a name such as 'pilot [/x]' is not taken as an instruction.
+PLAIN: Any = {"markup": False, "emoji": False}
+_RULER = Console(file=io.StringIO(), width=10 * WIDTH, **PLAIN)  # measures, and prints nothing
 
 
 def write_report(report: Report[Any], format_key: str) -> str:
@@ -129,29 +132,62 @@ def _in_a_cell(text: str) -> str:
 
 
 def _table(report: Report[Any]) -> str:
-    # Markup is off, so that a name such as 'pilot [/x]' is not taken as an instruction.
-    console = Console(file=io.StringIO(), width=10 * WIDTH, markup=False, emoji=False)
+    """Return tables for a terminal: below each other when their columns need more room."""
+    console = Console(file=io.StringIO(), width=WIDTH, **PLAIN)
     used, rows = texts_of(report)
-    columns = list(used.values())
-    table = Table(title=f"{report.study}: {report.report}")
-    for column in columns:
-        heading = f"{column.group}\n{column.title}" if column.group else column.title
-        table.add_column(
-            f"{heading}{column.format.unit}",
-            min_width=NAME_WIDTH if column.format is Format.TEXT else None,
-        )
-    for row in rows:
-        table.add_row(*row)
-    if Measurement.get(console, console.options, table).maximum > WIDTH:
-        for drawn, cells in zip(table.columns, zip(*rows, strict=True), strict=True):
-            words = " ".join([str(drawn.header), *cells]).split()
-            drawn.width = max(drawn.min_width or 1, *map(cell_len, words))
-    console.print(table)
+    tables = _parts(list(used.values()), rows)
+    tables[0].title = f"{report.study}: {report.report}"
+    for table in tables:
+        console.print(table)
     left_out = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in report.left_out.items())
     console.print(f"Left out: {left_out}", soft_wrap=True, highlight=False)
     console.print(report.signature, soft_wrap=True, highlight=False)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
+
+
+def _parts(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[Table]:
+    """Return tables that are at most `WIDTH` wide. If there are several, their rows are numbered.
+
+    A table of one column may be wider.
+    """
+    if _width(whole := _drawn(columns, rows)) <= WIDTH:
+        return [whole]
+    columns = [Column("Row", Format.COUNT), *columns]
+    rows = [[str(number), *row] for number, row in enumerate(rows, start=1)]
+    parts: list[list[int]] = [[0]]
+    for place in range(1, len(columns)):
+        wider = _some([*parts[-1], place], columns, rows)
+        if len(parts[-1]) > 1 and _width(wider) > WIDTH:
+            parts.append([0])
+        parts[-1].append(place)
+    return [_some(part, columns, rows) for part in parts]
+
+
+def _width(table: Table) -> int:
+    return Measurement.get(_RULER, _RULER.options, table).maximum
+
+
+def _some(places: Sequence[int], columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Table:
+    """Return a table of the columns in some places."""
+    return _drawn([columns[place] for place in places], [[r[p] for p in places] for r in rows])
+
+
+def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Table:
+    """Return a table. Its headings and long texts are broken between words."""
+    table = Table()
+    for place, column in enumerate(columns):
+        cells = [row[place] for row in rows]
+        heading = f"{column.group}\n{column.title}" if column.group else column.title
+        heading += column.format.unit
+        longest = max(map(cell_len, cells), default=0)
+        if column.format is Format.TEXT:
+            words = map(cell_len, " ".join(cells).split())
+            longest = max(min(longest, TEXT_WIDTH), *words, 1)
+        table.add_column(heading, max_width=max(longest, *map(cell_len, heading.split())))
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def texts_of(report: Report[Any]) -> tuple[dict[str, Column], list[list[str]]]:

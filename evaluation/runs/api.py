@@ -310,7 +310,7 @@ class ScoreFilters(filters.FilterSet):  # type: ignore[misc] # no types
 
 
 class ScoreList(Listed):
-    """Scores of runs, made here or imported."""
+    """Scores of runs, made here or imported: a score with its windows, or the problem."""
 
     serializer_class = ScoreSerializer
     filterset_class = ScoreFilters

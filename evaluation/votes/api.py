@@ -83,7 +83,7 @@ class VoteFilters(filters.FilterSet):  # type: ignore[misc] # no types
 
 
 class Votes(Listed):
-    """All votes, given or implied, in the order in which they were stored."""
+    """All votes with the columns of the tidy CSV, in the order in which they were stored."""
 
     serializer_class = VoteSerializer
     filterset_class = VoteFilters

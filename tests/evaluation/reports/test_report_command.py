@@ -9,6 +9,7 @@ import pytest
 from django.core.management import call_command
 
 from evaluation.reports.base import Choices
+from evaluation.reports.formats import texts_of
 from evaluation.reports.registry import all_reports
 from evaluation.studies.forms.reports import ReportChoicesForm
 from evaluation.studies.reports.agreement import agreement_report
@@ -195,6 +196,17 @@ def test_every_report_has_a_line_for_each_row_in_every_format(both_arms, capsys,
         n_columns = len(lines[2].removeprefix(r"\begin{tabular}{").removesuffix("}"))
         assert len(body) == n_rows
         assert {line.count(" & ") for line in body} == {n_columns - 1}
+
+
+@pytest.mark.parametrize("name", WITH_ROWS)
+def test_a_table_fits_a_terminal_and_loses_no_cell(both_arms, capsys, name):
+    out = printed_report(capsys, name, "--format", "table")
+
+    lines = [line for line in out.splitlines() if line.startswith(("│", "┃"))]
+    assert max(map(len, lines)) <= 100
+    _, texts = texts_of(all_reports()[name].make(both_arms, Choices()))
+    words = {word for row in texts for cell in row for word in cell.split()}
+    assert words <= {word for line in lines for word in line.split()}
 
 
 def test_p_values_are_written_as_papers_do(tmp_path, capsys):
