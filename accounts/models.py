@@ -25,6 +25,10 @@ class User(AbstractUser):
     has_letter_keys = models.BooleanField(default=True)
     # How often all sessions of this person were ended. A session from before stays closed.
     n_session_ends = models.PositiveIntegerField(default=0)
+    # When this person last opened the first page, and the moment since which it lists what has
+    # ended: the end of their visit before.
+    home_seen_at = models.DateTimeField(null=True, blank=True)
+    home_news_since = models.DateTimeField(null=True, blank=True)
 
     def _get_session_auth_hash(self, secret: str | bytes | None = None) -> str:
         """Return the value that a session must hold; it got the value of its first moment."""

@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from collections.abc import Collection
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from importlib import import_module
 
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
@@ -20,6 +20,9 @@ from accounts.models import ApiToken, AuditEntry, SignInLink, User
 LINK_IS_VALID_FOR = timedelta(days=7)
 TOKEN_PREFIX = "attest_"  # shows that a leaked text is a token of this site
 TOKEN_USE_IS_NOTED_EVERY = timedelta(minutes=1)
+HOME_VISIT_IS_NOTED_EVERY = timedelta(minutes=1)
+HOME_VISIT_ENDS_AFTER = timedelta(hours=1)  # unless the first page is opened again
+FIRST_NEWS = timedelta(days=7)  # how far back the first visit looks
 
 
 class AccountError(Exception):
@@ -185,6 +188,21 @@ def note_token_use(token: ApiToken) -> None:
         return
     ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     cache.delete(trying)
+
+
+def note_home_visit(user: User) -> datetime:
+    """Store that a person opened the first page; return the moment since which it has news.
+
+    That is the end of the visit before, or a week ago on the first visit. Pages that are opened
+    within an hour of each other are one visit, so that a list stays while its entries are read.
+    """
+    now, seen_at, since = timezone.now(), user.home_seen_at, user.home_news_since
+    if seen_at and since and now - seen_at < HOME_VISIT_IS_NOTED_EVERY:
+        return since
+    if since is None or seen_at is None or now - seen_at > HOME_VISIT_ENDS_AFTER:
+        since = seen_at or now - FIRST_NEWS
+    User.objects.filter(pk=user.pk).update(home_seen_at=now, home_news_since=since)
+    return since
 
 
 def forget_old_sign_ins() -> None:
