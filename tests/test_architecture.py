@@ -19,7 +19,7 @@ APPS = ["evaluation", "annotation", "generation", "work", "accounts"]
 # The rooms of evaluation. Those of one line do not know each other.
 ROOMS = [
     ("urls", "tasks", "management", "apps"),
-    ("material",),
+    ("material", "home"),
     ("exchange",),
     ("studies", "tradeoffs", "graphs"),
     ("templatetags",),

@@ -1,0 +1,1 @@
+"""The first page of researchers and admins, which reads all parts of the project."""

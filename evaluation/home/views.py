@@ -1,0 +1,55 @@
+"""The first page of each role, and its list of long work, which is asked for repeatedly."""
+
+from datetime import datetime
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from accounts.access import Role, allowed, allowed_to_all, may_import, roles_of
+from accounts.http import SignedInRequest
+from accounts.services import FIRST_NEWS, note_home_visit
+from evaluation.home.destinations import reading
+from evaluation.home.long_work import long_work
+from evaluation.home.reminders import reminders
+from evaluation.home.steps import DONE, first_steps
+
+
+@require_safe
+@allowed_to_all
+def home(request: SignedInRequest) -> HttpResponse:
+    """Show what runs, what ended, what waits and what there is to read; raters go to their list."""
+    roles = roles_of(request.user)
+    if not roles:
+        raise PermissionDenied("Your account has no role yet. An admin can give it one.")
+    if Role.RESEARCHER not in roles:
+        return redirect("annotation:my-studies")
+    found = reading()
+    steps = first_steps(found.there)
+    context = _work_of(request, note_home_visit(request.user)) | {
+        "reminders": reminders(request.user, with_imports=may_import(request.user)),
+        "reading": found,
+        "steps": steps,
+        "has_begun": all(each.state == DONE for each in steps),
+    }
+    return render(request, "evaluation/home/home.html", context)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def home_work(request: SignedInRequest) -> HttpResponse:
+    """Show long work alone. Home asks for it repeatedly while something goes on."""
+    since = request.user.home_news_since or timezone.now() - FIRST_NEWS
+    return render(request, "evaluation/home/_work.html", _work_of(request, since))
+
+
+def _work_of(request: SignedInRequest, since: datetime) -> dict[str, Any]:
+    work = long_work(
+        since,
+        is_admin=Role.ADMIN in roles_of(request.user),
+        with_imports=may_import(request.user),
+    )
+    return {"work": work, "since": since}
