@@ -13,6 +13,7 @@ from tests.e2e.axe import BUT_CONTRAST, Contrasts, violations
 from tests.e2e.walk import (
     ARABIC,
     graph_stops,
+    home_stops,
     in_hand,
     rating_stops,
     research_stops,
@@ -31,7 +32,9 @@ LARGE_TEXT, USUAL_TEXT = 32, 16  # px, where nothing else is said
 
 
 @pytest.mark.early
-@pytest.mark.parametrize("stops", [graph_stops, research_stops, rating_stops, tradeoff_stops])
+@pytest.mark.parametrize(
+    "stops", [graph_stops, research_stops, rating_stops, tradeoff_stops, home_stops]
+)
 def test_every_page_is_for_everybody(page, sign_in, tmp_path, stops):
     page.set_viewport_size(DESK)
     page.emulate_media(color_scheme="light", reduced_motion="reduce")

@@ -30,6 +30,7 @@ from tests.annotation.makers import (
 )
 from tests.e2e.graph_walk import graph_pages, pull_pages
 from tests.e2e.grid_walk import grid_pages
+from tests.e2e.home_walk import home_pages
 from tests.e2e.import_walk import import_pages
 from tests.e2e.job_walk import job_pages
 from tests.e2e.sample_walk import sample_pages
@@ -260,6 +261,13 @@ def tradeoff_stops(folder: Path) -> Iterator[Stop]:
     """Yield every page of trade-offs."""
     plans = researcher()
     yield from (Stop(name, plans, path) for name, path in tradeoff_pages(folder, plans))
+
+
+def home_stops(folder: Path) -> Iterator[Stop]:
+    """Yield home, which needs a database without anything at first."""
+    user = User.objects.create_user("who-comes-home")
+    user.groups.add(Group.objects.get_or_create(name=Role.RESEARCHER)[0])
+    yield from (Stop(name, user, path) for name, path in home_pages(folder, user))
 
 
 def report_stops(folder: Path, user: User) -> Iterator[Stop]:
