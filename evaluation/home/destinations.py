@@ -40,18 +40,17 @@ class Destination(NamedTuple):
     title: str
     about: str
     view: str
-    fragment: str = ""
     of_example: bool = False  # whether the address names an example of the dataset
 
 
 # The addresses of all pages that home leads to.
 DESTINATIONS: dict[str, Sequence[Destination]] = {
     "Studies": (
-        Destination("Raters’ agreement", "rated", "evaluation:study", "agreement"),
+        Destination("Raters’ agreement", "rated", "evaluation:study-raters"),
         Destination(
-            "Merged against separate: uncertainty rate", "merged", "evaluation:study", "merged"
+            "Merged against separate: uncertainty rate", "merged", "evaluation:study-merged"
         ),
-        Destination("Human–auto agreement", "compared", "evaluation:study", "auto"),
+        Destination("Human–auto agreement", "compared", "evaluation:study-metrics"),
         Destination("Threshold choice", "attributed", "evaluation:threshold-choice"),
         Destination("Disagreements", "compared", "evaluation:disagreements"),
         Destination("Gold items", "rated_here", "annotation:gold"),
@@ -134,8 +133,7 @@ def _groups(found: dict[str, list[Subject]]) -> list[tuple[str, list[ReadingLink
 
 def _link(page: Destination, subject: Subject) -> ReadingLink:
     arguments = [subject.slug, subject.example] if page.of_example else [subject.slug]
-    fragment = f"#{page.fragment}" if page.fragment else ""
-    return ReadingLink(page.title, subject.name, reverse(page.view, args=arguments) + fragment)
+    return ReadingLink(page.title, subject.name, reverse(page.view, args=arguments))
 
 
 def _results(found: dict[str, list[Subject]]) -> list[Result]:

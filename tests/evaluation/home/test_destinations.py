@@ -49,7 +49,7 @@ def test_agreement_is_about_the_newest_study_with_votes(tmp_path):
     rated(tmp_path / "newer", TWO_RATERS, name="newer")
     planned(material(tmp_path / "two"), name="Planned")
 
-    assert links()["Raters’ agreement"] == "/studies/newer/#agreement"
+    assert links()["Raters’ agreement"] == "/studies/newer/agreement/"
     assert results() == ["/studies/newer/", "/studies/older/"]
 
 
@@ -70,7 +70,7 @@ def test_merged_against_separate_needs_votes_in_both_arms(tmp_path):
     more = [{**merged, "arm": "merged"}]
     rated(tmp_path / "both", TWO_RATERS, name="both", more_votes=more)
 
-    assert links()[title] == "/studies/both/#merged"
+    assert links()[title] == "/studies/both/merged/"
 
 
 def test_agreement_with_a_metric_needs_scores_for_what_was_asked(tmp_path):
@@ -81,7 +81,7 @@ def test_agreement_with_a_metric_needs_scores_for_what_was_asked(tmp_path):
 
     make_score(make_run(study.dataset), "x", 0.5)
 
-    assert links()["Human–auto agreement"] == "/studies/rated/#auto"
+    assert links()["Human–auto agreement"] == "/studies/rated/metrics/"
     assert links()["Disagreements"] == "/studies/rated/disagreements/"
 
 
