@@ -11,8 +11,8 @@ from generation.seeded_random import share_is_drawn
 
 ALL, TRAIN, DEV = "all", "train", "dev"
 PARTS = {
-    ALL: "all conversations",
-    DEV: "dev: a tenth of the conversations",
+    ALL: "all dialogs",
+    DEV: "dev: a tenth of the dialogs",
     TRAIN: "train: the others",
 }
 DEV_SHARE = 0.1
@@ -36,8 +36,8 @@ class SampleChoices(NamedTuple):
         Choice(
             "Drawn from",
             PARTS,
-            help="The names of the conversations and the seed of the split decide which ones "
-            "belong to dev. Examples of one conversation are never in both parts.",
+            help="The names of the dialogs and the seed of the split decide which dialogs belong "
+            "to dev. Examples of one dialog are never in both parts.",
         ),
     ] = ALL
     size: Annotated[
@@ -53,7 +53,7 @@ class SampleChoices(NamedTuple):
         int,
         Choice(
             "Seed",
-            help="Fixes the draw. A larger sample with the same seed contains the smaller one.",
+            help="It fixes the draw. A larger sample with the same seed contains the smaller one.",
             low=0,
             high=LARGEST_SEED,
         ),
@@ -62,7 +62,7 @@ class SampleChoices(NamedTuple):
         int,
         Choice(
             "Seed of the split",
-            help="It decides which conversations belong to dev.",
+            help="It decides which dialogs belong to dev.",
             low=0,
             high=LARGEST_SEED,
         ),

@@ -112,7 +112,7 @@ def open_a_study(page: Page, somebody: Mouse | Keyboard, path: Path) -> None:
     columns = page.get_by_role("form", name="Columns of the file")
     for column, role in zip(HEADER, ("question", "shown", "response", "setup"), strict=True):
         expect(columns.get_by_label(f"What {column} is")).to_have_value(role)
-    expect(page.get_by_text("intervals treat each example as a conversation")).to_be_visible()
+    expect(page.get_by_text("intervals treat each example as a dialog")).to_be_visible()
     expect(page.get_by_role("heading", name="Example 1, as raters will see it")).to_be_visible()
     somebody.press("button", "Import")
     somebody.press("link", "Make a study with it")

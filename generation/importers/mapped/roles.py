@@ -37,7 +37,7 @@ ROLES: Mapping[str, ColumnRole] = {
         ("history", "chat_history", "dialogue_history", "conversation_history"),
     ),
     "messages": ColumnRole(
-        "Conversation",
+        "Messages",
         "a list of messages, of which the last is the response",
         ("messages", "conversation_messages"),
     ),
@@ -61,9 +61,9 @@ ROLES: Mapping[str, ColumnRole] = {
     ),
     "dialog": ColumnRole(
         "Dialog",
-        "the conversation that the question is from",
+        "the dialog that the question is from",
         ("dialog", "dialog_id", "conversation", "conversation_id", "session_id", "thread_id"),
-        without="No dialog column: intervals treat each example as a conversation of its own.",
+        without="No dialog column: intervals treat each example as a dialog of its own.",
     ),
     "setup": ColumnRole(
         "Setup",

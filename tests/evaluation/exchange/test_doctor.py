@@ -37,7 +37,7 @@ def test_a_good_table_says_what_it_is_and_what_it_can_be_used_for(tmp_path):
     assert "t.csv is read as table.\nCSV with commas. Its columns:\n" in said
     assert "  question: Question (Who?)\n" in said
     assert "  context: Evidence shown (It is tall.)\n" in said
-    assert "No dialog column: intervals treat each example as a conversation of its own." in said
+    assert "No dialog column: intervals treat each example as a dialog of its own." in said
     assert "responses: 2 new" in said
     for line in (
         "Rating by SSA: yes",

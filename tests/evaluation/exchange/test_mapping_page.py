@@ -175,7 +175,7 @@ def test_the_first_examples_are_shown_as_raters_see_them(admin, adam):
     assert "Example 1, as raters will see it" in shown(page).headings
     assert "Passage 1 of 1 It is tall." in shown(page).text
     assert "<b>She" not in page.text
-    assert "No dialog column: intervals treat each example as a conversation" in shown(page).text
+    assert "No dialog column: intervals treat each example as a dialog" in shown(page).text
 
 
 def test_the_command_takes_a_mapping(tmp_path):

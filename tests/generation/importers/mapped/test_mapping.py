@@ -282,9 +282,7 @@ def test_earlier_turns_are_messages_or_texts_in_turn(tmp_path):
 def test_what_a_table_lacks_is_said_with_what_it_costs():
     lacks = ColumnMapping(columns={"q": "question", "a": "response"}).what_is_missing
 
-    assert lacks[0] == (
-        "No dialog column: intervals treat each example as a conversation of its own."
-    )
+    assert lacks[0] == "No dialog column: intervals treat each example as a dialog of its own."
     assert "No evidence column: raters can rate SSA, but not AIS." in lacks
     two = ColumnMapping(columns={"q": "question", "a": "response", "b": "response"})
     assert "No setup column: all responses belong to one setup." in lacks
