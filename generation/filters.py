@@ -37,7 +37,7 @@ _WORD = re.compile(r"\w+")
 
 
 class FilterMaterial(NamedTuple):
-    """The material of the filters: a dialog up to its open question, and its golden data."""
+    """The material of the filters: a dialog up to its user question, and its golden data."""
 
     turns: Sequence[TurnRecord]
     golden_answer: str | None
@@ -50,7 +50,7 @@ class Filters(NamedTuple):
     on: tuple[str, ...] = ()  # keys of FILTERS in any order
     max_evidence_tokens: Annotated[
         int,
-        Choice("Fewer tokens than", help="Golden evidence has fewer tokens.", low=1, high=10**6),
+        Choice("Fewer tokens than", help="It is for short golden evidence.", low=1, high=10**6),
     ] = 300
     tokenizer: Annotated[
         str, Choice("Counted by", {name: name.replace("-", " ") for name in TOKENIZERS})
@@ -60,7 +60,7 @@ class Filters(NamedTuple):
         Choice(
             "Exact matches are",
             {KEEP: "kept, all others dropped", DROP: "dropped, all others kept"},
-            help="What happens if the golden answer is in the evidence word by word.",
+            help="This filter keeps the examples with the answer in the evidence, or the others.",
         ),
     ] = KEEP
 
@@ -141,12 +141,12 @@ def _exact_match(material: FilterMaterial, filters: Filters) -> FilterOutcome:
 
 FILTERS = (
     FilterRule(
-        "has-history", "has history", "At least one turn before the open question.", _has_history
+        "has-history", "has history", "At least one turn before the user question.", _has_history
     ),
     FilterRule(
         "odd-turns",
         "well-formed number of turns",
-        "The number of turns is odd, including the open question: question, answer, question.",
+        "The number of turns is odd, including the user question: question, answer, question.",
         _odd_turns,
     ),
     FilterRule(
@@ -170,7 +170,7 @@ FILTERS = (
     FilterRule(
         "not-underspecified",
         "no underspecified question",
-        "The open question names something. For example, “What else happened?” names nothing.",
+        "The user question names something. For example, “What else happened?” names nothing.",
         _not_underspecified,
     ),
     FilterRule(

@@ -102,12 +102,15 @@ class NewGridForm(ModelsForm):
     )
     temperatures = numbers(
         "Temperatures",
-        f"Comma-separated, up to {HIGHEST_TEMPERATURE:g}. 0: always the most likely token.",
+        f"Comma-separated, each from 0 to {HIGHEST_TEMPERATURE:g}. 0: the model always takes the "
+        "most likely token.",
     )
     seeds = whole_numbers("Seeds", "Comma-separated. At temperature 0, one seed is enough.")
     top_p = numbers("Top-p", "Comma-separated. 1: no cut-off.")
     top_k = whole_numbers("Top-k", "Comma-separated. 0: no cut-off.")
-    max_tokens = whole_numbers("New tokens at most", "Comma-separated. For one completion.")
+    max_tokens = whole_numbers(
+        "New tokens at most", "Comma-separated. The limit is per completion."
+    )
     positions = forms.MultipleChoiceField(
         label="Position of the evidence",
         choices=[(key, PLACES[key]) for key in POSITIONS],
@@ -136,7 +139,7 @@ class NewGridForm(ModelsForm):
     query = forms.ChoiceField(
         label="Searched by", choices=[(key, capfirst(title)) for key, title in QUERIES.items()]
     )
-    idf = forms.ChoiceField(label="idf rule", choices=[(rule, rule) for rule in IDF_RULES])
+    idf = forms.ChoiceField(label="Weight of words", choices=list(IDF_RULES.items()))
     k1 = forms.FloatField(label="k1", widget=forms.NumberInput(attrs=_ANY))
     b = forms.FloatField(label="b", widget=forms.NumberInput(attrs=_ANY))
 

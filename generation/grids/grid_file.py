@@ -27,7 +27,7 @@ Ranking = Literal["bm25", "random"]
 Query = Literal["question", "dialog"]
 Precision = Literal["fp32", "bf16"]
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
-QUERIES: Mapping[Query, str] = {"question": "the last question", "dialog": "the whole dialog"}
+QUERIES: Mapping[Query, str] = {"question": "the user question", "dialog": "the whole dialog"}
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 LONGEST_TEXT = 1_000_000  # characters of a file

@@ -17,7 +17,7 @@ ANSWER = "In the winter of 1971."
 
 
 def dialog(*texts, speakers=("user", "assistant")):
-    """Turns in a row, the speakers by turns; the last text is the open question."""
+    """Turns in a row, the speakers by turns; the last text is the user question."""
     return tuple(
         TurnRecord(speakers[index % len(speakers)], text, index - 1)
         for index, text in enumerate(texts)
