@@ -1,5 +1,7 @@
 """The words for things that reports leave out, and for the reasons."""
 
+import re
+
 # The keys are those of `Report.left_out`. A key that is missing here is shown as words.
 REASONS = {
     "flagged_responses": ("flagged responses", "more than half of their raters flagged them"),
@@ -54,6 +56,18 @@ REASONS = {
 }
 
 
-def reason_text(reason: str) -> str:
-    """Return the words for something that a report leaves out: 'undecided' → 'undecided labels'."""
-    return REASONS.get(reason, (reason.replace("_", " "), ""))[0]
+def reason_text(reason: str, n: int = 0) -> str:
+    """Return the words for things that a report leaves out: 'undecided' → 'undecided labels'.
+
+    Args:
+        reason: a key of `Report.left_out`.
+        n: how many there are; one of them is 'undecided label'.
+    """
+    return in_number(REASONS.get(reason, (reason.replace("_", " "), ""))[0], n)
+
+
+def in_number(words: str, n: int) -> str:
+    """Return words that begin with a plural for `n` things: 'answers without …' for several."""
+    if n != 1:
+        return words
+    return re.sub(r"(ie)?s\b", lambda end: "y" if end[1] else "", words, count=1)

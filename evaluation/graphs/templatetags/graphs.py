@@ -1,6 +1,5 @@
 """Template filters of knowledge graphs: values by key, positions in pictures, verdicts."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,6 +8,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 
 from evaluation.graphs.pages.cited_answer import CitedFact
 from evaluation.measures.citation import CitationVerdict
+from evaluation.reports.exclusions import in_number
 from evaluation.reports.report import LeftOut
 from evaluation.reports.setups import SetupColumns
 from generation.models import Dataset, KGQuestion
@@ -38,6 +38,7 @@ _COUNTED = {
     "runs_with_few_answers": "runs with less than half as many answers as the largest run",
     "setups_without_an_ablation": "setups of gold graphs without another row to compare with",
     "qualities_without_a_run": "qualities without a metric run",
+    "made_up_minimum_sets": "made-up minimum sets",
     "questions_without_imported_list": "questions without an imported list",
     "excluded_votes": "votes of excluded raters",
     "assumed": "responses that were shown nothing, or say nothing",
@@ -65,16 +66,11 @@ def told_apart(left_out: LeftOut) -> list[tuple[str, list[str]]]:
     A group without entries is omitted. One of 'answers_without_citations' becomes '1 answer
     without citations'.
     """
-    said: dict[str, list[str]] = {"Left out": [], "Of note": []}
+    said: dict[str, list[str]] = {"Left out": [], "Also counted": []}
     for key, n in left_out.items():
         if n:
-            words = _COUNTED.get(key, key.replace("_", " "))
-            words = (
-                words
-                if n != 1
-                else re.sub(r"(ie)?s\b", lambda end: "y" if end[1] else "", words, count=1)
-            )
-            said["Of note" if key in _OF_NOTE else "Left out"].append(f"{intcomma(n)} {words}")
+            words = in_number(_COUNTED.get(key, key.replace("_", " ")), n)
+            said["Also counted" if key in _OF_NOTE else "Left out"].append(f"{intcomma(n)} {words}")
     return [(title, parts) for title, parts in said.items() if parts]
 
 

@@ -5,18 +5,18 @@ from evaluation.reports.setups import setup_columns
 from generation.models import Setup
 
 
-def test_what_is_left_out_and_what_is_only_of_note_are_told_apart():
+def test_what_is_left_out_and_what_is_also_counted_are_told_apart():
     counted = {"answers_with_empty_minimum": 1, "mentions": 1200, "repeated_responses": 0}
 
     assert told_apart(counted | {"answers_without_citations": 1}) == [
         ("Left out", ["1 answer with an empty minimum set"]),
-        ("Of note", ["1,200 mentions", "1 answer without citations"]),
+        ("Also counted", ["1,200 mentions", "1 answer without citations"]),
     ]
     assert told_apart({"failed_answers": 2}) == [("Left out", ["2 failed answers"])]
     assert told_apart({"mentions": 0}) == []
     assert told_apart({"setups_of_another_state_of_the_graph": 1, "made_up_minimum_sets": 3}) == [
         ("Left out", ["1 setup of another state of the graph"]),
-        ("Of note", ["3 made up minimum sets"]),
+        ("Also counted", ["3 made-up minimum sets"]),
     ]
 
 
