@@ -238,8 +238,8 @@ FIGURES: dict[int, PaperFigure] = {
         PaperFigure(
             1,
             "Full grid",
-            "All single setups. They form four clusters: with or without history, with or without "
-            "golden evidence.",
+            "These are all single setups. They form four clusters: with or without history, with "
+            "or without golden evidence.",
             "setups",
             None,
             lambda dot: True,
@@ -248,8 +248,8 @@ FIGURES: dict[int, PaperFigure] = {
         PaperFigure(
             2,
             "Golden evidence",
-            "Setups with the full history and golden evidence. Temperature and model size make "
-            "bands.",
+            "These setups have the full history and golden evidence. Temperature and model size "
+            "make bands.",
             "golden",
             None,
             _is_golden,
@@ -258,7 +258,8 @@ FIGURES: dict[int, PaperFigure] = {
         PaperFigure(
             3,
             "Large model",
-            "One model with history and golden evidence. Labels are [temperature, model, type].",
+            "These setups are of one model, with history and golden evidence. Labels are "
+            "[temperature, model, type].",
             "golden",
             "large",
             _is_golden,
@@ -267,9 +268,8 @@ FIGURES: dict[int, PaperFigure] = {
         PaperFigure(
             4,
             "Restricted context, top 1",
-            "Less dialog and more evidence, golden or not. Grey lines simulate the retrieval of "
-            "one "
-            "passage.",
+            "These setups have less dialog and more evidence, step by step, golden or not. Grey "
+            "lines simulate the retrieval of one passage.",
             "restricted",
             "large",
             lambda dot: dot.is_restricted,
@@ -278,8 +278,8 @@ FIGURES: dict[int, PaperFigure] = {
         PaperFigure(
             5,
             "Restricted context, top k",
-            "Like figure 4. Red lines simulate the retrieval of k passages: this finds the golden "
-            "passage more often, but leaves less room for the dialog.",
+            "This is figure 4 with red lines. They simulate the retrieval of k passages: this "
+            "finds the golden passage more often, but leaves less room for the dialog.",
             "restricted",
             "large",
             lambda dot: dot.is_restricted,

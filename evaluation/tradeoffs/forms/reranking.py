@@ -24,7 +24,7 @@ class RerankingForm(AxesForm):
     def __init__(self, data: Mapping[str, Any], *, dataset: Dataset) -> None:
         super().__init__(data, dataset=dataset)
         self.pools = all_pools(dataset.setups.answered())
-        judging = {"": "what chooses", **self.offered}
+        judging = {"": "the axis that chooses", **self.offered}
         known = {
             **dict.fromkeys(JUDGES.values(), judging),
             "pool": {pool.key: pool.full_title for pool in self.pools},

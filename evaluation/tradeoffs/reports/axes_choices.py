@@ -32,9 +32,9 @@ class AxesChoices(NamedTuple):
 class JudgeChoices(NamedTuple):
     """The axes that judge, where they are not the axes that choose."""
 
-    judge: Annotated[str, Choice("Judged by attribution", help="An axis; empty: what chooses.")] = (
-        ""
-    )
+    judge: Annotated[
+        str, Choice("Judged by attribution", help="An axis; empty: the axis that chooses.")
+    ] = ""
     judge_sensibleness: Annotated[
         str, Choice("Judged by sensibleness", help="The same for sensibleness.")
     ] = ""

@@ -270,7 +270,7 @@ def _said(axes: Axes) -> str:
 class RecipeReportChoices(NamedTuple):
     """The recipe to report on, and axes that judge it, where they are not those that re-ranked."""
 
-    grid: Annotated[int, Choice("Recipe", help="Id of its grid; 0: the newest.", low=0)] = 0
+    grid: Annotated[int, Choice("Recipe", help="The id of its grid; 0: the newest.", low=0)] = 0
     judges: JudgeChoices = JudgeChoices()
 
 

@@ -315,12 +315,16 @@ class RestrictedChoices(NamedTuple):
         str, Choice("Setups", help="Key of the two curves, as the page's address has it.")
     ] = ""
     by_score: ByScore = False
-    k: Annotated[int, Choice("k", help="Passages of top k.", low=2, high=MOST_FACTS)] = USUAL_K
+    k: Annotated[
+        int, Choice("k", help="The number of passages of top k.", low=2, high=MOST_FACTS)
+    ] = USUAL_K
     recall_1: Annotated[
-        float | None, Choice("Recall@1", help="Typed recall@1.", low=0, high=1, usual="measured")
+        float | None,
+        Choice("Recall@1", help="A recall@1 of your own.", low=0, high=1, usual="measured"),
     ] = None
     recall_k: Annotated[
-        float | None, Choice("Recall@k", help="Typed recall@k.", low=0, high=1, usual="measured")
+        float | None,
+        Choice("Recall@k", help="A recall@k of your own.", low=0, high=1, usual="measured"),
     ] = None
 
 

@@ -185,12 +185,12 @@ def test_aggregates_of_several_models_have_rings_in_the_colours_of_these():
     assert [mark.glyph.ring for mark in of_one] == ["", ""]
 
 
-def test_an_aggregate_says_its_pool_what_chose_and_its_inferences():
+def test_an_aggregate_says_its_pool_what_chose_and_its_calls():
     [mark] = figure_of([aggregate(0.5, 0.5)], View()).marks
 
     assert mark.said.startswith(
         "Sensible first, PaLM 8B, T 0.0, chosen in each example from 2 setups by auto_ais, 2 "
-        "inferences per example: attribution 0.500"
+        "calls per example: attribution 0.500"
     )
 
 

@@ -185,7 +185,7 @@ def test_marks_chosen_by_an_axis_are_warned_of_until_another_judges(dataset, see
         attribution=axes.attribution.key,
         sensibleness=axes.sensibleness.key,
     )
-    chosen = "from 2 setups by auto_ais, 2 inferences per example"
+    chosen = "from 2 setups by auto_ais, 2 calls per example"
     assert page.text.count(chosen) == 2  # its mark, and its row
     assert (f"Max attribution {chosen}", "540B", "0.0") in table(page)
     [warning] = page.parts("callout")

@@ -84,11 +84,11 @@ def said_of(row: TradeoffRow) -> str:
 
 
 def chosen_of(row: TradeoffRow) -> str:
-    """Return how an aggregate was made: its pool, what chose, and its inferences."""
+    """Return how an aggregate was made: its pool, what chose, and its calls."""
     title, size, n_calls = row.chosen.chosen_by_title, row.chosen.pool_size, row.of.n_calls
     by = f" by {title}" if title else ""
     pool = "1 setup" if size == 1 else f"{size or 'unknown'} setups"
-    calls = "1 inference" if n_calls == 1 else f"{n_calls:,} inferences"
+    calls = "1 call" if n_calls == 1 else f"{n_calls:,} calls"
     return f"from {pool}{by}, {calls} per example"
 
 
