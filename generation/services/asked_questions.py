@@ -59,13 +59,13 @@ class AskedOf(NamedTuple):
         float,
         Choice(
             "Temperature",
-            help="0: always the most likely token.",
+            help="0: the model always takes the most likely token.",
             low=0,
             high=HIGHEST_TEMPERATURE,
         ),
     ] = 0.0
     seed: Annotated[
-        int, Choice("Seed", help="Fixes the random draw.", low=0, high=LARGEST_SEED)
+        int, Choice("Seed", help="It fixes the random draw.", low=0, high=LARGEST_SEED)
     ] = 0
 
 

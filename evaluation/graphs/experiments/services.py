@@ -67,7 +67,8 @@ class ExperimentPlan(NamedTuple):
         Choice(
             "Graph shown",
             GRAPHS,
-            help="The graph that models are shown. Only for citations and quality.",
+            help="The graph that models are shown. Only citation quality and text quality have "
+            "this choice.",
         ),
     ] = "retrieved"
     max_tokens: Annotated[

@@ -27,8 +27,8 @@ class PullForm(EndpointForm):
         required=False,
         max_length=_LONGEST_TEXT,
         help_text="Labels, aliases or qids (Q42, &lt;E12&gt;), one on each line, at most "
-        f"{MOST_NAMES:,}. Spell them as the endpoint does. A name brings all entities that have "
-        f"it, up to {MOST_NAMESAKES}.",
+        f"{MOST_NAMES:,}. Spell them as the endpoint does. Each name fetches all entities that "
+        f"have it, up to {MOST_NAMESAKES}.",
         widget=forms.Textarea(attrs={**PLAIN, "rows": 8}),
     )
 

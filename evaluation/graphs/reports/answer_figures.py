@@ -40,7 +40,7 @@ def need_graph(dataset: Dataset) -> None:
     ):
         raise CannotReport(
             f"{dataset.name} has no knowledge graph. It has no entities and no questions about "
-            "them, and for no response is it known which graph its model was shown."
+            "them. It does not say for any response which graph the model was shown."
         )
 
 

@@ -69,14 +69,14 @@ class PullPlan(NamedTuple):
     with_missing: Annotated[
         bool,
         Choice(
-            "Entities that its questions list, and the graph lacks",
-            help="Gold and retrieved entities of imported questions. They are looked up by qid.",
+            "Entities that its questions list and that the graph lacks",
+            help="The gold and retrieved entities of imported questions are looked up by qid.",
         ),
     ] = False
     with_mentions: Annotated[
         bool,
         Choice(
-            "Names that spaCy reads in its questions, and the graph lacks",
+            "Names that spaCy finds in its questions and that the graph lacks",
             help="The installed spaCy model finds them in the text. They are looked up by name.",
         ),
     ] = False

@@ -235,7 +235,7 @@ def test_what_is_not_known_has_a_dash_and_no_chart(researcher, tmp_path):
     page = shown(researcher.get(address(dataset)))
 
     assert "— No date of birth or death can be read." in page.text
-    assert "— The occupation of no person is known." in page.text
+    assert "— No person has a known occupation." in page.text
     assert page.tables == []
     assert researcher.get(address(dataset, "svg")).status_code == 404
 

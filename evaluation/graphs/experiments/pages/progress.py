@@ -112,7 +112,7 @@ class ExperimentState(NamedTuple):
         if self.asked != "done":
             words = {"next": "nothing asked", "going on": "asking"}
             return words.get(self.asked, self.asked)
-        return {"next": "to be scored", "going on": "scoring"}.get(self.score, "there")
+        return {"next": "to be scored", "going on": "scoring"}.get(self.score, "done")
 
 
 def _state_of(scoring: MetricProgress) -> str:

@@ -298,7 +298,7 @@ def test_the_list_says_how_far_each_experiment_is(researcher, seeded):
     assert page.headings[1:] == [page.part(f"experiment-{key}").text for key in EXPERIMENTS]
     # Of quality three metrics have no run; retrieval accuracy needs none.
     assert how_far(page, "quality") == "to be scored"
-    assert how_far(page, "accuracy") == "there"
+    assert how_far(page, "accuracy") == "done"
 
 
 def test_an_experiment_is_asked_for_once_and_planned_first(researcher, tmp_path):
