@@ -69,7 +69,7 @@ class TextQuality(AutoMetric):
             "mode",
             "Score",
             choices=[
-                ("integer", "The integer that the judge says"),
+                ("integer", "The integer in the reply"),
                 ("logprob", "Labels weighted by their probabilities"),
                 ("sampled", "Integers sampled at temperature 1"),
             ],
@@ -79,7 +79,7 @@ class TextQuality(AutoMetric):
             "Times asked",
             low=1,
             high=MOST_REPEATS,
-            help="The score is the mean of so many replies.",
+            help="The score is the mean of this many replies.",
         ),
     )
     family = "Text quality"

@@ -84,7 +84,8 @@ class CheckpointForm(PaceForm):
         min_value=0,
         max_value=99,
         help_text=(
-            "The output that means entailment. Needed only for a model whose labels have no names."
+            "The number of the output that means entailment. The first output has number 0. Only a "
+            "model whose labels have no names needs it."
         ),
     )
     served_name = forms.CharField(

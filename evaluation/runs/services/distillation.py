@@ -63,7 +63,7 @@ class DistillationPlan(NamedTuple):
         int,
         Choice(
             "Seed",
-            help="Fixes which dialogs are held out, the order of training and the new output.",
+            help="It fixes which dialogs are held out, the order of training and the new output.",
             low=0,
             high=LARGEST_SEED,
         ),

@@ -529,7 +529,7 @@ def test_the_list_costs_the_same_for_1_and_for_20(admin):
 def test_without_models_the_list_says_what_runs_can_use(admin):
     [message] = shown(admin.get(MODELS)).messages
 
-    assert "runs can use only the baselines" in message
+    assert "runs can use only the three baselines" in message
 
 
 @pytest.mark.parametrize("method", ["put", "delete", "patch"])

@@ -45,7 +45,7 @@ def test_a_run_shows_every_choice_that_changes_its_numbers(researcher, rosa, dat
 
     page = shown(researcher.get(address("run", run)))
 
-    assert "asked for by rosa" in page.text
+    assert "requested by rosa" in page.text
     chosen = choices_of(page)
     assert {
         "Metric": "auto_ais",
