@@ -19,9 +19,9 @@ class GoldForm(forms.Form):
         label="Known answers",
         required=False,
         widget=forms.Textarea(attrs={"rows": 12, "class": "mono", "spellcheck": "false"}),
-        help_text="CSV with the columns response, question, answer. Give the answers to all "
-        "questions "
-        "for each response. Leave out questions that an earlier No makes unnecessary.",
+        help_text="The answers as CSV, with the columns response, question, answer. Answer all "
+        "questions about each response. Leave out questions that an earlier No makes "
+        "unnecessary.",
     )
     n_qualifying = forms.IntegerField(
         label="Gold items to qualify",

@@ -17,9 +17,9 @@ class GuidelineForm(forms.Form):
         strip=False,
         widget=forms.Textarea(attrs={"rows": 28, "class": "mono"}),
         help_text=(
-            "A line that begins with ## becomes a heading, with - an item of a list, with &gt; a "
-            "quote. **Two stars** make text bold. Questions, help and examples are added below "
-            "your text."
+            "A line that begins with ## becomes a heading. A line that begins with - becomes an "
+            "item of a list, and one that begins with &gt; becomes a quote. **Two stars** make "
+            "text bold. Questions, help and examples are added below your text."
         ),
     )
     based_on = forms.IntegerField(widget=forms.HiddenInput)

@@ -97,7 +97,7 @@ def test_a_half_answered_unit_comes_first_with_its_time(desk):
     page = shown(desk.client.get(reverse("annotation:my-studies")))
 
     [message] = page.messages
-    for said in ("half answered in Pilot", "2 answers", "30 minutes"):
+    for said in ("not finished a unit in Pilot", "2 answers", "30 minutes"):
         assert said in message
     [primary] = page.parts("btn--primary")
     assert primary.addresses == [desk.url()]
