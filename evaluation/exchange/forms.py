@@ -81,7 +81,7 @@ class ImportForm(forms.Form):
         required=False,
         to_field_name="name",
         empty_label="Recognise them",
-        help_text="Uses a saved mapping. You can change the columns after the check.",
+        help_text="A saved mapping says what each column is. You can change this after the check.",
     )
     mapping_file = forms.FileField(
         label="Mapping from a file",
