@@ -59,8 +59,8 @@ _ALL = (
     KGExperiment(
         "citations",
         "Citation quality",
-        "Correctness, precision, recall and alignment of citations, and what answers cost. "
-        "Figures are by model and temperature, as means of three seeded runs.",
+        "It shows correctness, precision, recall and alignment of citations, and what answers "
+        "cost. Figures are by model and temperature, as means of three seeded runs.",
         "KaLMA, table 3",
         "citation_table",
         (WHOLE["retrieved"],),
@@ -71,7 +71,8 @@ _ALL = (
     KGExperiment(
         "quality",
         "Text quality",
-        "Coherence, consistency, fluency and relevance from 1 to 5, by a language model as judge.",
+        "It shows coherence, consistency, fluency and relevance from 1 to 5, as a language model "
+        "judges them.",
         "KaLMA, table 4",
         "quality_table",
         (WHOLE["retrieved"],),
@@ -84,8 +85,8 @@ _ALL = (
     KGExperiment(
         "removal",
         "Removed knowledge",
-        "Citation quality and [NA] when 0 to 3 pieces of needed knowledge are removed from the "
-        "graph shown.",
+        "It shows citation quality and [NA] when 0 to 3 pieces of needed knowledge are removed "
+        "from the graph shown.",
         "KaLMA, table 5 and figure 4",
         "removal",
         (WHOLE["gold"], *(f"graph-gold-minus-{n}" for n in (1, 2, 3))),
@@ -97,7 +98,8 @@ _ALL = (
     KGExperiment(
         "accuracy",
         "Retrieval accuracy",
-        "Citation quality when 0 to 80 % of the sub-graphs shown are replaced by wrong ones.",
+        "It shows citation quality when 0 to 80 % of the sub-graphs shown are replaced by wrong "
+        "ones.",
         "KaLMA, figure 5",
         "accuracy",
         (WHOLE["gold"], *(f"graph-accuracy-{percent}" for percent in (80, 60, 40, 20))),
@@ -109,8 +111,8 @@ _ALL = (
     KGExperiment(
         "alignment",
         "Human alignment",
-        "Whether sentences say what their citations claim. Two people and the automatic metric "
-        "judge the same pairs.",
+        "It shows whether sentences say what their citations claim. Two people and the automatic "
+        "metric judge the same pairs.",
         "KaLMA, table 6",
         "human_alignment",
         (),

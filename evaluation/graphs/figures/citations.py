@@ -132,6 +132,6 @@ def dots(
     )
     layers = points(base, FigureAxis("x", title, domain, n_ticks=5), shape=told["shape"])
     height = len(names) * max(LEAST, LINE * len(figures) + AROUND)
-    description = f"{', '.join(figures)} of {len(names)} setups, with 95 % intervals"
+    description = f"{', '.join(figures)} by setup, with 95 % intervals"
     chart = alt.layer(*layers).properties(height=height, description=description)
     return as_vega_lite(sized(chart, WIDTH, on_page=on_page))

@@ -97,5 +97,5 @@ def _values(figure: str, rows: Sequence[ValueRow], *, on_page: bool) -> Any:
         ),
         tooltip="said:N",
     )  # fmt: skip
-    said = f"The {len(shown)} {TITLES[figure]} with the most people"
+    said = f"{TITLES[figure].capitalize()} with the most people"
     return bars.properties(height=LINE * len(shown), description=said)

@@ -11,7 +11,7 @@ EndpointAddress = Annotated[
     str,
     Choice(
         "Endpoint",
-        help="Address of a SPARQL endpoint, http or https. Its graph has Wikidata’s shape.",
+        help="The address of a SPARQL endpoint, http or https. Its graph has Wikidata’s shape.",
         longest=500,
     ),
 ]
@@ -19,7 +19,9 @@ StartOfEntities = Annotated[
     str,
     Choice("Entities begin with", help="The address of an entity without its qid.", longest=200),
 ]
-Language = Annotated[str, Choice("Language", help="Language of names and relations.", longest=20)]
+Language = Annotated[
+    str, Choice("Language", help="The language of names and relations.", longest=20)
+]
 PRIVATE = Choice(
     "Allow an endpoint in our own network",
     help="Without this, local and private addresses are refused. It allows only the address above, "
