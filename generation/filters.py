@@ -50,7 +50,12 @@ class Filters(NamedTuple):
     on: tuple[str, ...] = ()  # keys of FILTERS in any order
     max_evidence_tokens: Annotated[
         int,
-        Choice("Fewer tokens than", help="It is for short golden evidence.", low=1, high=10**6),
+        Choice(
+            "Fewer tokens than",
+            help="This number is for the filter “short golden evidence”.",
+            low=1,
+            high=10**6,
+        ),
     ] = 300
     tokenizer: Annotated[
         str, Choice("Counted by", {name: name.replace("-", " ") for name in TOKENIZERS})
@@ -60,7 +65,8 @@ class Filters(NamedTuple):
         Choice(
             "Exact matches are",
             {KEEP: "kept, all others dropped", DROP: "dropped, all others kept"},
-            help="This filter keeps the examples with the answer in the evidence, or the others.",
+            help="The last filter keeps either the examples whose golden answer is in the evidence "
+            "word by word, or the others.",
         ),
     ] = KEEP
 

@@ -108,9 +108,7 @@ class NewGridForm(ModelsForm):
     seeds = whole_numbers("Seeds", "Comma-separated. At temperature 0, one seed is enough.")
     top_p = numbers("Top-p", "Comma-separated. 1: no cut-off.")
     top_k = whole_numbers("Top-k", "Comma-separated. 0: no cut-off.")
-    max_tokens = whole_numbers(
-        "New tokens at most", "Comma-separated. The limit is per completion."
-    )
+    max_tokens = whole_numbers("New tokens at most", "Comma-separated. Each is for one completion.")
     positions = forms.MultipleChoiceField(
         label="Position of the evidence",
         choices=[(key, PLACES[key]) for key in POSITIONS],

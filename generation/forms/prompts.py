@@ -31,7 +31,7 @@ class PromptPreviewForm(forms.Form):
         label="Evidence", choices=[(place, place.replace("-", " ")) for place in POSITIONS]
     )
     budget = forms.IntegerField(
-        label="At most tokens", required=False, min_value=1, max_value=MOST_TOKENS
+        label="Tokens at most", required=False, min_value=1, max_value=MOST_TOKENS
     )
 
     def __init__(self, data: Mapping[str, Any]) -> None:

@@ -63,7 +63,7 @@ def test_a_sample_is_drawn_while_its_page_waits(page, sign_in, rosa, tmp_path):
     expect(table).to_be_visible()
     expect(table.get_by_role("row", name="has history")).to_contain_text("1 3 75.0")
     expect(table.get_by_role("row", name="last turn does not mention")).to_contain_text("off")
-    expect(page.get_by_text("All 3 that are left. You asked for 100")).to_be_visible()
+    expect(page.get_by_text("All 3 that are left; you asked for 100")).to_be_visible()
 
 
 def test_a_sample_is_verified_by_keys(page, sign_in, rosa, sample):

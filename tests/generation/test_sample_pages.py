@@ -137,7 +137,7 @@ def test_the_table_says_what_each_filter_left(researcher, sample):
         ["has history", "1", "3", "75.0"],
         ["well-formed number of turns", "0", "3", "75.0"],
     ]
-    assert "All 3 that are left. You asked for 100" in page.text
+    assert "All 3 that are left; you asked for 100" in page.text
 
 
 def test_what_is_off_or_cannot_judge_shows_a_dash_not_a_zero(researcher, tmp_path):
