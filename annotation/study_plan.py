@@ -110,7 +110,8 @@ class StudyPlan(NamedTuple):
         int,
         Choice(
             "Seed",
-            help="Fixes the sample, the orders and the groups, so that the study is reproducible.",
+            help="It fixes the sample, the orders and the groups, so that the study is "
+            "reproducible.",
             low=0,
             high=LARGEST_SEED,
         ),

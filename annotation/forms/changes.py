@@ -37,7 +37,7 @@ class CloseForm(forms.Form):
     """Closing a study, which cannot be undone."""
 
     is_final = forms.BooleanField(
-        label="Close it for good. Raters can then no longer rate or change votes.",
+        label="Close it permanently. Raters can then no longer rate or change votes.",
         error_messages={"required": "Closing is final. Tick this when you mean it."},
     )
 
@@ -46,7 +46,7 @@ class DeleteForm(forms.Form):
     """Deleting a study without any rating, which cannot be undone."""
 
     is_final = forms.BooleanField(
-        label="Delete it for good",
+        label="Delete it permanently",
         error_messages={"required": "Deleting is final. Tick this when you mean it."},
     )
 
