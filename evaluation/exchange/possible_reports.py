@@ -75,7 +75,7 @@ USES = (
     Use(
         "Agreement of metrics with people",
         lambda c: bool(c.arms and c.setups),
-        "votes, with which scores of metrics are compared",
+        "votes to compare the scores of metrics with",
     ),
     Use("Merged against separate", lambda c: len(c.arms) > 1, "votes of both arms"),
     Use("Comparison of setups and trade-offs", lambda c: len(c.setups) > 1, "two setups"),

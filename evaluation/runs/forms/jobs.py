@@ -31,7 +31,8 @@ class PromptSearchForm(forms.Form):
     """A new prompt search: its slice, its model, and its number of examples."""
 
     slice = forms.ChoiceField(
-        label="Slice", help_text="A question of a study, and the setup whose votes it learns from."
+        label="Slice",
+        help_text="A question of a study, and the setup whose votes the search learns from.",
     )
     model = forms.ModelChoiceField(
         Checkpoint.objects.none(), label="Language model", to_field_name="name", empty_label=None
