@@ -90,7 +90,7 @@ class StudyPlan(NamedTuple):
         Choice(
             "Which rater gets which arm",
             {
-                MIXING.ORDER.value: "Both arms for everybody",
+                MIXING.ORDER.value: "Both arms for each rater",
                 MIXING.RATERS.value: "One arm for each rater",
             },
             explained={

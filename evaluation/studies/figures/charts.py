@@ -86,7 +86,7 @@ def accuracy_chart(
     chart = alt.layer(*layers).properties(
         width=WIDTH,
         height=ROW_HEIGHT * len(values),
-        description=f"Accuracy of {len(metrics)} runs with 95 % intervals",
+        description="Accuracy of each run, with 95 % intervals",
     )
     if beside_table:
         padding = {"left": 12, "right": PADDING_RIGHT, "top": HEAD_HEIGHT, "bottom": 34}
