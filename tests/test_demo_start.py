@@ -175,6 +175,13 @@ def test_a_first_start_prints_the_sign_ins_and_runs_site_and_worker(first):
     assert wait_until(lambda: any(done in log.read_text() for log in logs.glob("worker-*.log")))
 
 
+def test_a_new_database_has_all_migrations(first):
+    """Its tables are made from the models, because all migrations take ten seconds."""
+    checked = run([sys.executable, "manage.py", "migrate", "--check"], first.environment)
+
+    assert checked.returncode == 0, checked.stdout
+
+
 def test_a_second_start_says_that_it_runs_already(first):
     done = run(command(first.port), first.environment)
 

@@ -21,6 +21,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 
 from evaluation.exchange.management.commands.load_demo import sign_ins
+from evaluation.exchange.new_database import create_tables_if_empty
 from work.processes import STARTS_WITHIN_SECONDS, ProcessTrouble, Program, Supervisor
 from work.workers import Workers
 
@@ -53,6 +54,7 @@ class Command(BaseCommand):
         try:
             with _the_only_demo(url):
                 _check_port(port)
+                create_tables_if_empty()
                 call_command("migrate", verbosity=0)
                 call_command("load_demo", stdout=io.StringIO())
                 self._run(url, port)
