@@ -5,7 +5,7 @@ They show how the tool works and say nothing about people or models.
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import groupby
 from random import Random
 from statistics import NormalDist
@@ -46,6 +46,17 @@ class JudgedResponse(NamedTuple):
     truth: Mapping[str, float]
 
 
+class SimulatedJudgement(NamedTuple):
+    """One made-up rater's answers to all questions about one response.
+
+    `implied` are the questions whose answers are implied noes, and `seconds` is the time on it.
+    """
+
+    answers: Mapping[str, int]
+    implied: Set[str]
+    seconds: float
+
+
 class SimulatedVote(NamedTuple):
     """One row of votes.csv; the fields are its columns."""
 
@@ -59,12 +70,12 @@ class SimulatedVote(NamedTuple):
     implied: str
 
 
-def simulated_raters(n: int, random: Random) -> list[SimulatedRater]:
-    """Return raters of different care, leniency and speed; one rater in six is careless."""
+def simulated_raters(n: int, random: Random, one_careless_in: int = 6) -> list[SimulatedRater]:
+    """Return raters of different care, leniency and speed; one of so many raters is careless."""
     return [
         SimulatedRater(
             code=f"simulated-{number:02}",
-            care=0.1 if number % 6 == 0 else random.uniform(0.5, 1.0),
+            care=0.1 if number % one_careless_in == 0 else random.uniform(0.5, 1.0),
             leniency=random.gauss(0.0, 0.2),
             seconds=random.uniform(25.0, 60.0),
         )
@@ -123,6 +134,32 @@ def _votes(
     position: int | None = None,
 ) -> Iterator[SimulatedVote]:
     """Yield one rater's votes on one response; with a `position`, votes of the merged arm."""
+    judged = simulated_judgement(scheme, response, rater, random, position)
+    for question in scheme.questions:
+        yield SimulatedVote(
+            response=response.key,
+            rater=rater.code,
+            question=question.key,
+            answer=question.scale.label(judged.answers[question.key]),
+            arm="separate" if position is None else "merged",
+            position=position,
+            seconds=judged.seconds,
+            implied="yes" if question.key in judged.implied else "no",
+        )
+
+
+def simulated_judgement(
+    scheme: Scheme,
+    response: JudgedResponse,
+    rater: SimulatedRater,
+    random: Random,
+    position: int | None = None,
+) -> SimulatedJudgement:
+    """Return one rater's judgement of one response.
+
+    Args:
+        position: the place in which a merged unit showed the response; None in the separate arm.
+    """
     shift = rater.leniency
     if position is not None:
         shift += PREFERENCE_WHEN_MERGED * (1 if response.temperature == 0 else -1)
@@ -132,17 +169,7 @@ def _votes(
     seconds *= 1 - 0.8 * len(implied) / len(answers)  # a form that closes early takes less time
     if position is not None:
         seconds *= 1 - MERGED_SAVES
-    for question in scheme.questions:
-        yield SimulatedVote(
-            response=response.key,
-            rater=rater.code,
-            question=question.key,
-            answer=question.scale.label(answers[question.key]),
-            arm="separate" if position is None else "merged",
-            position=position,
-            seconds=round(seconds, 1),
-            implied="yes" if question.key in implied else "no",
-        )
+    return SimulatedJudgement(answers, implied, round(seconds, 1))
 
 
 def simulated_answers(

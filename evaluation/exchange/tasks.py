@@ -1,7 +1,8 @@
-"""Celery tasks of imports by page."""
+"""Celery tasks of imports by page, and of the demo."""
 
 from celery import shared_task
 from django.conf import settings
+from django.core.management import call_command
 
 from evaluation.exchange.import_process import carry_on_apart
 from evaluation.exchange.uploads import cancel_forgotten_imports, interrupted_imports
@@ -32,3 +33,10 @@ def resend_interrupted_imports() -> None:
 def forget_old_imports() -> None:
     """Cancel imports that have long waited for a user's decision, and delete their files."""
     cancel_forgotten_imports()
+
+
+@shared_task(name="evaluation.tasks.complete_demo", acks_late=True)
+def complete_demo() -> None:
+    """Ask, score and re-rank what the demo shows, unless that is done (`load_demo --wait`)."""
+    with at_work():
+        call_command("load_demo", wait=True)

@@ -1,7 +1,11 @@
 """The demo's data: complete, labelled as simulated, loaded once, and never on a real site."""
 
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from io import StringIO
+from itertools import chain
+from statistics import mean
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -14,15 +18,26 @@ from accounts.services import deactivate, set_password
 from annotation.models import Study, Vote
 from annotation.planning import NO_EVIDENCE, plan_units, rater_needs
 from annotation.services.claiming import claim_next_unit
+from evaluation.exchange.demo_files import DEMO_FILES
+from evaluation.exchange.demo_results import COMPLETED
 from evaluation.exchange.management.commands.load_demo import sign_ins
+from evaluation.exchange.written_responses import kinds_of_setup, written_texts
 from evaluation.graphs.pages.cited_answer import judged_answers
 from evaluation.graphs.reports.alignment import alignment_report
 from evaluation.graphs.reports.citations import citations_report
 from evaluation.graphs.reports.incompetence import incompetence_report
 from evaluation.graphs.reports.quality import quality_report
 from evaluation.measures.citation import CitationVerdict
+from evaluation.models import AutoScore, MetricRun
+from evaluation.reports.registry import all_reports
+from evaluation.studies.reports.agreement import agreement_report
+from evaluation.tradeoffs.axes import named_axes
+from evaluation.tradeoffs.chart_view import FIGURES, largest, point_of, smallest, visible_marks
+from evaluation.tradeoffs.material import TradeoffMaterial, material_of
+from evaluation.tradeoffs.recipes import newest_aggregate, recipes_of
 from generation.evidence import graphs_of
-from generation.models import Dataset, Example, Response
+from generation.grids.grid_file import USUAL_PROMPTS
+from generation.models import Dataset, Example, Grid, Response
 from tests.annotation.makers import planned
 from tests.evaluation.graphs.experiments.experiment_reports import experiment_report
 
@@ -30,23 +45,32 @@ pytestmark = pytest.mark.once
 
 ATTRIBUTION = "Demo: attribution (simulated raters)"
 SENSIBLENESS = "Demo: sensibleness (simulated raters)"
+CARELESS = "Demo: one careless rater (simulated raters)"
+OPEN = "Demo: rate these yourself"
 
 
 @pytest.fixture(scope="module")
 def demo(module_database):
-    """Load the demo once for all tests of this file."""
+    """Load all of the demo once for all tests of this file."""
     with override_settings(DEBUG=True):
-        call_command("load_demo", stdout=StringIO())
+        call_command("load_demo", wait=True, stdout=StringIO(), stderr=StringIO())
+
+
+@pytest.fixture(scope="module")
+def material(demo) -> TradeoffMaterial:
+    """Return the trade-off of the demo with its usual axes."""
+    dataset = Dataset.objects.get(name="Demo")
+    return material_of(dataset, named_axes(dataset))
 
 
 @pytest.fixture
 def load_again(demo, settings):
-    """Return a function that loads the demo and returns what that says."""
+    """Return a function that loads the demo and returns what the command says."""
     settings.DEBUG = True
 
-    def load() -> str:
+    def load(*, wait: bool = False) -> str:
         output = StringIO()
-        call_command("load_demo", stdout=output)
+        call_command("load_demo", wait=wait, stdout=output, stderr=StringIO())
         return output.getvalue()
 
     return load
@@ -80,16 +104,153 @@ def test_the_dataset_is_that_of_the_files(demo):
     examples = Example.objects.filter(dataset__name="Demo")
     assert examples.count() == 28
     assert examples.values("dialog").distinct().count() == 20
-    assert Response.objects.filter(dataset__name="Demo").count() == 28 * 4
+    of_files = Response.objects.filter(dataset__name="Demo", meta__has_key="truth")
+    assert of_files.count() == 28 * 4
+
+
+# --- trade-offs -----------------------------------------------------------------------------
+
+
+def test_two_models_answer_twelve_prompt_types_at_two_temperatures(demo):
+    cells = Dataset.objects.get(name="Demo").setups.filter(prompt__in=USUAL_PROMPTS)
+
+    assert cells.count() == 12 * 2 * 2
+    assert set(cells.values_list("model", flat=True)) == {"extractive", "demo-writer"}
+    assert set(cells.values_list("temperature", flat=True)) == {0.0, 0.7}
+    assert {setup.responses.count() for setup in cells} == {28}
+
+
+def test_each_figure_of_the_paper_has_its_marks(material):
+    """1: 12 types × 2 models × 2 temperatures. 2: 7 of them; 3: of one model.
+
+    4 and 5: shares of 1.0, and 0.9 to 0.0 with two kinds of evidence. 6 and 7: 7 setups of one
+    temperature, and 3 functions that choose among them.
+    """
+    n_marks = {}
+    for number, figure in FIGURES.items():
+        large, small = largest(material, figure), smallest(material, figure)
+        shown = visible_marks(material, figure.view(material, large, small))
+        points = [point_of(material, place) for place in shown]
+        assert not any(map(math.isnan, chain.from_iterable(points)))
+        n_marks[number] = len(shown)
+
+    assert n_marks == {1: 48, 2: 28, 3: 14, 4: 21, 5: 21, 6: 10, 7: 10}
+
+
+def test_all_four_clusters_have_marks(material):
+    assert len({dot.cluster for dot in material.dots if dot.cluster}) == 4
+
+
+def report_on_demo(key: str) -> list[dict[str, Any]]:
+    """Return the rows of a report on the dialogs, with its usual choices."""
+    kind = all_reports()[key]
+    return kind.make(Dataset.objects.get(name="Demo"), kind.choices()).records
+
+
+def test_marks_with_golden_evidence_have_intervals(demo):
+    rows = [row for row in report_on_demo("tradeoff") if row["prompt"] == "golden"]
+
+    assert len(rows) == 4
+    assert all(row["f1_low"] < row["f1"] < row["f1_high"] for row in rows)
+
+
+def test_lines_of_restricted_context_have_intervals(demo):
+    """At dialog shares 1.0, 0.9 … 0.0, of top 1 and of top k."""
+    rows = report_on_demo("restricted")
+
+    assert len(rows) == 11
+    for lines in ("top_1", "top_k"):
+        drawn = [row for row in rows if row[f"{lines}_f1"] is not None]
+        assert len(drawn) >= 10
+        assert all(row[f"{lines}_f1_low"] < row[f"{lines}_f1_high"] for row in drawn)
+
+
+def test_takeaways_have_effects_with_intervals(demo):
+    effects = {row["effect"]: row for row in report_on_demo("takeaways") if row["n_pairs"]}
+
+    for effect in ("history", "golden evidence", "temperature", "instructions", "re-ranking"):
+        row = effects[effect]
+        assert row["f1_difference_low"] < row["f1_difference"] < row["f1_difference_high"]
+
+
+def test_without_evidence_extractive_is_far_less_attributable(material):
+    """At least 30 points, by the usual baseline, against golden evidence."""
+    golden, without = (
+        point_of(material, material.place(f"extractive · T 0.0 · {prompt}"))[0]
+        for prompt in ("golden", "no-evidence")
+    )
+
+    assert material.axes.attribution.title.startswith("Auto-AIS, added_words")
+    assert golden - without >= 0.30
+
+
+def test_better_prompts_get_better_texts(material):
+    """The written texts: evidence and history make responses attributable and sensible."""
+    attribution, sensibleness = zip(
+        *(
+            point_of(material, material.place(f"demo-writer · T 0.0 · {prompt}"))
+            for prompt in ("golden-instructions", "random", "no-history-no-evidence")
+        ),
+        strict=True,
+    )
+
+    assert list(attribution) == sorted(attribution, reverse=True)
+    assert list(sensibleness) == sorted(sensibleness, reverse=True)
+
+
+def test_a_written_setup_has_as_many_texts_of_a_kind_as_its_table_says():
+    """28 × (79, 11, 4, 6, 0) % = 22.12, 3.08, 1.12, 1.68, 0; the last unit goes to the 1.68."""
+    kinds = kinds_of_setup(list(written_texts()), "golden-instructions", 0.0)
+
+    assert Counter(kinds.values()) == {"right": 22, "partly": 3, "beside": 1, "guess": 2}
+
+
+def test_pools_and_the_recipe_are_reranked(demo):
+    dataset = Dataset.objects.get(name="Demo")
+    [recipe] = recipes_of(dataset)
+
+    # Three functions over the pools of two models at two temperatures, and the recipe.
+    assert dataset.setups.filter(prompt="reranked").count() == 3 * 4 + 1
+    assert newest_aggregate(recipe) is not None
+
+
+def test_no_score_or_figure_is_in_the_files_of_the_dialogs():
+    assert {path.name for path in DEMO_FILES.iterdir()} == {
+        "README.md",
+        "dataset.json",
+        "examples.jsonl",
+        "graph",
+        "responses.jsonl",
+        "written_texts.jsonl",
+    }
+
+
+def test_the_metric_agrees_with_raters_at_the_first_visit(demo):
+    """Each of three studies has a run over its responses, beside votes on the same thing."""
+    runs = MetricRun.objects.filter(dataset__name="Demo", state=MetricRun.State.DONE)
+
+    assert sorted(runs.values_list("metric", "backend")) == [
+        ("auto_ais", "added_words"),
+        ("auto_ais", "added_words"),
+        ("auto_ais", "lexical"),
+        ("sensible", "heuristic"),
+    ]
+    assert not AutoScore.objects.filter(run__in=runs, score=None).exists()
+    for name in (ATTRIBUTION, SENSIBLENESS, CARELESS):
+        rows = agreement_report(Study.objects.get(name=name)).records
+        assert any(row["n"] >= 28 and row["accuracy"] is not None for row in rows)
+
+
+# --- the graph ------------------------------------------------------------------------------
 
 
 def test_the_graph_has_answers_of_every_verdict(demo):
-    """The figures are those of demo/README.md: 7 entities, 4 questions, 2 answers to each."""
+    """As in demo/README.md: 16 entities, 12 questions, 2 answers to each of the first 4."""
     graph = Dataset.objects.get(name="Demo graph")
     written = graph.responses.filter(setup__model="demo-writer")
     answers = judged_answers(graph, list(written.order_by("key")))
 
-    assert (graph.entities.count(), graph.examples.count(), len(answers)) == (7, 4, 8)
+    assert (graph.entities.count(), graph.examples.count(), len(answers)) == (16, 12, 8)
     assert {verdict for answer in answers for verdict in answer.n_of} == set(
         map(str, CitationVerdict)
     )
@@ -98,27 +259,36 @@ def test_the_graph_has_answers_of_every_verdict(demo):
 
 
 def test_each_report_on_the_graph_has_figures(demo):
-    """Two setups of the files and twelve of the extractive model, nine of them with less knowledge.
+    """Two setups of the files, and of the extractive model each of these three times (seeds).
 
-    Of the files three answers had a triple removed; of the others three questions of three runs,
-    at three steps.
+    Gold graphs, 3 with knowledge removed, 4 with sub-graphs replaced, retrieved graphs at 3
+    temperatures: 33 setups. Alignment is about those that lack nothing: 2 + 3 + 9. Of the files
+    three answers had a triple removed; of the others 11 questions of three runs, at three steps.
     """
     graph = Dataset.objects.get(name="Demo graph")
 
     made = (citations_report, alignment_report, incompetence_report, quality_report)
-    assert [len(report(graph).rows) for report in made] == [14, 14, 11, 4 * 2]
-    assert sum(row["n_answers"] for row in incompetence_report(graph).records) == 3 + 3 * 3 * 3
+    assert [len(report(graph).rows) for report in made] == [35, 14, 11, 4 * 2]
+    assert sum(row["n_answers"] for row in incompetence_report(graph).records) == 3 + 11 * 3 * 3
 
 
 def test_every_answer_about_the_graph_can_be_rated(demo):
-    """None of 47 answers is left out: 8 are from the files and 39 from the extractive model."""
+    """None is left out: 8 answers are from the files, the others from the extractive model.
+
+    It has 12 answers to gold graphs, 11 to each that lacks members of minimum sets, 12 to each with
+    replaced sub-graphs and to retrieved ones at three temperatures, and all three times.
+    """
     graph = Dataset.objects.get(name="Demo graph")
 
     plan = plan_units(planned(graph, arms=["separate", "merged"]))
 
     shown = dict(graphs_of(graph.responses.all(), "shown"))
     merged = [unit for unit in plan.units if unit.arm == "merged"]
-    assert sum(unit.arm == "separate" for unit in plan.units) == plan.n_responses == 47
+    assert (
+        sum(unit.arm == "separate" for unit in plan.units)
+        == plan.n_responses
+        == (8 + 3 * (12 + 3 * 11 + 4 * 12 + 3 * 12))
+    )
     assert NO_EVIDENCE not in plan.left_out
     # No unit holds answers to graphs with and without a triple removed.
     assert merged
@@ -139,16 +309,71 @@ def test_tables_of_experiments_have_three_seeded_runs(demo):
     assert 3 in [row["n_runs"] for row in experiment_report("citations", graph).records]
 
 
-def test_one_study_is_open_and_unrated_with_raters_enough_for_both_arms(demo):
-    study = Study.objects.get(name="Demo: rate these yourself")
+def test_curves_of_experiments_have_intervals(demo):
+    graph = Dataset.objects.get(name="Demo graph")
+
+    removal = experiment_report("removal", graph).records
+    accuracy = experiment_report("accuracy", graph).records
+
+    assert all(row["na_f1_low"] < row["na_f1"] < row["na_f1_high"] for row in removal[1:])
+    assert accuracy[0]["gold_share"] == 1.0
+    recalls = [row["recall"] for row in accuracy]
+    assert len(recalls) == 5
+    assert recalls == sorted(recalls, reverse=True)
+    for row in (*removal[:3], *accuracy):  # at the last step of removal, nothing needed is left
+        assert row["recall_low"] < row["recall"] < row["recall_high"]
+
+
+def test_some_answers_say_what_the_graph_does_not(demo):
+    answers = Response.objects.filter(dataset__name="Demo graph", setup__model="extractive")
+
+    assert answers.filter(setup__prompt="graph-gold-minus-1", text__contains="[NA]").exists()
+
+
+# --- studies --------------------------------------------------------------------------------
+
+
+def test_the_open_study_is_half_rated_and_its_rater_has_units(demo):
+    study = Study.objects.get(name=OPEN)
 
     assert study.state == Study.State.OPEN
-    assert not Vote.objects.filter(arm__study=study).exists()
     # 28 examples, two setups with evidence, five raters each: alone, and both together.
     assert {arm.kind: arm.n_units for arm in study.arms.all()} == {"separate": 56, "merged": 28}
     assert study.assignments.count() == (56 + 28) * 5
+    assert study.assignments.exclude(submitted_at=None).count() == (56 + 28) * 5 / 2
     assert not any(need.n_missing for need in rater_needs(study))
-    assert claim_next_unit(study.raters.get(user__username="rater")) is not None
+    own = study.raters.get(user__username="rater")
+    assert not own.is_simulated
+    assert not own.votes.exists()
+    assert study.raters.filter(is_simulated=True).count() == 9
+    assert claim_next_unit(own) is not None
+
+
+def test_votes_of_the_open_study_keep_the_rules_of_its_form(demo):
+    votes = Vote.objects.filter(arm__study__name=OPEN)
+
+    assert not votes.filter(is_implied=True, answer=1).exists()
+    assert not votes.filter(is_surplus=True).exists()
+    assert set(votes.filter(arm__kind="merged").values_list("position", flat=True)) == {1, 2}
+
+
+def test_one_of_three_raters_is_careless(demo):
+    """The share of the seven answers in which each pair of raters agrees, over 56 responses."""
+    votes = Vote.objects.filter(arm__study__name=CARELESS)
+    answers: dict[str, dict[tuple[str, str], int]] = defaultdict(dict)
+    for code, response, question, answer in votes.values_list(
+        "rater__code", "target__response__key", "question", "answer"
+    ):
+        answers[code][response, question] = answer
+
+    def agreement(one: str, other: str) -> float:
+        pairs = zip(answers[one].values(), map(answers[other].get, answers[one]), strict=True)
+        return mean(mine == theirs for mine, theirs in pairs)
+
+    first, second, careless = sorted(answers)
+    assert {len(each) for each in answers.values()} == {56 * 7}
+    assert agreement(first, second) > agreement(first, careless)
+    assert agreement(first, second) > agreement(second, careless)
 
 
 def test_attribution_has_both_arms_with_five_raters_each(demo):
@@ -178,14 +403,20 @@ def test_sensibleness_has_all_setups_in_the_separate_arm(demo):
 
 
 def test_all_its_raters_are_labelled_simulated(demo):
-    for study in Study.objects.exclude(name="Demo: rate these yourself"):
-        assert study.raters.count() >= 10
+    for study in Study.objects.exclude(name=OPEN):
+        assert study.raters.count() == (3 if study.name == CARELESS else 12)
         assert not study.raters.filter(is_simulated=False).exists()
         assert all(
             code.startswith("simulated-") for code in study.raters.values_list("code", flat=True)
         )
         assert "simulated" in study.name
         assert "simulated" in study.guidelines.get().text
+        assert study.introduction.startswith("Look for ")
+
+
+def test_each_dataset_says_what_to_look_for(demo):
+    for dataset in Dataset.objects.all():
+        assert "Look for " in dataset.description
 
 
 def test_implied_noes_are_kept_as_implied(demo):
@@ -206,8 +437,21 @@ def test_a_second_run_changes_nothing(load_again):
 
 
 def test_a_second_run_is_quick(load_again, django_assert_max_num_queries):
-    with django_assert_max_num_queries(5):
+    with django_assert_max_num_queries(7):
         load_again()
+
+
+def test_what_was_interrupted_goes_on(load_again):
+    """A process that is killed before the end leaves no entry in the audit trail."""
+    AuditEntry.objects.filter(action=COMPLETED).delete()
+    before = counts() | {"MetricRun": MetricRun.objects.count(), "Grid": Grid.objects.count()}
+
+    said = load_again(wait=True)
+
+    now = counts() | {"MetricRun": MetricRun.objects.count(), "Grid": Grid.objects.count()}
+    # The written responses are imported again, which changes nothing, and the end is noted.
+    assert now == before | {"AuditEntry": before["AuditEntry"] + 2}
+    assert said == "Its grids, runs and experiments are done.\n"
 
 
 def test_what_was_deleted_comes_back_without_touching_the_rest(load_again):

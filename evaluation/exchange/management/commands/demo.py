@@ -6,6 +6,7 @@ If you start it again, everything that was entered before is still there. It nee
 import errno
 import fcntl
 import io
+import logging
 import signal
 import socket
 import urllib.error
@@ -20,8 +21,10 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 
+from evaluation.exchange.demo_results import is_complete
 from evaluation.exchange.management.commands.load_demo import sign_ins
 from evaluation.exchange.new_database import create_tables_if_empty
+from evaluation.exchange.tasks import complete_demo
 from work.processes import STARTS_WITHIN_SECONDS, ProcessTrouble, Program, Supervisor
 from work.workers import Workers
 
@@ -29,6 +32,10 @@ EXAMPLE = """example:
   manage.py demo --port 8001
 """
 HOST = "127.0.0.1"
+STILL_SCORING = (
+    "\nIts workers still ask and score, for a minute or two: see Grids and Metrics. Trade-offs and "
+    "experiments fill up meanwhile."
+)
 # The demo is served as in production. It uses threads, because SQLite gains nothing from processes.
 SITE = ["gunicorn", "config.wsgi", "--worker-class=gthread", "--threads=8", "--no-control-socket"]
 SITE += ["--graceful-timeout=2", "--log-level=warning"]
@@ -57,6 +64,10 @@ class Command(BaseCommand):
                 create_tables_if_empty()
                 call_command("migrate", verbosity=0)
                 call_command("load_demo", stdout=io.StringIO())
+                if not is_complete():
+                    # A queue in a folder has no host name, about which kombu warns the terminal.
+                    logging.getLogger("kombu.connection").setLevel(logging.ERROR)
+                    complete_demo.delay()
                 self._run(url, port)
         except ProcessTrouble as error:
             raise CommandError(f"{error}\nThe demo was stopped.") from error
@@ -95,6 +106,7 @@ def _greeting(url: str) -> str:
             f"\nAttest runs at {url}\n",
             *heading,
             *accounts,
+            *([] if is_complete() else [STILL_SCORING]),
             f"\nIts data and logs are in {settings.DATA_DIR}. Ctrl-C stops it.",
         ]
     )
