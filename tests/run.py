@@ -27,8 +27,8 @@ BROWSER = "tests/e2e"
 IN_TWO = ["--dist", "worksteal", "-n", "2"]
 # For a round in which many tests wait for processes that they start.
 IN_THREE = ["--dist", "worksteal", "-n", "3"]
-# Making tables from the models takes a tenth of the time of migrations. The round on PostgreSQL does
-# migrate, and `make migrations-check` checks that both give the same tables.
+# Making tables from the models takes a tenth of the time of migrations. The round on PostgreSQL
+# does migrate, and `make migrations-check` checks that both give the same tables.
 NO_MIGRATIONS = ["--no-migrations"]
 
 

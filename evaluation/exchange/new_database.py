@@ -5,6 +5,7 @@ from django.contrib.auth.models import Group
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import Model
 
 from accounts.access import Role
 
@@ -19,8 +20,9 @@ def create_tables_if_empty() -> None:
     if connection.introspection.table_names():
         return
     recorder = MigrationRecorder(connection)
+    models: list[type[Model]] = [*apps.get_models(), recorder.Migration]
     with connection.schema_editor() as editor:
-        for model in (*apps.get_models(), recorder.Migration):
+        for model in models:
             editor.create_model(model)
         Group.objects.bulk_create(Group(name=role) for role in Role)
         for app, name in MigrationLoader(connection).disk_migrations:
