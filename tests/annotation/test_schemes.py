@@ -226,6 +226,11 @@ TWO: dict[str, Any] = {
         (TWO | {"impossible": [{"c": "yes"}]}, ["impossible", "'c'", "question and answer"]),
         (TWO | {"impossible": [{"a": "maybe"}]}, ["impossible", "'maybe'", "question and answer"]),
         (TWO | {"impossible": [{"b": "5"}]}, ["impossible", "'5'", "question and answer"]),
+        (TWO | {"main": "a"}, ["main", "'a'", "a list of keys of its questions"]),
+        (TWO | {"main": None}, ["main", "None", "a list of keys of its questions"]),
+        (TWO | {"main": ["a", "c"]}, ["main", "['a', 'c']", "a list of keys of its questions"]),
+        (TWO | {"main": [1]}, ["main", "[1]", "a list of keys of its questions"]),
+        (TWO | {"main": [["a"]]}, ["main", "[['a']]", "a list of keys of its questions"]),
         (TWO | {"title": 4}, ["scheme 's', title", "found 4", "expected text"]),
         (
             question_with(with_evidence="yes"),
@@ -264,6 +269,29 @@ def test_a_question_needs_only_a_key_and_a_scale():
     assert question.wording == "Well put"
     assert (question.help, question.examples, question.after, question.better) == ("", (), (), None)
     assert not question.with_evidence
+
+
+@pytest.mark.parametrize(
+    ("data", "keys"),
+    [
+        (TWO, ["a", "b"]),
+        (TWO | {"main": []}, ["a", "b"]),
+        (TWO | {"main": ["b"]}, ["b"]),
+        (TWO | {"main": ["b", "a"]}, ["a", "b"]),  # in the order in which they are asked
+    ],
+)
+def test_a_scheme_names_its_main_questions_or_all_of_them_are(data, keys):
+    assert [question.key for question in load_scheme(data).main_questions] == keys
+
+
+def test_attributable_is_the_main_question_unless_the_scheme_names_others():
+    data = {"key": "s", "questions": [*TWO["questions"], {"key": "attributable"}]}
+    data["questions"][2]["scale"] = "yes_no"
+
+    usual, named = (load_scheme(each) for each in (data, data | {"main": ["a", "b"]}))
+
+    assert [question.key for question in usual.main_questions] == ["attributable"]
+    assert [question.key for question in named.main_questions] == ["a", "b"]
 
 
 def test_two_hundred_questions_are_a_scheme_too():

@@ -42,7 +42,7 @@ def job_pages(folder: Path) -> Iterator[tuple[str, str]]:
     yield "jobs", listed
     yield "new search", f"{search}?study={study.slug}"
     yield "new distillation", distillation
-    yield "report, table 1", reverse("evaluation:study", args=[study.slug])
+    yield "report, table 1", reverse("evaluation:study-metrics", args=[study.slug])
 
 
 def _table_1(study: Study) -> MetricRun:

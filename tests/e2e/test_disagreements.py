@@ -16,8 +16,8 @@ def test_a_researcher_filters_opens_and_adjudicates(page, sign_in, rosa, tmp_pat
     votes = list(Vote.objects.order_by("pk").values_list())
     sign_in(rosa)
 
-    page.goto(reverse("evaluation:study", args=[study.slug]))
-    page.get_by_role("link", name="All disagreements").click()
+    page.goto(reverse("evaluation:study-metrics", args=[study.slug]))
+    page.get_by_role("link", name="3 disagreements").click()
     expect(page.get_by_role("heading", name="Disagreements", level=1)).to_be_visible()
     expect(page.get_by_role("article")).to_have_count(3)
     page.evaluate("window.sameDocument = true")

@@ -88,6 +88,8 @@ def test_an_admin_mends_a_file_and_a_researcher_reads_its_report(
     expect(said).to_contain_text("Attributed")
     expect(said).to_contain_text("50.0")
     expect(said).to_contain_text("no: 1, yes: 1")
+    pages = page.get_by_role("navigation", name="Pages of this study")
+    pages.get_by_role("link", name="Raters").click()
     agreement = page.get_by_role("table", name="Agreement between raters").get_by_role("row").nth(1)
     expect(agreement).to_contain_text("66.7")
     expect(agreement).to_contain_text("2 × 3")

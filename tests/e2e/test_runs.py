@@ -96,7 +96,7 @@ def test_the_page_of_a_run_shows_its_scores_when_it_has_ended(page, sign_in, ros
 @pytest.mark.usefixtures("worker")
 def test_one_click_on_a_study_fills_its_report(page, sign_in, rosa, mill_dataset):
     sign_in(rosa)
-    page.goto(reverse("evaluation:study", args=["mill"]))
+    page.goto(reverse("evaluation:study-metrics", args=["mill"]))
     page.evaluate("window.sameDocument = true")
     page.get_by_role("button", name="Run Auto-AIS (added words)").click()
     is_between(page)

@@ -1,4 +1,4 @@
-"""The report of a study: one click fills it, filters and choices stay in the address, charts."""
+"""The pages of a study: one click fills them, filters and choices stay in the address, charts."""
 
 import re
 from pathlib import Path
@@ -16,18 +16,26 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def report(page, sign_in, rosa, tmp_path):
-    """Open the report of a study of two arms, two setups and two runs."""
+    """Open the metrics of a study of two arms, two setups and two runs."""
     arms = {f"c{n}": ("nnn", "yyy") for n in range(3)} | {f"w{n}": ("yyy", "yyn") for n in range(3)}
     study = two_arms(tmp_path / "s", arms, setups={k: COOL if k[0] == "c" else WARM for k in arms})
     for signature, score in (("old", 0.9), ("new", 0.2)):
         make_scores(make_run(study.dataset, signature=signature), dict.fromkeys(arms, score))
     sign_in(rosa)
-    page.goto(reverse("evaluation:study", args=[study.slug]))
+    page.goto(reverse("evaluation:study-metrics", args=[study.slug]))
     page.evaluate("window.sameDocument = true")
     return page
 
 
+def go_to(report, title):
+    pages = report.get_by_role("navigation", name="Pages of this study")
+    pages.get_by_role("link", name=title).click()
+    expect(report).to_have_title(re.compile(f"^{title} · "))
+
+
 def test_a_filter_and_a_run_are_chosen_and_stay_in_the_address(report):
+    expect(report.get_by_label("Truth")).to_be_hidden()
+    report.get_by_text("What is counted").click()
     report.get_by_label("Truth").select_option("majority of the merged arm")
     expect(report).to_have_url(re.compile(r"truth=merged"))
     auto = report.get_by_role("region", name="Human–auto agreement")
@@ -45,26 +53,38 @@ def test_a_filter_and_a_run_are_chosen_and_stay_in_the_address(report):
     report.reload()
     expect(auto.get_by_role("heading", name="lexical (old)")).to_be_visible()
     expect(report.get_by_label("Truth")).to_have_value("merged")
+    expect(report.get_by_label("Truth")).to_be_visible()  # unfolded, as it is not the usual one
+
+    go_to(report, "Results")
+    expect(report.get_by_label("Truth")).to_have_value("merged")
 
 
-def test_charts_are_drawn_also_when_they_unfold_and_in_the_other_theme(report):
+def test_charts_are_drawn_in_either_theme(report):
     def stroke():
         whisker = "[data-chart=accuracy] svg .mark-rule line[stroke]"
         return report.locator(whisker).last.get_attribute("stroke")
 
     for name in ("accuracy", "roc", "calibration"):
         expect(report.locator(f"[data-chart={name}] svg")).to_be_visible()
-    expect(report.locator("[data-chart=scenarios] svg")).to_have_count(0)
-    report.get_by_text("The same as a chart").click()
-    expect(report.locator("[data-chart=scenarios] svg")).to_be_visible()
-    report.get_by_text("The shifts as a chart").click()
-    expect(report.locator("[data-chart=shifts] svg")).to_be_visible()
 
     light = stroke()
     report.get_by_role("button", name="Theme").click()
     expect(report.locator("html")).to_have_attribute("data-theme", "dark")
     report.wait_for_timeout(500)
     assert stroke() != light
+
+
+def test_charts_are_drawn_also_when_they_unfold(report):
+    go_to(report, "Results")
+    expect(report.locator("[data-chart=answer] svg")).to_be_visible()
+    expect(report.locator("[data-chart=scenarios] svg")).to_have_count(0)
+    report.get_by_text("The same as a chart").click()
+    expect(report.locator("[data-chart=scenarios] svg")).to_be_visible()
+
+    go_to(report, "Merged against separate")
+    expect(report.locator("[data-chart=shifts] svg")).to_have_count(0)
+    report.get_by_text("The shifts as a chart").click()
+    expect(report.locator("[data-chart=shifts] svg")).to_be_visible()
 
 
 def test_on_a_small_screen_numbers_and_the_words_of_the_chart_are_whole(report):
@@ -85,6 +105,7 @@ def test_on_a_small_screen_numbers_and_the_words_of_the_chart_are_whole(report):
     assert places[0]["bottom"] <= places[1]["top"] + 3, "the words lie on each other"
     assert {box_of(row)["height"] for row in rows.all()} == {48}
 
+    go_to(report, "Results")
     number = report.locator("#scenarios .q-name .q-num").first
     drawn = number.evaluate(
         "e => { const r = document.createRange(); r.selectNodeContents(e);"
@@ -115,7 +136,7 @@ def test_one_click_runs_auto_ais_and_fills_the_report(page, sign_in, rosa, tmp_p
     votes = {f"r{n}": {"attributable": ["yes", "yes", "no" if n % 2 else "yes"]} for n in range(6)}
     study = rated(tmp_path / "a", votes)
     sign_in(rosa)
-    page.goto(reverse("evaluation:study", args=[study.slug]))
+    page.goto(reverse("evaluation:study-metrics", args=[study.slug]))
     page.evaluate("window.sameDocument = true")
 
     page.get_by_role("button", name="Run Auto-AIS").click()
@@ -139,10 +160,11 @@ def test_without_scripts_figures_are_pictures_and_filters_have_a_button(
         storage_state=page.context.storage_state(),
     )
     plain = context.new_page()
-    plain.goto(reverse("evaluation:study", args=[study.slug]))
+    plain.goto(reverse("evaluation:study-metrics", args=[study.slug]))
 
     picture = plain.get_by_role("img", name="Accuracy with 95 % intervals").last
     expect(picture).to_have_attribute("src", re.compile(r"figures/accuracy\.svg"))
+    plain.get_by_text("What is counted").click()
     plain.get_by_label("Count implied answers in agreement").check()
     plain.get_by_role("button", name="Apply").first.click()
     expect(plain).to_have_url(re.compile("with_implied=on"))

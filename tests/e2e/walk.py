@@ -38,6 +38,7 @@ from tests.e2e.tradeoff_walk import tradeoff_pages
 from tests.evaluation.makers_of_scores import MILL, disputed, make_run, make_score, make_scores
 from tests.evaluation.metric_runs import cancelled, done, failed, mill, requested, work
 from tests.evaluation.studies.hand_made import COOL, WARM, two_arms
+from tests.evaluation.studies.pages.address import NAMES
 from tests.graph_material import ANSWER, SHOWN, cited_row, hathaways
 from tests.makers import example_row, import_rows, rated, response_row, scheme_of
 
@@ -199,8 +200,10 @@ def rating_stops(folder: Path) -> Iterator[Stop]:
     yield Stop("not deleted", plans, reverse("evaluation:delete-study", args=[ais.slug]))
     gone = reverse("annotation:study-setup", args=[ais.slug])
     yield Stop("send again", plans, gone, let_go_without_the_cookie)
-    yield Stop("report, few votes", plans, reverse("evaluation:study", args=[ais.slug]))
-    yield Stop("report, no votes", plans, reverse("evaluation:study", args=[bare.slug]))
+    for page in NAMES:
+        few, none = (reverse(f"evaluation:{page}", args=[study.slug]) for study in (ais, bare))
+        yield Stop(f"{page}, few votes", plans, few)
+        yield Stop(f"{page}, no votes", plans, none)
     new = reverse("annotation:new-study")
     yield Stop("new study", plans, new)
     yield Stop("new study of a dataset", plans, f"{new}?dataset={two.slug}")
@@ -288,13 +291,15 @@ def report_stops(folder: Path, user: User) -> Iterator[Stop]:
     for name, study in (("threshold choice", both), ("threshold choice, none scored", scales)):
         yield Stop(name, user, reverse("evaluation:threshold-choice", args=[study.slug]))
     for study in (both, scales):
-        path = reverse("evaluation:study", args=[study.slug])
-        yield Stop(f"report, {study.name}", user, path)
-        yield Stop(f"report, {study.name}, unfolded", user, path, unfold)
+        for name in NAMES:
+            path = reverse(f"evaluation:{name}", args=[study.slug])
+            unfold = open_all_and_chart if name == "study" else open_all
+            yield Stop(f"{name}, {study.name}", user, path)
+            yield Stop(f"{name}, {study.name}, unfolded", user, path, unfold)
 
 
-def unfold(page: Page) -> None:
-    page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+def open_all_and_chart(page: Page) -> None:
+    open_all(page)
     expect(page.locator("[data-chart=scenarios] svg")).to_be_visible()
 
 
@@ -316,7 +321,7 @@ def run_stops(folder: Path, user: User) -> Iterator[Stop]:
     dataset = mill(folder, n_responses=40)
     rows = [response_row(f"r{n}", setup=f"s{n}", text="" if n % 3 else SCRIPT) for n in range(9)]
     study = rated(folder / "judged", {"x": {"q": ["yes", "no"]}}, name="Judged")
-    report = reverse("evaluation:study", args=[study.slug])
+    report = reverse("evaluation:study-metrics", args=[study.slug])
     yield Stop("runs, none", user, queue)
     yield Stop("report, no run", user, report)
     yield Stop("models, none", admin, models)

@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from annotation.models import Rater, Vote
 from tests.evaluation.pages import example_address, make_pilot, response_address
+from tests.evaluation.studies.pages.address import NAMES
 from tests.makers import (
     example_row,
     import_rows,
@@ -214,14 +215,14 @@ def test_html_in_the_data_is_shown_as_text_on_every_page(researcher, tmp_path):
     )
     assert outcome.study
     assert outcome.dataset
-    study = reverse("evaluation:study", args=[outcome.study.slug])
+    study = [reverse(f"evaluation:{name}", args=[outcome.study.slug]) for name in NAMES]
     delete = reverse("evaluation:export-dataset", args=[outcome.dataset.slug])
 
     for url in (
         example_address("e1"),
         response_address("r1"),
         response_address("r2"),
-        study,
+        *study,
         STUDIES,
     ):
         answer = researcher.get(url)
@@ -246,7 +247,8 @@ def test_an_example_and_a_response_are_found_under_their_own_dataset_only(
 def test_raters_see_no_responses_no_votes_and_no_reports(rachel, client_for, pilot):
     client = client_for(rachel)
     of_study = [
-        reverse("evaluation:study", args=["pilot"]),
+        *(reverse(f"evaluation:{name}", args=["pilot"]) for name in NAMES),
+        reverse("evaluation:disagreements", args=["pilot"]),
         reverse("evaluation:report", args=["pilot", "raters", "json"]),
         reverse("evaluation:votes", args=["pilot"]),
         reverse("evaluation:export-study", args=["pilot"]),
@@ -284,7 +286,7 @@ def test_the_pages_cost_the_same_for_few_and_many_responses_and_votes(researcher
         urls = (
             example_address(name),
             response_address(f"{name} 0"),
-            reverse("evaluation:study", args=[name]),
+            *(reverse(f"evaluation:{page}", args=[name]) for page in NAMES),
         )
         researcher.get(urls[-1])  # makes the figures: one statement for each run
         return [len(statements(partial(researcher.get, url))) for url in urls]

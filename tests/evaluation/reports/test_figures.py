@@ -394,14 +394,14 @@ def test_charts_that_do_not_exist_or_have_nothing_to_draw_are_not_found(research
 @pytest.mark.once
 def test_a_download_has_row_names_that_the_page_has_in_its_table(researcher, tmp_path):
     study, _ = disputed(tmp_path)
-    page = shown(researcher.get(reverse("evaluation:study", args=[study.slug])))
+    page = shown(researcher.get(reverse("evaluation:study-metrics", args=[study.slug])))
     on_page = page.data("plots")
 
     download = reverse("evaluation:figure", args=[study.slug, "accuracy", "svg"])
     svg = researcher.get(download).text
 
     assert "Auto-AIS, v3, localized K = 2, lexical" in svg
-    assert set(on_page["charts"]) == {"scenarios", "accuracy", "roc", "calibration"}
+    assert set(on_page["charts"]) == {"accuracy", "roc", "calibration"}
     assert on_page["themes"].keys() == {"light", "dark"}
     names = {row["name"] for row in values(on_page["charts"]["accuracy"]) if "name" in row}
     assert all(name in svg for name in names)

@@ -222,7 +222,7 @@ def test_a_response_lists_the_scores_of_its_citations(researcher, dataset):
 
 
 def test_a_study_of_citations_begins_with_alignment(researcher, study):
-    page = shown(researcher.get(reverse("evaluation:study", args=[study.slug])))
+    page = shown(researcher.get(reverse("evaluation:study-metrics", args=[study.slug])))
     researcher.post(reverse("evaluation:start-default-run", args=[study.slug]))
 
     run = work(MetricRun.objects.get())
@@ -245,8 +245,8 @@ def test_disagreements_show_sentence_and_triple(researcher, study):
 def test_a_run_leads_to_the_studies_of_what_it_scores(researcher, study):
     of_citations, of_responses = scored(study.dataset), done(study.dataset)
 
-    there = reverse("evaluation:study", args=[study.slug])
-    assert f"{there}#auto" in shown(researcher.get(address("run", of_citations))).addresses
+    there = reverse("evaluation:study-metrics", args=[study.slug])
+    assert there in shown(researcher.get(address("run", of_citations))).addresses
     assert there not in researcher.get(address("run", of_responses)).text
 
 

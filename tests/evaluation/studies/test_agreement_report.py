@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -27,7 +27,7 @@ from evaluation.models import MetricRun
 from evaluation.reports.base import Choices
 from evaluation.reports.report import Record
 from evaluation.studies.disagreements.worklist import disagreements
-from evaluation.studies.reports.agreement import agreement_report, agreement_with_details, curves
+from evaluation.studies.reports.agreement import agreement_report, curves
 from evaluation.studies.reports.scenarios import scenarios_report
 from evaluation.studies.reports.timing import position_report, time_report
 from evaluation.studies.reports.uncertainty import uncertainty_report
@@ -221,18 +221,20 @@ def test_curves_are_there_for_what_can_be_compared(tmp_path):
     json.dumps(curve, allow_nan=False)
 
 
-def test_the_first_disagreements_are_those_of_the_worklist(tmp_path):
+def test_a_confusion_matrix_counts_the_disagreements_of_the_worklist(tmp_path):
     answers = votes(a="yyynn", b="yyyyy", c="nnnyy", d="nnnnn", e="yyyyn", f="yyynn", g="yyyyy")
     scores = {"a": 0.2, "b": 0.1, "c": 0.9, "d": 0.8, "e": 0.4, "f": 0.2, "g": 0.9}
     study = scored(tmp_path, answers, scores)
     run = MetricRun.objects.get()
     [question] = load_scheme(study.scheme).questions
 
-    [found] = agreement_with_details(study, Choices())[1].disagreements.values()
+    [row] = agreement_report(study, Choices()).rows
 
-    expected = disagreements(study, run, question, Choices())
-    assert (found.n, found.n_compared, len(expected)) == (6, 7, 6)
-    assert found.first == expected[:5]
+    kinds = Counter(item.kind for item in disagreements(study, run, question, Choices()))
+    assert row.n == 7
+    # Missed: a, b, e, f. False alarms: c, d.
+    assert (row.confusion.fn, row.confusion.fp) == (4, 2)
+    assert kinds == {"missed": 4, "false alarm": 2}
 
 
 # --- against scikit-learn -------------------------------------------------------------------

@@ -64,7 +64,7 @@ def test_they_are_those_of_each_report(study):
     for name, report in ((kind.key, kind.make) for kind in ON_PAGE):
         assert figures.reports[name] == report(study, Choices()), name
     assert [row.setup for row in figures.by_setup.rows] == ["m · T 0.0"] * 2
-    assert list(figures.details.curves) == [f"{MetricRun.objects.get().pk}/q"]
+    assert list(figures.curves) == [f"{MetricRun.objects.get().pk}/q"]
     overview = figures.overview
     assert (overview.n_votes, overview.n_raters, overview.n_responses) == (12, 6, 2)
     assert (overview.arms, overview.setups) == (["separate", "merged"], ["m · T 0.0"])

@@ -33,7 +33,7 @@ from tests.makers import (
     statements,
     vote_row,
 )
-from tests.shown import shown
+from tests.shown import markup, shown
 
 pytestmark = pytest.mark.once
 
@@ -260,9 +260,37 @@ def test_the_list_says_what_is_compared_and_what_is_left_out(tmp_path, researche
     assert NAME in page.headings
     assert "3 of 4 cases" in page.text
     assert "majority of the separate arm" in page.text
-    [tabs] = page.parts("tabs")
+    [_, tabs] = page.parts("tabs")  # the first are the pages of the study
     assert [*tabs.links] == ["All 3", "Missed 2", "False alarm 1"]
     assert "Not compared: 1 undecided." in page.text
+
+
+def test_evidence_without_a_window_scrolls_in_its_case(researcher, tmp_path):
+    study, run = disputed(tmp_path)
+
+    def n_panes(answer):
+        return [len(case.parts("pane-limit")) for case in shown(answer).parts("case")]
+
+    assert n_panes(researcher.get(address(study))) == [0, 0, 0]
+
+    AutoScore.objects.filter(run=run).update(windows=[])
+
+    answer = researcher.get(address(study))
+    assert n_panes(answer) == [1, 1, 1]
+    pane = 'tabindex="0" role="group" aria-label="Evidence of response r-'
+    assert markup(answer).count(pane) == 3
+
+
+def test_where_raters_and_metric_agree_the_list_says_so(researcher, tmp_path):
+    study, _ = disputed(tmp_path)
+    other = make_run(study.dataset, signature="other")
+    make_scores(other, {"r-miss": 0.9, "r-far": 0.9, "r-false": 0.1, "r-same": 0.9})
+
+    page = shown(researcher.get(address(study)))
+
+    assert "0 of 4 cases" in page.text
+    assert "the two agree" in page.text
+    assert not page.parts("case")
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_the_report_finds_just_what_was_planted(planted):
 
 
 def test_the_page_says_so_question_by_question(planted, rosa, client_for):
-    page = shown(client_for(rosa).get(reverse("evaluation:study", args=[planted.slug])))
+    page = shown(client_for(rosa).get(reverse("evaluation:study-merged", args=[planted.slug])))
 
     merged = page.table("Accuracy and disagreement")
     directions = zip(merged.column("Question"), merged.column("Direction"), strict=True)

@@ -86,7 +86,7 @@ def test_the_study_links_to_it_and_says_which_run_was_chosen_on_its_votes(resear
     start(researcher, study)
     work(MetricRun.objects.latest("pk"))
 
-    page = shown(researcher.get(reverse("evaluation:study", args=[study.slug])))
+    page = shown(researcher.get(reverse("evaluation:study-metrics", args=[study.slug])))
 
     here = reverse("evaluation:threshold-choice", args=[study.slug])
     assert page.part("auto").links["Threshold choice"] == f"{here}?question=q"

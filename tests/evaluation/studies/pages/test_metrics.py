@@ -1,21 +1,20 @@
-"""The metrics on the page of a study, also for large studies."""
+"""The page of a study's metrics; figures of large studies, which a worker computes."""
 
 import re
 
 import pytest
 from django.urls import reverse
 
-from evaluation.models import AutoScore
 from evaluation.studies.reports import cached_figures
 from evaluation.studies.tasks import compute_figures
 from evaluation.studies.views import last_figures
 from tests.evaluation.makers_of_scores import disputed, make_run, make_scores
-from tests.evaluation.studies.pages.address import page_of
+from tests.evaluation.studies.pages.address import NAMES, page_of
 from tests.makers import (
     rated,
     statements,
 )
-from tests.shown import markup, shown
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.once
 def test_a_run_stands_beside_baseline_ceilings_confusion_and_disagreements(researcher, tmp_path):
     study, run = disputed(tmp_path)
 
-    page = shown(page_of(researcher, study))
+    page = shown(page_of(researcher, study, "study-metrics"))
 
     # Of 4 with a majority the run agrees on one: yes 1 of 3, no 0 of 1; most people said yes.
     metrics = page.table("Auto-metrics against")
@@ -35,34 +34,20 @@ def test_a_run_stands_beside_baseline_ceilings_confusion_and_disagreements(resea
         ["human no", "1 100 %", "0 0 %"],
     ]
     assert "1 undecided, 0 not scored, 0 failed, 0 assumed" in page.part("cm").text
-    disagreements = page.part("disagreements")
-    assert "3 of 4" in disagreements.text
-    assert "r-miss" in disagreements.links
+    assert "3 disagreements in 4 cases" in page.part("cm").text
+    listed = reverse("evaluation:disagreements", args=[study.slug])
+    of_run = f"?run={run.pk}&question=attributable&truth=separate"
+    assert page.part("cm").links["3 disagreements"] == listed + of_run
     assert f"/metrics/{run.pk}/" in page.addresses
 
 
 def test_a_roc_curve_ends_where_every_score_is_a_yes(researcher, tmp_path):
-    points = shown(page_of(researcher, disputed(tmp_path)[0])).table("Points of the ROC curve")
+    page = shown(page_of(researcher, disputed(tmp_path)[0], "study-metrics"))
 
+    points = page.table("Points of the ROC curve")
     assert points.columns == ["Score above", "False alarms", "Hits"]
     assert points.rows[0] == ["0.900", "0.0", "0.0"]
     assert points.rows[-1] == ["all", "100.0", "100.0"]
-
-
-def test_evidence_without_a_window_scrolls_in_its_case(researcher, tmp_path):
-    study, run = disputed(tmp_path)
-
-    def n_panes(answer):
-        return [len(case.parts("pane-limit")) for case in shown(answer).parts("case")]
-
-    assert n_panes(page_of(researcher, study)) == [0, 0, 0]
-
-    AutoScore.objects.filter(run=run).update(windows=[])
-
-    answer = page_of(researcher, study)
-    assert n_panes(answer) == [1, 1, 1]
-    pane = 'tabindex="0" role="group" aria-label="Evidence of response r-'
-    assert markup(answer).count(pane) == 3
 
 
 def test_question_and_run_are_chosen_in_the_address(researcher, tmp_path):
@@ -70,19 +55,23 @@ def test_question_and_run_are_chosen_in_the_address(researcher, tmp_path):
     other = make_run(study.dataset, signature="other")
     make_scores(other, {"r-miss": 0.9, "r-far": 0.9, "r-false": 0.1, "r-same": 0.9})
 
-    newest, older = (shown(page_of(researcher, study, **a)) for a in ({}, {"run": run.pk}))
+    newest, older = (
+        shown(page_of(researcher, study, "study-metrics", **a)) for a in ({}, {"run": run.pk})
+    )
 
     # The newest run agrees with all of them.
-    assert "the two agree" in newest.part("disagreements").text
-    assert not newest.parts("case")
-    assert "the two agree" not in older.text
-    assert older.parts("case")
+    listed = reverse("evaluation:disagreements", args=[study.slug])
+    assert "No disagreement in 4 cases" in newest.part("cm").text
+    assert not any(listed in to for to in newest.part("cm").addresses)
+    assert "No disagreement" not in older.text
+    assert "3 disagreements in 4 cases" in older.part("cm").text
     assert f"?run={run.pk}&question=attributable#auto" in newest.addresses
-    page = shown(page_of(researcher, study, question="understand"))
+    page = shown(page_of(researcher, study, "study-metrics", question="understand"))
     assert any("no response has both a score and a human label" in item for item in page.items)
 
 
-def test_the_page_costs_the_same_for_more_votes_and_for_more_runs(researcher, tmp_path):
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_costs_the_same_for_more_votes_and_for_more_runs(researcher, tmp_path, name):
     def rated_by_a_run(n):
         votes = {f"r{i}": {"q": ["yes", "no", "no"]} for i in range(n)}
         study = rated(tmp_path / str(n), votes, name=f"study {n}")
@@ -91,8 +80,9 @@ def test_the_page_costs_the_same_for_more_votes_and_for_more_runs(researcher, tm
         return study, run
 
     def cost(study, run):
-        page_of(researcher, study, run=run.pk)  # makes the figures
-        return len(statements(lambda: page_of(researcher, study, run=run.pk)))
+        asked = {} if name == "study" else {"run": run.pk}
+        page_of(researcher, study, name, **asked)  # makes the figures
+        return len(statements(lambda: page_of(researcher, study, name, **asked)))
 
     few, many = rated_by_a_run(3), rated_by_a_run(30)
     assert cost(*few) == cost(*many)

@@ -1,4 +1,4 @@
-"""The list of studies, and the tables of the page of one: means, shifts, times, raters."""
+"""The list of studies, and the tables on the pages of one: means, shifts, times, raters."""
 
 import pytest
 from django.urls import reverse
@@ -13,7 +13,7 @@ from tests.annotation.makers import material, planned
 from tests.evaluation.makers_of_scores import make_run, make_scores
 from tests.evaluation.pages import response_address
 from tests.evaluation.studies.hand_made import COOL, PAIR, WARM, two_arms
-from tests.evaluation.studies.pages.address import page_of
+from tests.evaluation.studies.pages.address import NAMES, page_of
 from tests.makers import (
     example_row,
     import_path,
@@ -55,20 +55,24 @@ def test_without_studies_the_list_says_how_one_comes_to_be(researcher):
 
 
 def test_a_study_shows_means_agreement_and_what_is_left_out(researcher, pilot):
-    page = shown(page_of(researcher, Study.objects.get()))
+    study = Study.objects.get()
+    results, raters, methods = (
+        shown(page_of(researcher, study, name))
+        for name in ("study", "study-raters", "study-methods")
+    )
 
     # On 'sensible' in the separate arm: yes, no, no, and yes about a citation.
-    answers = page.table("Answers of the separate arm")
+    answers = results.table("Answers of the separate arm")
     assert answers.row("1 Sensible")["Majorities"] == "no: 1, yes: 1"
-    agreement = page.table("Agreement between raters, merged arm")
+    agreement = raters.table("Agreement between raters, merged arm")
     assert agreement.column("Question") == ["1 Sensible", "2 Specific"]
-    implied = page.table("What the figures leave out, and why").row("implied votes")
+    implied = methods.table("What the figures leave out, and why").row("implied votes")
     assert implied["How many"] == "1"
     assert "a closed gate implies them" in implied["Why"]
-    assert raters_report(Study.objects.get()).signature in page.part("agreement").text
-    assert "3 votes" not in page.text
-    assert page.facts["Votes"] == "7"
-    assert "1 of them implied" in page.part("overview").text
+    assert raters_report(study).signature in raters.part("agreement").text
+    assert all("3 votes" not in page.text for page in (results, raters, methods))
+    assert results.facts["Votes"] == "7"
+    assert "1 of them implied" in results.part("overview").text
 
 
 def test_a_study_of_one_arm_has_a_column_for_each_setup(researcher, tmp_path):
@@ -80,6 +84,7 @@ def test_a_study_of_one_arm_has_a_column_for_each_setup(researcher, tmp_path):
     means = page.table("Question means by scenario")
     assert means.columns == ["Question", "A model <one>", "B model-two", "Undecided"]
     assert means.rows == [["1 Q", "100", "0", "0"]]  # one dialog each: no interval
+    page = shown(page_of(researcher, study, "study-merged"))
     assert "only the separate arm" in page.part("merged").text
     assert "no merged arm" in page.part("time").text
 
@@ -93,7 +98,7 @@ def test_a_study_of_two_arms_shows_accuracy_shift_and_what_could_have_been_seen(
     setups = {key: COOL if key.startswith("c") else WARM for key in arms}
     study = two_arms(tmp_path / "s", arms, setups=setups)
 
-    page = shown(page_of(researcher, study))
+    page = shown(page_of(researcher, study, "study-merged"))
 
     # 5 of 8 alike; the cool setup shifts by 3 of 4, which three pairs cannot make significant.
     merged = page.table("Accuracy and disagreement")
@@ -126,7 +131,7 @@ def test_questions_without_pairs_are_not_counted_by_holm(researcher, tmp_path):
         scheme=scheme,
     )
 
-    page = shown(page_of(researcher, outcome.study))
+    page = shown(page_of(researcher, outcome.study, "study-merged"))
 
     assert "the questions with pairs" in page.part("merged").text
 
@@ -143,11 +148,14 @@ def test_the_accuracy_of_merged_votes_is_the_ceiling_of_a_run_that_scored_them_a
 
     def ceiling_of(run):
         """Return the ceiling, n of it, and what is said of it above."""
-        page = shown(page_of(researcher, study, run=run.pk))
-        ceiling = page.table("Auto-metrics against").row("Ceiling: merged arm")["Accuracy"]
-        measures = page.table("More measures").rows
+        metrics, merged = (
+            shown(page_of(researcher, study, name, run=run.pk))
+            for name in ("study-metrics", "study-merged")
+        )
+        ceiling = metrics.table("Auto-metrics against").row("Ceiling: merged arm")["Accuracy"]
+        measures = metrics.table("More measures").rows
         [n] = [row[2] for row in measures if row[1] == "merged arm against separate arm"]
-        [note] = page.parts("merged-ceiling")
+        [note] = merged.parts("merged-ceiling")
         return ceiling, n, note.text
 
     ceiling, n, note = ceiling_of(whole)
@@ -177,12 +185,13 @@ def test_time_is_saved_lost_or_not_known(researcher, tmp_path, separate, merged,
     for arm, seconds in (("separate", separate), ("merged", merged)):
         Vote.objects.filter(arm__kind=arm).update(seconds=float(seconds) if seconds else None)
 
-    page = shown(page_of(researcher, study))
+    page = shown(page_of(researcher, study, "study-merged"))
+    results = shown(page_of(researcher, study))
 
     assert expected in page.part("time").text
     assert "as the file gives them" in page.part("time").text
-    assert "focused seconds" not in page.text
-    overview = page.part("overview").text
+    assert "focused seconds" not in page.text + results.text
+    overview = results.part("overview").text
     assert ("20 s separate" in overview and "140 % more" in overview) == (merged == "48")
 
 
@@ -231,14 +240,15 @@ def test_a_study_page_shows_every_kind_of_scale(researcher, tmp_path, scale):
     scores = [{"response": "a", "metric": "rouge", "score": "0.5"}]
     study = rated(tmp_path / "a", votes, scheme=scheme, scores=scores)
 
-    page = shown(page_of(researcher, study))
+    pages = {name: shown(page_of(researcher, study, name)) for name in NAMES}
 
-    assert "Human–auto agreement" in page.headings
+    page, metrics = pages["study"], pages["study-metrics"]
+    assert "Human–auto agreement" in metrics.headings
     if "nominal" in scale:
         assert "Nominal answers have no mean" in page.part("scenarios").text
         mean = page.table("Question means").row("1 Q")["model-a"]
         assert mean == "0 25 %, 1 75 %, 2 0 %"
-        [why_not] = [item for item in page.items if item.startswith("rouge : —")]
+        [why_not] = [item for item in metrics.items if item.startswith("rouge : —")]
         assert "positive" in why_not
 
 
@@ -254,7 +264,7 @@ def test_a_study_of_two_hundred_questions_has_a_page(researcher, tmp_path):
 def test_without_variation_the_page_says_so_in_words(researcher, tmp_path):
     votes = {"a": {"q": ["yes", "yes"]}, "b": {"q": ["yes", "yes"]}}
 
-    page = shown(page_of(researcher, rated(tmp_path / "a", votes)))
+    page = shown(page_of(researcher, rated(tmp_path / "a", votes), "study-raters"))
 
     [[_, percent_agreement, kappa, *_]] = page.table("Agreement between raters").rows
     assert percent_agreement.startswith("100.0 ")
@@ -264,17 +274,20 @@ def test_without_variation_the_page_says_so_in_words(researcher, tmp_path):
 def test_a_study_without_votes_says_so_and_offers_no_empty_table(researcher, tmp_path):
     study = planned(material(tmp_path / "m"), arms=["separate", "merged"])
 
-    page = shown(page_of(researcher, study))
+    pages = {name: shown(page_of(researcher, study, name)) for name in NAMES}
 
-    assert "No votes yet" in page.headings
-    assert page.facts["Assignments done"] == "0 of 0"
-    assert page.tables == []
-    assert "Questions by scenario" not in page.text
-    assert "No auto-metric has scored these responses yet" in page.headings
+    metrics = pages.pop("study-metrics")
+    for page in pages.values():
+        assert "No votes yet" in page.headings
+        assert page.tables == []
+        assert "Questions by scenario" not in page.text
+    assert pages["study"].facts["Assignments done"] == "0 of 0"
+    assert metrics.tables == []
+    assert "No auto-metric has scored these responses yet" in metrics.headings
 
 
 def test_the_switches_change_the_report_with_and_without_htmx(researcher, pilot):
-    address = reverse("evaluation:study", args=["pilot"])
+    address = reverse("evaluation:study-raters", args=["pilot"])
     choices = {"with_implied": "on"}
 
     whole = researcher.get(address, choices)
@@ -282,7 +295,7 @@ def test_the_switches_change_the_report_with_and_without_htmx(researcher, pilot)
 
     for page in map(shown, (whole, fragment)):
         assert "agreement over given and implied votes" in page.part("agreement").text
-        assert f"{address}raters.csv?with_implied=on" in page.addresses
+        assert "/studies/pilot/raters.csv?with_implied=on" in page.addresses
         assert page.part("filters").fields["with_implied"] == ["on"]
     assert "<html" not in fragment.text
 
@@ -294,11 +307,14 @@ def test_an_imported_study_with_gates_offers_to_take_answers_behind_them_as_impl
     study = rated(tmp_path / "gated", answers, scheme=PAIR)
     plain = rated(tmp_path / "plain", {"b": {"q": ["yes"]}}, name="plain")
 
-    pages = [shown(page_of(researcher, study, **chosen)) for chosen in ({}, {"by_gates": "on"})]
+    pages = [
+        shown(page_of(researcher, study, "study-raters", **chosen))
+        for chosen in ({}, {"by_gates": "on"})
+    ]
 
     assert [page.part("filters").fields["by_gates"] for page in pages] == [[], ["on"]]
     assert "Answers behind closed gates are taken as implied" in pages[1].part("agreement").text
-    assert "by_gates" not in shown(page_of(researcher, plain)).part("filters").fields
+    assert "by_gates" not in shown(page_of(researcher, plain, "study-raters")).fields
 
 
 def test_the_setup_and_the_arm_of_the_truth_are_chosen_in_the_address(researcher, tmp_path):
@@ -306,13 +322,19 @@ def test_the_setup_and_the_arm_of_the_truth_are_chosen_in_the_address(researcher
     study = two_arms(tmp_path / "s", arms, setups={"a": COOL, "b": WARM})
     name = study.setups.get(temperature=0.0).name
 
-    page = shown(page_of(researcher, study, setup=name, truth="merged"))
+    raters, page = (
+        shown(page_of(researcher, study, each, setup=name, truth="merged"))
+        for each in ("study-raters", "study")
+    )
 
-    assert f"setup {name} only, truth of the merged arm" in page.part("agreement").text
+    for each in (raters, page):
+        assert f"setup {name} only, truth of the merged arm" in each.parts("counted")[0].text
     assert (page.fields["setup"], page.fields["truth"]) == (name, "merged")
     assert "T 0.7" not in " ".join(page.table("Question means").columns)
     # What the address says wrongly is as usual.
-    assert page_of(researcher, study, setup="nothing", truth="x", run="y").status_code == 200
+    for each in NAMES:
+        wrong = {"setup": "nothing", "truth": "x"} | ({} if each == "study" else {"run": "y"})
+        assert page_of(researcher, study, each, **wrong).status_code == 200
 
 
 def test_simulated_raters_are_announced(researcher, tmp_path):
@@ -328,17 +350,18 @@ def test_simulated_raters_are_announced(researcher, tmp_path):
 def test_mtrag_has_a_page_for_its_study_and_its_responses(researcher, shared):
     import_path(shared / "data/mtrag_human_eval/mtrag_human_eval_part1.json")
 
-    page = shown(page_of(researcher, Study.objects.get()))
-    agreement = page.table("Agreement between raters").row("4 Faithfulness")
+    pages = {name: shown(page_of(researcher, Study.objects.get(), name)) for name in NAMES}
+    page, metrics = pages["study"], pages["study-metrics"]
+    agreement = pages["study-raters"].table("Agreement between raters").row("4 Faithfulness")
     assert agreement["Krippendorff’s alpha"].startswith(".40 ")
     assert "medians in points" in page.part("scenarios").text
-    head = page.part("auto").parts("sheet-head")[0].text
+    head = metrics.part("auto").parts("sheet-head")[0].text
     assert "median above 2.5" in head
     assert "majority" not in head
     answers = page.table("Answers of the separate arm")
     assert {*answers.column("Undecided")} == {"—"}  # medians are never undecided by themselves
-    assert "A saving can only be measured" in page.part("time").text
-    assert "RougeL" in page.table("Auto-metrics against").column("Auto-metric")
+    assert "A saving can only be measured" in pages["study-merged"].part("time").text
+    assert "RougeL" in metrics.table("Auto-metrics against").column("Auto-metric")
     key = Response.objects.order_by("pk").values_list("key", flat=True)[0]
     response = shown(researcher.get(response_address(key)))
     assert "Faithfulness" in response.table("pilot").column("Question")
