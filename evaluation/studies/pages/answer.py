@@ -32,7 +32,7 @@ SEEN = {Arm.Kind.SEPARATE: "alone", Arm.Kind.MERGED: "side by side"}
 
 
 class Finding(NamedTuple):
-    """What a study says about one main question: its key, its wording, and the sentences."""
+    """The answer to one main question of a study: its key, its wording, and the sentences."""
 
     question: str
     wording: str

@@ -9,7 +9,7 @@ class SubPage(NamedTuple):
     title: str
     address: str  # the name of its address
     part: str = ""  # the template of its contents; "" when the page has a view of its own
-    charts: tuple[str, ...] = ()  # of `evaluation.studies.pages.plots.CHARTS`
+    charts: tuple[str, ...] = ()  # names in `evaluation.studies.pages.plots.CHARTS`
 
 
 RESULTS = SubPage(

@@ -82,7 +82,7 @@ class Figures(NamedTuple):
     position: Report[PositionRow]
     agreement: Report[AgreementRow]
     sensibleness: Report[SensibleRow]
-    curves: Curves  # of the report on agreement
+    curves: Curves  # those of the report on agreement
     computed_at: datetime
     seconds: float  # duration of the computation
 

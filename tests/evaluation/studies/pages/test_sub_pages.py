@@ -71,7 +71,7 @@ def test_what_is_counted_stays_from_page_to_page(researcher, study, name):
         fields = page.fields
         assert (fields["setup"], fields["truth"]) == (chosen["setup"], "merged"), title
         assert fields["with_excluded"] == ["on"], title
-        if title != "Disagreements":  # which are no agreement between raters
+        if title != "Disagreements":  # implied votes only count for agreement
             assert fields["with_implied"] == ["on"], title
 
 
