@@ -31,24 +31,6 @@
     const data = document.getElementById("plots");
     if (data) plots = JSON.parse(data.textContent);
     drawAll();
-    watchSections();
-  };
-
-  /* the section links say where the reader is */
-  let watcher = null;
-  const watchSections = () => {
-    const links = [...document.querySelectorAll("[data-sections] a")];
-    if (!links.length) return;
-    const sectionOf = link => document.querySelector(link.hash);
-    const mark = () => {
-      const reached = links.filter(link => sectionOf(link)?.getBoundingClientRect().top < innerHeight / 3);
-      const here = reached.at(-1) ?? links[0];
-      for (const link of links) if (link === here) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
-    };
-    watcher?.disconnect();
-    watcher = new IntersectionObserver(mark, { rootMargin: "0px 0px -66% 0px", threshold: [0, 1] });
-    for (const section of links.map(sectionOf)) if (section) watcher.observe(section);
-    mark();
   };
 
   new MutationObserver(drawAll).observe(root, { attributes: true, attributeFilter: ["data-theme"] });

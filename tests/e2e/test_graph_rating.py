@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from accounts.models import User
 from annotation.models import Rater, Study, Vote
-from evaluation.exchange.management.commands.load_demo import DEMO_FILES
+from evaluation.exchange.demo_files import DEMO_FILES
 from generation.models import Dataset
 from tests.annotation.makers import claimed, opened, raters_of
 from tests.e2e.axe import violations

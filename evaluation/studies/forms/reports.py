@@ -39,6 +39,11 @@ class ReportChoicesForm(ChoicesForm[Choices]):
         return self._usual._replace(**self.given)
 
     @property
+    def is_usual(self) -> bool:
+        """Whether the reader has changed none of the usual choices."""
+        return self.choices == self._usual
+
+    @property
     def chosen_question(self) -> str:
         """The question that metrics are shown for; empty: the usual one."""
         return str(self.cleaned_data.get("question", ""))

@@ -12,7 +12,7 @@ from annotation.schemes import load_scheme
 from annotation.services.alignment_studies import request_alignment_study
 from annotation.services.rating import submit_votes
 from annotation.services.studies import open_study
-from evaluation.exchange.management.commands.load_demo import DEMO_FILES
+from evaluation.exchange.demo_files import DEMO_FILES
 from evaluation.metrics.alignment import AlignmentMetric
 from evaluation.metrics.base import ScoreRequest, ScoringMaterial
 from evaluation.metrics.text_quality import Coherence, Consistency, Rating, TextQuality

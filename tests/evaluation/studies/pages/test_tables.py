@@ -332,9 +332,9 @@ def test_the_setup_and_the_arm_of_the_truth_are_chosen_in_the_address(researcher
     assert (page.fields["setup"], page.fields["truth"]) == (name, "merged")
     assert "T 0.7" not in " ".join(page.table("Question means").columns)
     # What the address says wrongly is as usual.
-    for each in NAMES:
-        wrong = {"setup": "nothing", "truth": "x"} | ({} if each == "study" else {"run": "y"})
-        assert page_of(researcher, study, each, **wrong).status_code == 200
+    for address in NAMES:
+        wrong = {"setup": "nothing", "truth": "x"} | ({} if address == "study" else {"run": "y"})
+        assert page_of(researcher, study, address, **wrong).status_code == 200
 
 
 def test_simulated_raters_are_announced(researcher, tmp_path):
