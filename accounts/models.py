@@ -48,6 +48,19 @@ class User(AbstractUser):
         return frozenset(memberships.values_list("group__name", flat=True))
 
 
+class Archivable(models.Model):
+    """A thing that can be archived: lists and menus leave it out, and everything else has it."""
+
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def is_archived(self) -> bool:
+        return self.archived_at is not None
+
+
 class SignInLink(models.Model):
     """One link that signs one person in, once. Only a hash of its token is kept."""
 

@@ -15,7 +15,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts.access import Role
-from accounts.models import ApiToken, AuditEntry, SignInLink, User
+from accounts.models import ApiToken, Archivable, AuditEntry, SignInLink, User
 
 LINK_IS_VALID_FOR = timedelta(days=7)
 TOKEN_PREFIX = "attest_"  # shows that a leaked text is a token of this site
@@ -32,6 +32,20 @@ class AccountError(Exception):
 def record(actor: User | None, action: str, subject: str, **details: object) -> AuditEntry:
     """Add a line to the audit trail; the actor is None for commands."""
     return AuditEntry.objects.create(actor=actor, action=action, subject=subject, details=details)
+
+
+def set_archived(thing: Archivable, is_archived: bool) -> str:
+    """Put a thing into the archive or take it out. The caller records that in the audit trail.
+
+    Returns:
+        What was done, "archived" or "unarchived"; "" if it was so already.
+    """
+    archived_at = timezone.now() if is_archived else None
+    other = type(thing)._default_manager.filter(pk=thing.pk, archived_at__isnull=is_archived)
+    if not other.update(archived_at=archived_at):
+        return ""
+    thing.archived_at = archived_at
+    return "archived" if is_archived else "unarchived"
 
 
 @transaction.atomic

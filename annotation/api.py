@@ -23,6 +23,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
         "name", many=True, read_only=True
     )
     n_raters = serializers.IntegerField(source="n_in_all", read_only=True)
+    archived = serializers.BooleanField(source="is_archived", read_only=True)
 
     class Meta:
         model = Study
@@ -32,6 +33,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
             "dataset",
             "scheme",
             "state",
+            "archived",
             "is_imported",
             "arms",
             "setups",

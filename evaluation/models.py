@@ -6,11 +6,12 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from accounts.models import Archivable
 from annotation.models import Study, Target
 from generation.models import Construction, Dataset
 
 
-class MetricRun(models.Model):
+class MetricRun(Archivable):
     """One execution of one auto-metric over a dataset, here or (if imported) elsewhere.
 
     `signature` names every choice that changes the number; an imported run has that of its file. If

@@ -4,11 +4,12 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from accounts.models import Archivable
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Setup
 
 
-class Study(models.Model):
+class Study(Archivable):
     """One study: examples × setups that are rated under one scheme.
 
     An imported study is closed from the start. `scheme` is a copy of the scheme's file, so that
@@ -96,6 +97,10 @@ class Study(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(lease_minutes__gte=1), name="study_lease_of_a_minute_or_more"
+            ),
+            models.CheckConstraint(
+                condition=Q(archived_at=None) | Q(state__in=("planned", "closed")),
+                name="study_is_not_archived_while_raters_work",
             ),
         ]
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from accounts.models import User
-from accounts.services import record
+from accounts.services import record, set_archived
 from annotation.models import Arm, Guideline, Rater, Study, Target, Unit
 from annotation.ordering import random_key
 from annotation.planning import UnitPlan, plan_units, rater_needs, responses_of
@@ -163,10 +163,12 @@ def open_study(study: Study, by: User | None) -> None:
     """Make a planned study's units and slots, and open it.
 
     Raises:
-        StudyError: the study is not planned any more, there is nothing to rate, or a gold item
-            cannot be shown.
+        StudyError: the study is not planned any more or is archived, there is nothing to rate, or
+            a gold item cannot be shown.
     """
     lock_study(study, Study.State.PLANNED)
+    if study.is_archived:
+        raise StudyError(f"{study.name} is archived. Restore it before you open it.")
     scheme_to_rate_by(study.scheme)
     n_units = store_plan(study)
     if not n_units:
@@ -255,6 +257,22 @@ def close_study(study: Study, by: User | None) -> None:
     study.assignments.in_hand().give_back()
     _set_state(study, Study.State.CLOSED)
     record(by, "study.closed", study.name)
+
+
+@transaction.atomic
+def archive_study(study: Study, is_archived: bool, by: User | None) -> None:
+    """Put a study into the archive, or take it out.
+
+    Raises:
+        StudyError: raters work on the study, so it cannot be archived.
+    """
+    study.refresh_from_db(from_queryset=Study.objects.select_for_update())
+    if is_archived and study.is_running:
+        raise StudyError(
+            f"{study.name} is {study.get_state_display().lower()}. Close it before you archive it."
+        )
+    if done := set_archived(study, is_archived):
+        record(by, f"study.{done}", study.name)
 
 
 def _set_state(study: Study, state: str) -> None:

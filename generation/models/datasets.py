@@ -8,12 +8,13 @@ from django.db import models
 from django.db.models import Q
 from django.utils.text import Truncator
 
+from accounts.models import Archivable
 from generation.limits import LONGEST_FACTS
 
 FIRST_WORDS = 60  # characters of a passage that name it if it has no title
 
 
-class Dataset(models.Model):
+class Dataset(Archivable):
     """One named collection of examples, passages and responses, with facts about it."""
 
     name = models.CharField(max_length=100, unique=True)

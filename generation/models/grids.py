@@ -4,12 +4,13 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from accounts.models import Archivable
 from generation.models.datasets import Dataset, Example
 from generation.models.samples import Sample
 from generation.models.setups import Response, Setup
 
 
-class Grid(models.Model):
+class Grid(Archivable):
     """One grid over a dataset: models × temperatures × prompt types × seeds and so on.
 
     It is planned first (its calls, their tokens and their price), then started. Its setups are

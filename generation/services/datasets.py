@@ -12,6 +12,7 @@ from django.utils.text import slugify
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
+from accounts.services import set_archived
 from generation.models import Dataset, Example, ExamplePassage, Passage, Turn
 from generation.records import CollectionPassageRecord, ExampleRecord, PassageRecord
 from generation.services.many_rows import insert_rows
@@ -35,6 +36,13 @@ def describe_dataset(dataset: Dataset, facts: Mapping[str, str], actor: User) ->
     """Change the facts about a dataset, and record in the audit trail who did it."""
     _write_facts(dataset, facts)
     record_in_audit_trail(actor, "dataset.described", dataset.name)
+
+
+@transaction.atomic
+def archive_dataset(dataset: Dataset, is_archived: bool, actor: User) -> None:
+    """Put a dataset into the archive, or take it out."""
+    if done := set_archived(dataset, is_archived):
+        record_in_audit_trail(actor, f"dataset.{done}", dataset.name)
 
 
 def _write_facts(dataset: Dataset, facts: Mapping[str, str]) -> None:

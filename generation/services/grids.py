@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
+from accounts.services import set_archived
 from generation.backends.problems import storable
 from generation.batches import lots
 from generation.grids.cells import GridCell, cells, cells_about, check_setups
@@ -269,6 +270,13 @@ def delete_grid(grid: Grid, user: User | None) -> None:
     _record(user, "grid.deleted", grid)
     grid.delete()
     delete_unused_setups(ids)
+
+
+@transaction.atomic
+def archive_grid(grid: Grid, is_archived: bool, user: User | None) -> None:
+    """Put a grid into the archive, or take it out. Its responses stay where they are."""
+    if done := set_archived(grid, is_archived):
+        _record(user, f"grid.{done}", grid)
 
 
 def delete_unused_setups(ids: Iterable[int]) -> None:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
+from accounts.services import set_archived
 from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.registry import metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
@@ -217,6 +218,13 @@ def delete_run(run: MetricRun, user: User | None) -> None:
     n_scores, _ = AutoScore.objects.filter(run=run).delete()
     _record(user, "run.deleted", run, n_scores=n_scores)
     run.delete()
+
+
+@transaction.atomic
+def archive_run(run: MetricRun, is_archived: bool, user: User) -> None:
+    """Put a run into the archive, or take it out. Reports use its scores in either case."""
+    if done := set_archived(run, is_archived):
+        _record(user, f"run.{done}", run)
 
 
 # --- inside a transaction that has locked the run -------------------------------------------
