@@ -22,6 +22,7 @@ urlpatterns = [
     path("<slug:slug>/setup/", setup.study_setup, name="study-setup"),
     path("<slug:slug>/edit/", setup.edit_study, name="edit-study"),
     path("<slug:slug>/state/", setup.change_state, name="change-state"),
+    path("<slug:slug>/archive/", lists.archive, name="archive-study"),
     path("<slug:slug>/extend/", setup.extend_study, name="extend-study"),
     path("<slug:slug>/raters/", setup.add_raters, name="add-raters"),
     path("<slug:slug>/raters/<int:rater_id>/release/", setup.release_units, name="release-units"),

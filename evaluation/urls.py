@@ -88,6 +88,7 @@ urlpatterns = [
     path("metrics/<int:pk>/retry/", runs.retry_run, name="retry-run"),
     path("metrics/<int:pk>/precision/", runs.precision_of_run, name="run-precision"),
     path("metrics/<int:pk>/precision/measure/", runs.measure_precision, name="measure-precision"),
+    path("metrics/<int:pk>/archive/", runs.archive_run, name="archive-run"),
     path("metrics/<int:pk>/delete/", runs.delete_run, name="delete-run"),
     path("studies/<slug:slug>/runs/", runs.study_runs, name="study-runs"),
     path("studies/<slug:slug>/runs/start/", runs.start_default_run, name="start-default-run"),

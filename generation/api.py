@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Prefetch, QuerySet
 from django_filters import rest_framework as filters
 from rest_framework import serializers
 
 from accounts.api import LongPages, NameFilter, Readable
+from accounts.listing import n_of
 from generation.limits import LONGEST_FACTS
 from generation.models import (
     Citation,
@@ -40,6 +40,7 @@ class DatasetSerializer(serializers.ModelSerializer[Dataset]):
     n_examples = serializers.IntegerField(read_only=True)
     n_passages = serializers.IntegerField(read_only=True)
     n_responses = serializers.IntegerField(read_only=True)
+    archived = serializers.BooleanField(source="is_archived", read_only=True)
 
     class Meta:
         model = Dataset
@@ -48,6 +49,7 @@ class DatasetSerializer(serializers.ModelSerializer[Dataset]):
             "name",
             *LONGEST_FACTS,
             "created_at",
+            "archived",
             "n_examples",
             "n_passages",
             "n_responses",
@@ -75,20 +77,14 @@ class Datasets(Readable):
 
     def get_queryset(self) -> QuerySet[Dataset]:
         datasets = Dataset.objects.annotate(
-            n_examples=_n_of(Example.objects.of_benchmark()),
-            n_passages=_n_of(Passage.objects.all()),
-            n_responses=_n_of(Response.objects.of_benchmark()),
+            n_examples=n_of(Example.objects.of_benchmark(), "dataset"),
+            n_passages=n_of(Passage.objects.all(), "dataset"),
+            n_responses=n_of(Response.objects.of_benchmark(), "dataset"),
         ).order_by("name")
         if self.action == "list":
             return datasets
         setups = Setup.objects.of_benchmark().with_n_responses().order_by("name")
         return datasets.prefetch_related(Prefetch("setups", setups))
-
-
-def _n_of(rows: QuerySet[Any]) -> Coalesce:
-    """Return the number of rows of a dataset. It is a subquery: joins would multiply the counts."""
-    of_dataset = rows.filter(dataset=OuterRef("pk")).order_by().values("dataset")
-    return Coalesce(Subquery(of_dataset.annotate(n=Count("pk")).values("n")), 0)
 
 
 # --- examples -------------------------------------------------------------------------------

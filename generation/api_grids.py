@@ -24,8 +24,8 @@ from accounts.api import (
     StrictSerializer,
 )
 from accounts.models import User
-from generation.forms.grids import TABS, with_failures
 from generation.grids.grid_file import GridError, of_data
+from generation.grids.grid_list import STATES, with_failures
 from generation.grids.plan import GridPlan, PlanRow, plan_of
 from generation.grids.progress import GridProgress, grids_progress
 from generation.models import Call, Dataset, Grid, Setup
@@ -115,6 +115,7 @@ class GridSerializer(serializers.Serializer[GridProgress]):
     state = serializers.CharField(
         help_text="planning, planned, queued, running, cancelled, failed, failed in part, or done."
     )
+    archived = serializers.BooleanField(source="grid.is_archived")
     error = serializers.CharField(source="grid.error", help_text="Why the grid failed as a whole.")
     created_at = serializers.DateTimeField(source="grid.created_at")
     finished_at = serializers.DateTimeField(source="grid.finished_at", allow_null=True)
@@ -163,7 +164,7 @@ class NewGridSerializer(StrictSerializer):
 class GridFilters(filters.FilterSet):  # type: ignore[misc] # no types
     dataset = NameFilter("dataset", Dataset, "slug", help_text="Slug of a dataset.")
     state = filters.ChoiceFilter(
-        choices=[(key, label) for key, (label, _) in TABS.items() if key],
+        choices=[(key, label) for key, (label, _) in STATES.items()],
         method="in_state",
         help_text=(
             "planned (includes those being planned), running (includes those queued) or failed "
@@ -173,7 +174,7 @@ class GridFilters(filters.FilterSet):  # type: ignore[misc] # no types
 
     def in_state(self, grids: QuerySet[Grid], _: str, state: str) -> QuerySet[Grid]:
         """Keep the grids that the page lists under a state."""
-        return with_failures(grids).filter(TABS[state][1])
+        return with_failures(grids).filter(STATES[state][1])
 
 
 class Grids(Readable):

@@ -8,6 +8,7 @@ app_name = "generation"
 urlpatterns = [
     path("", datasets.datasets, name="datasets"),
     path("<slug:slug>/", datasets.dataset, name="dataset"),
+    path("<slug:slug>/archive/", datasets.archive, name="archive"),
     path("<slug:slug>/about/", datasets.describe, name="describe"),
     path("<slug:slug>/examples/<int:pk>/prompts/", prompts.prompts, name="prompts"),
     path("<slug:slug>/samples/", samples.samples, name="samples"),

@@ -8,6 +8,7 @@ from django import forms
 from django.db.models import QuerySet
 
 from accounts.access import Role
+from accounts.listing import on_offer
 from accounts.models import User
 from annotation.models import Arm, Study
 from annotation.schemes import (
@@ -97,7 +98,8 @@ class ChooseDatasetForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         with_responses = Dataset.objects.filter(setups__responses__isnull=False).distinct()
-        self.fields["dataset"].queryset = with_responses  # type: ignore[attr-defined]
+        offered = with_responses.filter(on_offer(self.data.get("dataset", "")))
+        self.fields["dataset"].queryset = offered  # type: ignore[attr-defined]
 
 
 class StudyForm(forms.Form):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, cast
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
@@ -19,9 +19,9 @@ from accounts.models import User
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.api import Conflict
 from evaluation.runs.api_new_run import NewRunSerializer
-from evaluation.runs.forms.filters import TABS
 from evaluation.runs.precision import Flips, flips_of
 from evaluation.runs.progress import RunProgress, run_progress
+from evaluation.runs.run_list import STATES, with_failures
 from evaluation.runs.services import runs as services
 from evaluation.runs.services.runs import RunError
 from evaluation.runs.tasks import send_run
@@ -71,6 +71,7 @@ class RunSerializer(serializers.Serializer[RunProgress]):
     state = serializers.CharField(
         help_text="queued, running, cancelled, failed, failed in part, or done."
     )
+    archived = serializers.BooleanField(source="run.is_archived")
     error = serializers.CharField(source="run.error", help_text="Why the run failed as a whole.")
     created_at = serializers.DateTimeField(source="run.created_at")
     finished_at = serializers.DateTimeField(source="run.finished_at", allow_null=True)
@@ -133,15 +134,14 @@ class FlipsSerializer(serializers.Serializer[Flips]):
 class RunFilters(filters.FilterSet):  # type: ignore[misc] # no types
     dataset = NameFilter("dataset", Dataset, "slug", help_text="Slug of a dataset.")
     state = filters.ChoiceFilter(
-        choices=[(key, label) for key, (label, _) in TABS.items() if key],
+        choices=[(key, label) for key, (label, _) in STATES.items()],
         method="in_state",
         help_text="running (includes those queued) or failed (includes those failed in part).",
     )
 
     def in_state(self, runs: QuerySet[MetricRun], _: str, state: str) -> QuerySet[MetricRun]:
         """Return the runs that the page lists under a state."""
-        failed = AutoScore.objects.filter(run=OuterRef("pk"), score=None)
-        return runs.annotate(has_failed_scores=Exists(failed)).filter(TABS[state][1])
+        return with_failures(runs).filter(STATES[state][1])
 
 
 class Runs(Readable):

@@ -89,10 +89,13 @@ def line_of(errors: Sequence[float | None]) -> FallingLine | None:
 
 
 def slices() -> list[tuple[Study, str, list[str]]]:
-    """Return the studies with votes on a question that has prompts, each with it and its setups."""
+    """Return the studies with votes on a question that has prompts, each with it and its setups.
+
+    Archived studies are left out.
+    """
     found = []
-    studies = Study.objects.filter(arms__votes__question__in=PROMPTED).distinct()
-    for study in studies.order_by("name").prefetch_related("setups"):
+    voted = Study.objects.filter(arms__votes__question__in=PROMPTED, archived_at=None)
+    for study in voted.distinct().order_by("name").prefetch_related("setups"):
         asked = [q.key for q in load_scheme(study.scheme).questions if q.key in PROMPTED]
         setups = sorted(setup.name for setup in study.setups.all())
         found += [(study, question, setups) for question in asked]
@@ -110,7 +113,9 @@ def encoders() -> QuerySet[Checkpoint]:
 
 
 def teachers() -> QuerySet[MetricRun]:
-    """Return the runs whose scores a distillation can teach, newest first."""
+    """Return the runs whose scores a distillation can teach, newest first. None is archived."""
     is_taught = Q(metric__in=TAUGHT, backend__in=LANGUAGE_MODELS, is_imported=False)
-    runs = MetricRun.objects.filter(is_taught).exclude(state=MetricRun.State.RUNNING)
+    runs = MetricRun.objects.filter(is_taught, archived_at=None).exclude(
+        state=MetricRun.State.RUNNING
+    )
     return runs.select_related("dataset").order_by("-pk")

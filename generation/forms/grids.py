@@ -1,43 +1,17 @@
-"""The filters of lists of grids and calls, and the form for a grid file, pasted or uploaded."""
+"""The filter of the calls of a grid, and the form for a grid file, pasted or uploaded."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import QuerySet
 
-from generation.forms.tabs import Tabs, TabsForm
+from accounts.listing import on_offer
 from generation.grids.grid_file import GridError, read_grid
 from generation.models import Call, Dataset, Grid
 
-STATE = Grid.State
-HAS_FAILED = Q(state=STATE.FAILED) | Q(state=STATE.DONE, has_failed_calls=True)
-TABS: Tabs = {
-    "": ("All", Q()),
-    "planned": ("Planned", Q(state__in=(STATE.PLANNING, STATE.PLANNED))),
-    "running": ("Running", Q(state=STATE.RUNNING)),
-    "cancelled": ("Cancelled", Q(state=STATE.CANCELLED)),
-    "failed": ("Failed", HAS_FAILED),
-    "done": ("Done", Q(state=STATE.DONE) & ~HAS_FAILED),
-}
 LARGEST_FILE = 64 * 1024  # bytes of an uploaded grid file, at most
-
-
-def with_failures(grids: QuerySet[Grid]) -> QuerySet[Grid]:
-    """Return grids with `has_failed_calls`: whether one of their calls has failed."""
-    failed = Call.objects.filter(grid=OuterRef("pk"), response=None)
-    return grids.annotate(has_failed_calls=Exists(failed))
-
-
-class GridFilterForm(TabsForm):
-    """The filter of the list of grids."""
-
-    listed = TABS
-
-    def rows(self) -> QuerySet[Grid]:
-        """Return all grids with `has_failed_calls`."""
-        return with_failures(Grid.objects.all())
 
 
 class CallFilterForm(forms.Form):
@@ -86,6 +60,7 @@ class GridFileForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         with_examples = Dataset.objects.filter(examples__isnull=False).distinct()
+        with_examples = with_examples.filter(on_offer(self.data.get("dataset", "")))
         self.fields["dataset"].queryset = with_examples.order_by("name")  # type: ignore[attr-defined]
 
     @property

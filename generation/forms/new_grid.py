@@ -6,10 +6,12 @@ from itertools import count
 from typing import Any
 
 from django import forms
+from django.db.models import Q, QuerySet
 from django.http import QueryDict
 from django.urls import reverse_lazy
 from django.utils.text import capfirst
 
+from accounts.listing import on_offer
 from generation.forms.model_fields import ModelsForm
 from generation.forms.number_lists import numbers, whole_numbers
 from generation.forms.offered_models import offered_models
@@ -247,15 +249,19 @@ def graph_prompts(over: str) -> tuple[str, ...]:
     Args:
         over: the value of `NewGridForm.over`. It may be anything.
     """
-    kind, _, named = over.partition(":")
-    datasets = Dataset.objects.filter(slug=named)
-    if kind == "sample":
-        is_number = named.isdecimal() and len(named) < 10
-        datasets = Dataset.objects.filter(samples=int(named) if is_number else 0)
-    if (dataset := datasets.values_list("pk", flat=True).first()) is None:
+    if (dataset := _dataset_named(over).values_list("pk", flat=True).first()) is None:
         return ()
     by_graph = askable(dataset)
     return tuple(each.key for each in GRAPHS if each.graph and by_graph[each.graph])
+
+
+def _dataset_named(over: str) -> QuerySet[Dataset]:
+    """Return the dataset of the chosen examples, or nothing."""
+    kind, _, named = over.partition(":")
+    if kind == "sample":
+        is_number = named.isdecimal() and len(named) < 10
+        return Dataset.objects.filter(samples=int(named) if is_number else 0)
+    return Dataset.objects.filter(slug=named)
 
 
 def _first_examples(given: Mapping[str, str]) -> str:
@@ -266,7 +272,8 @@ def _first_examples(given: Mapping[str, str]) -> str:
     slug = given.get("dataset", "")
     if Dataset.objects.filter(slug=slug, examples__is_ad_hoc=False).exists():
         return f"dataset:{slug}"
-    newest = Dataset.objects.filter(examples__is_ad_hoc=False).order_by("-pk").first()
+    offered = Dataset.objects.filter(on_offer(), examples__is_ad_hoc=False)
+    newest = offered.order_by("-pk").first()
     return f"dataset:{newest.slug}" if newest else ""
 
 
@@ -280,12 +287,14 @@ def _free_name(slug: str) -> str:
 def _what_can_be_asked(over: str) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the choices of examples: for each dataset, all examples and each sample that is ready.
 
-    A sample of one question that was asked on a page is left out, unless it is chosen now.
+    A sample of one question that was asked on a page is left out, unless it is chosen now. So are
+    archived datasets.
     """
-    datasets = Dataset.objects.filter(examples__is_ad_hoc=False).distinct().order_by("name")
+    offered = Q(archived_at=None) | Q(pk__in=_dataset_named(over))
+    datasets = Dataset.objects.filter(offered, examples__is_ad_hoc=False).distinct()
     groups = {
         pk: (name, [(f"dataset:{slug}", f"All of {name}")])
-        for pk, slug, name in datasets.values_list("pk", "slug", "name")
+        for pk, slug, name in datasets.order_by("name").values_list("pk", "slug", "name")
     }
     ready = Sample.objects.filter(state=Sample.State.READY, dataset__in=groups).order_by("name")
     for pk, dataset, name in ready.values_list("pk", "dataset", "name"):

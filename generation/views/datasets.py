@@ -3,46 +3,73 @@
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import Lower
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import Role, allowed, for_importers
-from accounts.http import SignedInRequest, render_page_or_fragment
+from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
+from accounts.listing import (
+    Compared,
+    ListFilter,
+    Listing,
+    Options,
+    Sort,
+    containing,
+    has_any,
+    n_of,
+    said_of_archive,
+)
 from generation.forms.datasets import DatasetFactsForm, ExampleFilter
-from generation.models import Dataset, Example, Response
-from generation.services.datasets import describe_dataset
+from generation.models import Dataset, Entity, Example, Response
+from generation.services.datasets import archive_dataset, describe_dataset
 
-DATASETS_PER_PAGE = 50
 EXAMPLES_PER_PAGE = 25
+
+_examples = Example.objects.of_benchmark()
+_responses = Response.objects.of_benchmark()
+_with_studies = Dataset.objects.filter(studies__isnull=False)
+CONTENT: Options = {
+    "responses": ("With responses", has_any(_responses, "dataset")),
+    "graph": ("With a graph", has_any(Entity.objects.all(), "dataset")),
+    "studies": ("With a study", Q(pk__in=_with_studies.values("pk"))),
+}
+DATASETS = Listing(
+    "datasets",
+    finds=containing("name", "description", "source"),
+    sorts=(
+        Sort("name", "Dataset", Lower("name"), Compared.TEXT),
+        Sort("examples", "Examples", n_of(_examples, "dataset"), Compared.COUNT),
+        Sort("responses", "Responses", n_of(_responses, "dataset"), Compared.COUNT),
+        Sort("date", "Imported", "created_at", Compared.DATE),
+    ),
+    filters=(ListFilter("with", "Content", CONTENT),),
+)
 
 
 @require_safe
 @allowed(Role.RESEARCHER)
 def datasets(request: SignedInRequest) -> HttpResponse:
     """List the datasets with what they hold."""
-    page = Paginator(Dataset.objects.all(), DATASETS_PER_PAGE).get_page(request.GET.get("page"))
-    counts = {
-        kind: dict(
-            rows.filter(dataset__in=page.object_list)
+    listed = DATASETS.read(Dataset.objects.all(), request)
+    datasets = list(listed.rows)
+    examples, responses = (
+        dict(
+            rows.filter(dataset__in=datasets)
             .order_by()
             .values_list("dataset")
             .annotate(n=Count("pk"))
         )
-        for kind, rows in (
-            ("examples", Example.objects.of_benchmark()),
-            ("responses", Response.objects.of_benchmark()),
-        )
-    }
-    listed = [
-        {
-            "dataset": dataset,
-            "n_examples": counts["examples"].get(dataset.pk, 0),
-            "n_responses": counts["responses"].get(dataset.pk, 0),
-        }
-        for dataset in page.object_list
-    ]
-    return render(request, "generation/datasets.html", {"page": page, "rows": listed})
+        for rows in (_examples, _responses)
+    )
+    rows = [(each, examples.get(each.pk, 0), responses.get(each.pk, 0)) for each in datasets]
+    return render_page_or_fragment(
+        request,
+        page="generation/datasets.html",
+        fragment="generation/_dataset_list.html",
+        context={"listed": listed, "page": listed.page, "rows": rows},
+    )
 
 
 @require_safe
@@ -86,6 +113,17 @@ def describe(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {"dataset": found, "form": form}
     status = 422 if form.is_bound else 200
     return render(request, "generation/describe.html", context, status=status)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def archive(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Put a dataset into the archive, or take it out of it."""
+    found = get_object_or_404(Dataset, slug=slug)
+    is_archived = request.POST.get("archived") == "yes"
+    archive_dataset(found, is_archived, request.user)
+    messages.success(request, said_of_archive(found.name, is_archived))
+    return redirect(page_to_return_to(request))
 
 
 def _matching(dataset: Dataset, choice: dict[str, str]) -> QuerySet[Example]:

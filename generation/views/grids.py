@@ -3,7 +3,6 @@
 from functools import partial
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -14,8 +13,9 @@ from django_htmx.http import trigger_client_event
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
-from generation.forms.grids import GridFilterForm
+from accounts.listing import said_of_archive
 from generation.grids.grid_file import GridError, of_data
+from generation.grids.grid_list import GRIDS, with_failures
 from generation.grids.plan import plan_of
 from generation.grids.progress import GridProgress, grids_progress, setups_progress
 from generation.models import Example, Grid
@@ -23,25 +23,23 @@ from generation.services import grids as services
 from generation.services.grids import GridChangeError, OutgrownPlan
 from generation.tasks import send
 
-GRIDS_PER_PAGE = 20
 GOING_ON = (Grid.State.PLANNING, Grid.State.RUNNING)
 
 
 @require_safe
 @allowed(Role.RESEARCHER)
 def grids(request: SignedInRequest) -> HttpResponse:
-    """List the grids, newest first, each with its progress and the actions on it."""
-    form = GridFilterForm(request.GET)
-    page = Paginator(form.chosen_rows(), GRIDS_PER_PAGE).get_page(request.GET.get("page"))
-    progress = _progress_of([grid.pk for grid in page.object_list])
+    """List the grids, each with its progress and the actions on it."""
+    rows = Grid.objects.select_related("dataset", "sample", "requested_by")
+    listed = GRIDS.read(with_failures(rows), request)
+    progress = grids_progress(listed.rows)
     return render_page_or_fragment(
         request,
         page="generation/grids/grids.html",
         fragment="generation/grids/_list.html",
         context={
-            "form": form,
-            "tabs": form.tabs(),
-            "page": page,
+            "listed": listed,
+            "page": listed.page,
             "progress": progress,
             "is_going_on": any(each.grid.state in GOING_ON for each in progress),
             "has_examples": bool(progress) or Example.objects.exists(),
@@ -159,6 +157,17 @@ def delete_grid(request: SignedInRequest, pk: int) -> HttpResponse:
         return redirect("grids:grid", pk)
     messages.success(request, f"{grid.name} is deleted.")
     return redirect("grids:grids")
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def archive_grid(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Put a grid into the archive, or take it out of it."""
+    grid = get_object_or_404(Grid, pk=pk)
+    is_archived = request.POST.get("archived") == "yes"
+    services.archive_grid(grid, is_archived, request.user)
+    messages.success(request, said_of_archive(grid.name, is_archived))
+    return _back(request, grid)
 
 
 def _progress_of(pks: list[int]) -> list[GridProgress]:

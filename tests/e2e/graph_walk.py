@@ -81,7 +81,8 @@ def graph_pages(folder: Path) -> Iterator[tuple[str, str]]:
     dataset = hathaways(
         folder, entities=[*ENTITIES, *AWKWARD], kg_questions=questions, responses=answers
     )
-    yield "graphs", reverse("graphs:graphs")
+    yield "graphs", reverse("graphs:graphs") + "?sort=triples&with=questions"
+    yield "graphs, none found", reverse("graphs:graphs") + "?q=no+such+graph"
     yield from _tabs(dataset, "full")
     here = reverse("graphs:graph", args=[dataset.slug])
     yield "entities, none found", f"{here}?q=nobody"

@@ -46,6 +46,8 @@ def grid_pages(folder: Path) -> Iterator[tuple[str, str]]:
         "done": ended,
     }
     yield "grids", listed
+    yield "grids, sorted", f"{listed}?sort=calls&dataset={slug}"
+    yield "grids, none found", f"{listed}?q=no+such+grid"
     for state, grid in grids.items():
         yield f"grid, {state}", reverse("grids:grid", args=[grid.pk])
     yield "calls", reverse("grids:calls", args=[ended.pk])

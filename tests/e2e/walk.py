@@ -16,7 +16,7 @@ from accounts.models import User
 from accounts.services import create_api_token
 from annotation.models import Assignment, GoldAnswer, Rater, Study
 from annotation.services.rating import flag_responses, save_draft, skip_unit
-from annotation.services.studies import close_study, pause_study, write_guideline
+from annotation.services.studies import archive_study, close_study, pause_study, write_guideline
 from evaluation.models import MetricRun
 from generation.models import Checkpoint, Passage, Response
 from tests.annotation.makers import (
@@ -207,7 +207,13 @@ def rating_stops(folder: Path) -> Iterator[Stop]:
     new = reverse("annotation:new-study")
     yield Stop("new study", plans, new)
     yield Stop("new study of a dataset", plans, f"{new}?dataset={two.slug}")
-    yield Stop("studies", plans, reverse("annotation:studies"))
+    listed = reverse("annotation:studies")
+    yield Stop("studies", plans, listed)
+    yield Stop("studies, none found", plans, f"{listed}?q=no+such+study&scheme=AIS")
+    archive_study(bare, True, plans)
+    yield Stop("studies, archived", plans, f"{listed}?archived=on&sort=-raters")
+    yield Stop("datasets", plans, reverse("generation:datasets") + "?sort=responses&with=responses")
+    yield Stop("datasets, none archived", plans, reverse("generation:datasets") + "?archived=on")
     yield Stop("dataset", plans, reverse("generation:dataset", args=[two.slug]))
 
 
@@ -347,6 +353,7 @@ def run_stops(folder: Path, user: User) -> Iterator[Stop]:
     running = work(requested(dataset, user), 2)
     yield Stop("runs", user, queue)
     yield Stop("runs, to delete", user, f"{queue}?state=cancelled", ask_to_delete)
+    yield Stop("runs, sorted", user, f"{queue}?sort=scores&metric=auto_ais")
     yield Stop("runs, none in this state", user, f"{queue}?state=running&dataset=gaps")
     for name, run in (("running", running), ("done", ended), ("failed in part", in_part)):
         yield Stop(f"run, {name}", user, reverse("evaluation:run", args=[run.pk]))

@@ -3,31 +3,57 @@
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import Lower
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
+from accounts.listing import Compared, ListFilter, Listing, Options, Sort, containing, has_any, n_of
 from evaluation.graphs.forms.graphs import EntityFilter
 from evaluation.graphs.pages.graph import GraphCounts, counts_of, entity_page
-from generation.models import Alias, Dataset, Entity, Triple
+from generation.models import Alias, Dataset, Entity, KGQuestion, Response, Triple
 
-GRAPHS_PER_PAGE = 50
 ENTITIES_PER_PAGE = 50
+
+_questions = KGQuestion.objects.of_benchmark()
+_answers = Response.objects.of_benchmark().filter(graph_shown__isnull=False)
+CONTENT: Options = {
+    "questions": ("With questions", has_any(_questions, "example__dataset")),
+    "answers": ("With answers", has_any(_answers, "dataset")),
+}
+GRAPHS = Listing(
+    "graphs",
+    finds=containing("name", "description", "source"),
+    sorts=(
+        Sort("name", "Dataset", Lower("name"), Compared.TEXT),
+        Sort("entities", "Entities", n_of(Entity.objects.all(), "dataset"), Compared.COUNT),
+        Sort("triples", "Triples", n_of(Triple.objects.all(), "subject__dataset"), Compared.COUNT),
+        Sort("questions", "Questions", n_of(_questions, "example__dataset"), Compared.COUNT),
+        Sort("answers", "Answers", n_of(_answers, "dataset"), Compared.COUNT),
+        Sort("date", "Made", "created_at", Compared.DATE),
+    ),
+    filters=(ListFilter("with", "Content", CONTENT),),
+)
 
 
 @require_safe
 @allowed(Role.RESEARCHER)
 def graphs(request: SignedInRequest) -> HttpResponse:
     """List the datasets that have a graph, with what each graph contains."""
-    has_graph = Exists(Entity.objects.filter(dataset=OuterRef("pk")))
-    found = Dataset.objects.filter(has_graph)
-    page = Paginator(found, GRAPHS_PER_PAGE).get_page(request.GET.get("page"))
+    with_graph = Dataset.objects.filter(has_any(Entity.objects.all(), "dataset"))
+    listed = GRAPHS.read(with_graph, request)
+    page = listed.page
     counts = counts_of([dataset.pk for dataset in page.object_list])
     rows = [(dataset, counts[dataset.pk]) for dataset in page.object_list]
-    return render(request, "evaluation/graphs/list.html", {"page": page, "rows": rows})
+    return render_page_or_fragment(
+        request,
+        page="evaluation/graphs/list.html",
+        fragment="evaluation/graphs/_graph_list.html",
+        context={"listed": listed, "page": page, "rows": rows},
+    )
 
 
 @require_safe

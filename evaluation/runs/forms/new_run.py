@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.db.models import Exists, OuterRef
 
+from accounts.listing import on_offer
 from annotation.models import Study
 from evaluation.metrics.auto_ssa import SsaPrompt
 from evaluation.metrics.base import AutoMetric, Option
@@ -42,7 +43,7 @@ class NewRunForm(forms.Form):
         super().__init__(data)
         chosen = data.get("metric")
         self.kind: type[AutoMetric] = METRICS[chosen if chosen in METRICS else FIRST]
-        self.fields["over"].choices = _what_can_be_scored()  # type: ignore[attr-defined]
+        self.fields["over"].choices = _what_can_be_scored(data.get("over", ""))  # type: ignore[attr-defined]
         self.fields["metric"].choices = [  # type: ignore[attr-defined]
             (key, kind.title) for key, kind in METRICS.items()
         ]
@@ -166,20 +167,25 @@ def _first_responses(given: Mapping[str, str]) -> tuple[str, str]:
     dataset = Dataset.objects.filter(slug=given.get("dataset", "")).first()
     if dataset and not study:
         return f"dataset:{dataset.slug}", EvidenceChoice.SHOWN.value
-    if study := study or Study.objects.first():
+    if study := study or Study.objects.filter(on_offer()).first():
         return f"study:{study.slug}", study.evidence_choice
-    newest = Dataset.objects.filter(responses__example__is_ad_hoc=False).order_by("-pk").first()
+    offered = Dataset.objects.filter(on_offer(), responses__example__is_ad_hoc=False)
+    newest = offered.order_by("-pk").first()
     return (f"dataset:{newest.slug}" if newest else ""), EvidenceChoice.SHOWN.value
 
 
-def _what_can_be_scored() -> list[tuple[str, list[tuple[str, str]]]]:
-    studies = Study.objects.order_by("name").values_list("slug", "name")
+def _what_can_be_scored(chosen: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the studies and datasets that are not archived, and the chosen one in any case."""
+    kind, _, slug = chosen.partition(":")
+    studies = Study.objects.filter(on_offer(slug if kind == "study" else ""))
     datasets = Dataset.objects.filter(
-        Exists(Response.objects.of_benchmark().filter(dataset=OuterRef("pk")))
+        on_offer(slug if kind == "dataset" else ""),
+        Exists(Response.objects.of_benchmark().filter(dataset=OuterRef("pk"))),
     )
+    of_studies = studies.order_by("name").values_list("slug", "name")
     named = datasets.values_list("slug", "name")
     return [
-        ("Of a study", [(f"study:{slug}", name) for slug, name in studies]),
+        ("Of a study", [(f"study:{slug}", name) for slug, name in of_studies]),
         ("All of a dataset", [(f"dataset:{slug}", name) for slug, name in named]),
     ]
 

@@ -10,9 +10,9 @@ from django_htmx.http import reselect, reswap, retarget, trigger_client_event
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, page_to_return_to, query_string, render_page_or_fragment
+from accounts.listing import said_of_archive
 from annotation.models import Study
 from evaluation.models import MetricRun
-from evaluation.runs.forms.filters import RunFilterForm
 from evaluation.runs.forms.new_run import NewRunForm, first_choices
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.named_answers import named_answers
@@ -20,6 +20,7 @@ from evaluation.runs.pages.new_run import new_run_page
 from evaluation.runs.plan import responses_of_study
 from evaluation.runs.precision_panel import N_MEASURED, precision_panel
 from evaluation.runs.progress import RunProgress, run_progress, title_of
+from evaluation.runs.run_list import RUNS, with_failures
 from evaluation.runs.scores import (
     choices_in_words,
     data_digest,
@@ -51,18 +52,16 @@ RUNNING = MetricRun.State.RUNNING
 @require_safe
 @allowed(Role.RESEARCHER)
 def runs(request: SignedInRequest) -> HttpResponse:
-    """Show the runs, newest first, each with its progress and its actions."""
-    form = RunFilterForm(request.GET)
-    page = Paginator(form.chosen_rows(), RUNS_PER_PAGE).get_page(request.GET.get("page"))
-    progress = _progress_of([run.pk for run in page.object_list])
+    """Show the runs, each with its progress and its actions."""
+    listed = RUNS.read(with_failures(MetricRun.objects.select_related("dataset")), request)
+    progress = run_progress(listed.rows)
     return render_page_or_fragment(
         request,
         page="evaluation/runs/runs.html",
         fragment="evaluation/runs/_run_list.html",
         context={
-            "form": form,
-            "tabs": form.tabs(),
-            "page": page,
+            "listed": listed,
+            "page": listed.page,
             "progress": progress,
             "studies": studies_of([each.run for each in progress]),
             "is_running": any(each.run.state == RUNNING for each in progress),
@@ -312,6 +311,17 @@ def delete_run(request: SignedInRequest, pk: int) -> HttpResponse:
         return redirect("evaluation:run", pk)
     messages.success(request, f"{title_of(run)} and its scores were deleted.")
     return redirect("evaluation:runs")
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def archive_run(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Put a run into the archive, or take it out of it."""
+    run = get_object_or_404(MetricRun.objects.select_related("dataset"), pk=pk)
+    is_archived = request.POST.get("archived") == "yes"
+    services.archive_run(run, is_archived, request.user)
+    messages.success(request, said_of_archive(title_of(run), is_archived))
+    return _back(request, run)
 
 
 def _of_ours(pk: int) -> MetricRun:

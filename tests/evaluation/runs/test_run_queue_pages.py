@@ -130,7 +130,7 @@ def test_a_done_run_leads_to_the_studies_that_show_it(researcher, study, tmp_pat
     row = row_of(researcher.get(RUNS), run)
     assert said_by_bar(row) == "2 of 2 responses 100 %"
     assert row.links[f"See agreement {LOCALIZED}"] == agreement
-    assert row.actions == []
+    assert row.actions == [address("archive-run", run)]
 
     # With two studies the choice is on the run's own page; a planned one shows nothing yet.
     for state in ("closed", "planned"):
@@ -152,7 +152,7 @@ def test_a_cancelled_run_can_be_resumed_or_deleted(researcher, dataset):
     assert row.facts["Left"] == "7 responses"
     assert said_by_bar(row).startswith("5 of 12 ")
     assert row.parts("is-paused")
-    assert row.actions == [address("resume-run", run), address("delete-run", run)]
+    assert row.actions == [address(f"{name}-run", run) for name in ("resume", "archive", "delete")]
 
 
 def test_what_failed_is_named_with_its_number(researcher, tmp_path):
@@ -165,9 +165,9 @@ def test_what_failed_is_named_with_its_number(researcher, tmp_path):
     assert said_by_bar(row) == "1 of 3 responses 33 %"
     [message] = row.messages
     assert "2 responses have no score" in message
-    [retry] = row.buttons
+    retry, _ = row.buttons  # the other one archives
     assert retry.startswith("Retry 2 failed")
-    assert row.actions == [address("retry-run", run)]
+    assert row.actions == [address("retry-run", run), address("archive-run", run)]
 
 
 def test_a_run_whose_model_cannot_be_used_says_why_but_not_where(researcher, dataset):
@@ -181,7 +181,7 @@ def test_a_run_whose_model_cannot_be_used_says_why_but_not_where(researcher, dat
     assert "lost-model" in row.text
     assert "/srv/nowhere/model" not in answer.text
     assert "/srv/nowhere/model" not in researcher.get(address("run", run)).text
-    assert row.actions == [address("resume-run", run), address("delete-run", run)]
+    assert row.actions == [address(f"{name}-run", run) for name in ("resume", "archive", "delete")]
 
 
 def test_an_imported_run_is_listed_as_imported(researcher, tmp_path):
@@ -196,7 +196,7 @@ def test_an_imported_run_is_listed_as_imported(researcher, tmp_path):
     assert "1 score" in row.text
     assert HTML in row.text
     assert HTML not in answer.text
-    assert row.actions == []
+    assert row.actions == [address("archive-run", run)]
 
 
 def test_assumed_and_truncated_are_counted(researcher, tmp_path):
@@ -233,9 +233,9 @@ def test_tabs_count_and_filter_by_state(researcher, dataset, tmp_path):
     assert listed_in(researcher.get(RUNS)) == [address("run", run) for run in newest_first]
     of_bare = researcher.get(RUNS, {"dataset": "bare"})
     assert tabs_of(of_bare) == {"All": 1, "Running": 0, "Cancelled": 0, "Failed": 1, "Done": 0}
-    assert "runs over bare" in shown(of_bare).text
+    assert shown(of_bare).fields["dataset"] == "bare"
     none = researcher.get(RUNS, {"dataset": "bare", "state": "done"})
-    assert "No run here" in shown(none).headings
+    assert "Nothing found" in shown(none).headings
 
 
 @pytest.mark.parametrize("query", ["?state=x", "?dataset=x", "?page=x", "?page=0"])
