@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from config.views import docs, docs_page
 from evaluation.home import views as home
 
 handler400 = "config.errors.bad_request"
@@ -14,6 +15,8 @@ urlpatterns = [
     path("home/work/", home.home_work, name="home-work"),
     path("accounts/", include("accounts.urls")),
     path("api/", include("config.api")),
+    path("docs/", docs, name="docs"),
+    path("docs/<path:name>/", docs_page, name="docs-page"),
     # The order matters: studies/mine/ is not a study, and data/import/ is not a dataset.
     path("studies/", include("annotation.urls")),
     path("", include("evaluation.urls")),

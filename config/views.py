@@ -1,0 +1,33 @@
+"""The pages of the documentation, for everyone who is signed in."""
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from accounts.access import allowed_to_all
+from accounts.http import SignedInRequest
+from config.documentation import MOST_HITS, document_of, documents, search
+
+LONGEST_SEARCH = 200  # characters
+
+
+@require_safe
+@allowed_to_all
+def docs(request: SignedInRequest) -> HttpResponse:
+    """Show the list of documents, or the sections that have the words of a search."""
+    asked = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
+    context: dict[str, object] = {"asked": asked, "documents": documents()}
+    if asked:
+        context |= {"hits": search(asked), "most_hits": MOST_HITS}
+    return render(request, "docs/index.html", context)
+
+
+@require_safe
+@allowed_to_all
+def docs_page(request: SignedInRequest, name: str) -> HttpResponse:
+    """Show one document. Only the names of files in docs/ are known."""
+    try:
+        document = document_of(name)
+    except LookupError as error:
+        raise Http404(str(error)) from error
+    return render(request, "docs/page.html", {"document": document})
