@@ -12,7 +12,10 @@ from typing import Any
 from django.http import HttpResponse
 from lxml import html
 
-NOT_SHOWN = "self::script or self::style or self::template or self::head or @hidden"
+NOT_SHOWN = (
+    "self::script or self::style or self::template or self::head or @hidden "
+    "or contains(concat(' ', @class, ' '), ' near ')"  # a closed explanation
+)
 MESSAGES = ("callout", "empty")
 
 

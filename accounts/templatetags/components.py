@@ -1,8 +1,13 @@
 """Tags for parts of pages. Every template has them without loading them."""
 
 from django import template
+from django.http import HttpRequest
+from django.template.context import RequestContext
 from django.template.loader import render_to_string
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
+
+from accounts.glossary import term_of
 
 register = template.Library()
 
@@ -35,3 +40,30 @@ def filters(content: str, here: str, target: str, label: str) -> SafeString:
     """
     given = {"content": content, "here": here, "target": target, "label": label}
     return render_to_string("_filters.html", given)
+
+
+@register.simple_tag(takes_context=True)
+def term(context: RequestContext, name: str, words: str = "") -> SafeString | str:
+    """Return a term of the glossary as a button that opens its meaning.
+
+    Only the first place on a page is a button. The next places are plain words, so that the page
+    has no id twice.
+
+    Args:
+        context: the template's. A part that htmx asked for has ids of its own.
+        name: the term, as docs/glossary.md spells it.
+        words: what stands on the page, such as a plural; the term's name if it is "".
+
+    Raises:
+        UnknownTermError: the glossary does not have the term.
+    """
+    explained = term_of(name)
+    words = words or explained.name
+    request: HttpRequest = context["request"]
+    seen: set[str] = vars(request).setdefault("explained_terms", set())
+    if name in seen:
+        return words
+    seen.add(name)
+    part = slugify(request.headers.get("HX-Target", ""))
+    given = {"term": explained, "words": words, "id": f"term-{explained.anchor}-{part}".strip("-")}
+    return mark_safe(render_to_string("_term.html", given).strip())

@@ -133,7 +133,8 @@ def test_another_metric_is_chosen_and_started_by_keyboard(page, sign_in, rosa, m
     expect(page.get_by_role("radio", name="Auto-SSA: sensible")).to_be_focused()
     expect(page.get_by_label("Model", exact=True)).to_have_value("heuristic")
     expect(page.get_by_text("This score or a higher one counts as yes.")).to_be_visible()
-    page.keyboard.press("Tab")
+    for _ in range(2):  # the term 'signature' is explained in between
+        page.keyboard.press("Tab")
     expect(page.get_by_label("Model", exact=True)).to_be_focused()
     for _ in range(3):
         page.keyboard.press("Tab")

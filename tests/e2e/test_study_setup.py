@@ -43,6 +43,7 @@ def test_a_study_is_planned_and_opened_by_keyboard_without_a_script(plain_page, 
         keys.press(key)
     page.get_by_label("Name").focus()
     keys.type("Mills")
+    keys.press("Tab")  # The term 'setup' is explained here.
     for key in ("Tab", "Space", "Tab", "Space"):
         keys.press(key)
     page.get_by_label("Everybody with the rater role").focus()

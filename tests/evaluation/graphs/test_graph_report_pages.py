@@ -228,7 +228,7 @@ def test_each_mode_says_what_its_words_mean(researcher, scored):
     def text(mode):
         return shown(researcher.get(address("report", scored, "citations"), {"mode": mode})).text
 
-    assert "Precise: it is correct and in the minimum set." in text("paper")
+    assert "Precise: it is correct and in the minimum set" in text("paper")
     of_code = text("authors_code")
     assert "do not ask whether a triple was shown" in of_code
     assert "1 citation not counted" in of_code  # c2's
