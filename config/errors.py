@@ -42,5 +42,6 @@ def _page_of(trouble: str) -> str:
 def _answer(request: HttpRequest, status: int, said: str, page: Callable[[], Any]) -> HttpResponse:
     if request.path_info.startswith(API):
         return JsonResponse({"detail": said}, status=status)
+    request.resolver_match = None  # the page of an error has no help about the page asked for
     answer: HttpResponse = page()
     return answer

@@ -145,6 +145,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "accounts.access.roles",
+                "config.page_help.page_help",
             ],
             "builtins": ["accounts.templatetags.components"],
         },

@@ -30,6 +30,7 @@ from tests.annotation.makers import (
 )
 from tests.e2e.graph_walk import graph_pages, pull_pages
 from tests.e2e.grid_walk import grid_pages
+from tests.e2e.help_walk import help_pages, open_help
 from tests.e2e.home_walk import home_pages
 from tests.e2e.import_walk import import_pages
 from tests.e2e.job_walk import job_pages
@@ -138,6 +139,7 @@ def rating_stops(folder: Path) -> Iterator[Stop]:
     yield Stop("separate, contradiction", user, path, contradict)
     for key, name in (("s", "skip"), ("f", "flag"), ("?", "keys"), ("e", "help")):
         yield Stop(f"separate, {name}", user, path, press(key))
+    yield Stop("separate, about this page", user, path, open_help)
     rater = raters_of(ais)[1]
     held = claimed(rater)
     flag_responses(held.unit, rater, [held.unit.targets.get().pk], "Text is cut off")
@@ -253,6 +255,7 @@ def research_stops(folder: Path) -> Iterator[Stop]:
     yield from token_stops(plans)
     yield from run_stops(folder, plans)
     yield from disagreement_stops(folder, plans)
+    yield from (Stop(name, plans, path, act) for name, path, act in help_pages(folder / "help"))
     yield from (Stop(name, plans, path) for name, path in import_pages(plans))
     yield from (Stop(name, plans, path) for name, path in job_pages(folder))
     yield from (Stop(name, plans, path) for name, path in sample_pages(folder / "sampled"))
