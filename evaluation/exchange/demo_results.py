@@ -83,8 +83,10 @@ def _plans() -> Iterator[RunPlan]:
     """Yield the runs over the dataset. The first two are the axes that re-rank."""
     yield plan_of("auto_ais", evidence="golden")
     yield plan_of("sensible", threshold=SENSIBLE_FROM)
-    yield plan_of("auto_ais", evidence="shown")  # as the raters of the studies judge
-    yield plan_of("auto_ais", LEXICAL, evidence="golden")  # judges what the first has chosen
+    # The raters of the studies judge by the evidence that was shown.
+    yield plan_of("auto_ais", evidence="shown")
+    # Another model of the same metric judges what the first run has chosen.
+    yield plan_of("auto_ais", LEXICAL, evidence="golden")
 
 
 def _scored(dataset: Dataset, plan: RunPlan, stderr: Any) -> MetricRun:

@@ -62,7 +62,7 @@ class DemoStudy(NamedTuple):
     seed: int
     look_for: str
     raters_per_unit: int = 5
-    one_careless_in: int = 6  # raters
+    one_careless_in: int = 6  # one of so many raters is careless
 
 
 STUDIES = [
@@ -102,7 +102,7 @@ OPEN_STUDY = "Demo: rate these yourself"
 OPEN_SEED = 43
 OPEN_RATERS_PER_UNIT = 5
 OTHER_RATERS = [f"demo-rater-{number}" for number in range(2, 11)]  # two arms of five, with 'rater'
-RATED_SHARE = 0.5  # of the open study's assignments
+RATED_SHARE = 0.5  # the part of the open study's assignments that is done
 INTRODUCTION = (
     "Read a short dialog and its evidence, then answer seven yes/no questions: sometimes about "
     "one response, sometimes about two side by side. Nine simulated raters have rated about half "
