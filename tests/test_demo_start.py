@@ -1,6 +1,7 @@
 """The demo's start and end, with the real site and worker in a data folder of its own."""
 
 import os
+import re
 import signal
 import socket
 import sqlite3
@@ -19,6 +20,7 @@ from tests.services import hear_signals
 
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 60
+SECONDS_FOR_ALL_WORK = 180  # the most that the demo's background work may take on two cores
 DATABASE = "demo.sqlite3"
 
 pytestmark = [
@@ -151,8 +153,8 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def wait_until(condition) -> bool:
-    deadline = time.monotonic() + SECONDS
+def wait_until(condition, seconds: float = SECONDS) -> bool:
+    deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
             return False
@@ -246,6 +248,16 @@ def test_when_the_site_crashes_all_ends_and_says_so(demo):
     assert demo.returncode == 1
     assert "The site was ended by SIGKILL." in said
     assert all_end(pids)
+
+
+def test_its_workers_do_what_takes_longer(first):
+    logs = Path(first.environment["ATTEST_DATA_DIR"]) / "logs"
+
+    def is_done() -> bool:
+        said = "".join(log.read_text() for log in logs.glob("worker-*.log"))
+        return re.search(r"tasks\.complete_demo\[\S+\] succeeded", said) is not None
+
+    assert wait_until(is_done, SECONDS_FOR_ALL_WORK)
 
 
 def celery_processes(pid: int) -> dict[str, int]:

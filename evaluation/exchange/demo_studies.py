@@ -39,7 +39,7 @@ from evaluation.exchange.simulation import (
     simulated_votes,
 )
 from generation.importers import open_material
-from generation.models import Dataset
+from generation.models import Dataset, Example, Response
 
 GUIDELINES = (
     "These raters are simulated: a program made their votes from an estimate of what careful "
@@ -120,9 +120,18 @@ def import_study(study: DemoStudy) -> None:
 
 
 def write_interchange_folder(study: DemoStudy, folder: Path) -> None:
-    """Write the dataset, the study and its simulated votes as interchange files."""
-    for name in ("dataset.json", "examples.jsonl", "responses.jsonl"):
-        shutil.copyfile(DEMO_FILES / name, folder / name)
+    """Write the study and its simulated votes as interchange files, with what the dataset lacks.
+
+    Rows that are there are left out, because an earlier version may have stored them with other
+    content.
+    """
+    shutil.copyfile(DEMO_FILES / "dataset.json", folder / "dataset.json")
+    for name, rows in (("examples", Example.objects), ("responses", Response.objects)):
+        there = set(rows.filter(dataset__name=DATASET).values_list("key", flat=True))
+        missing = [row for row in demo_rows(f"{name}.jsonl") if row["id"] not in there]
+        lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in missing)
+        if lines:
+            (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
     scheme = built_in_schemes()[study.scheme]
     random = Random(study.seed)
     raters = simulated_raters(study.n_raters, random, study.one_careless_in)

@@ -465,6 +465,21 @@ def test_what_was_deleted_comes_back_without_touching_the_rest(load_again):
     assert said == f"study: {SENSIBLENESS}\n"
 
 
+def test_a_study_is_added_to_a_demo_of_an_earlier_version(load_again):
+    """There, the setups without evidence had another prompt. The responses stay as they are."""
+    setup = Dataset.objects.get(name="Demo").setups.get(name="demo-writer · T 0.0 · no-evidence")
+    setup.name, setup.prompt = "demo-writer · T 0.0 · no evidence", "no evidence"
+    setup.save()
+    Vote.objects.filter(arm__study__name=CARELESS).delete()
+    Study.objects.get(name=CARELESS).delete()
+    before = Response.objects.count()
+
+    said = load_again()
+
+    assert said == f"study: {CARELESS}\n"
+    assert Response.objects.count() == before
+
+
 def test_votes_are_the_same_in_every_installation(load_again):
     n_yes = Vote.objects.filter(answer=1).aggregate(n=Count("pk"))["n"]
     Vote.objects.all().delete()
