@@ -29,10 +29,10 @@ FILES = {
 }
 PARTS_OF_PAGES = {
     *("evaluation:job-progress", "evaluation:run-progress", "evaluation:run-precision"),
-    *("evaluation:study-runs", "evaluation:threshold-choice-progress"),
+    *("home-work", "evaluation:study-runs", "evaluation:threshold-choice-progress"),
     *("generation:sample-progress", "grids:progress", "constructions:progress"),
 }
-REDIRECTS = {"home", "evaluation:former-threshold-choice", "generation:verify-sample"}
+REDIRECTS = {"evaluation:former-threshold-choice", "generation:verify-sample"}
 OF_PACKAGES = {"api:docs"}  # Swagger's page, without our bar
 NO_PAGES = FILES | PARTS_OF_PAGES | REDIRECTS | OF_PACKAGES
 RATERS_READ = (
