@@ -5,6 +5,7 @@ import math
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from accounts.models import Archivable
 from annotation.models import Study, Target
@@ -176,7 +177,7 @@ class Adjudication(models.Model):
     """A researcher's decision about one question on one target, with the reason.
 
     Rows are only added: the newest one counts, and votes are never changed. A row without an answer
-    means that the question cannot be decided.
+    means that the question cannot be decided. An imported row names its researcher by a code.
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="adjudications")
@@ -184,13 +185,20 @@ class Adjudication(models.Model):
     question = models.CharField(max_length=64)
     answer = models.SmallIntegerField(null=True, blank=True)
     note = models.TextField()
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
-    at = models.DateTimeField(auto_now_add=True)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    code = models.CharField(max_length=100, blank=True)  # only for an imported decision
+    at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        ordering = ["-pk"]
+        ordering = ["-at", "-pk"]
         constraints = [
             models.CheckConstraint(condition=~Q(note=""), name="adjudication_has_a_note"),
+            models.CheckConstraint(
+                condition=Q(by__isnull=False, code="") | (Q(by=None) & ~Q(code="")),
+                name="adjudication_by_a_person_or_a_code",
+            ),
         ]
         indexes = [models.Index(fields=["study", "target", "question"], name="adjudication_of")]
 

@@ -203,6 +203,22 @@ class FlagRecord(NamedTuple):
     reason: str
 
 
+class AdjudicationRecord(NamedTuple):
+    """A researcher's decision about one question and one target, and the reason.
+
+    `answer` is checked against the scheme later; empty: the question cannot be decided.
+    """
+
+    where: Where
+    response: str
+    question: str
+    answer: str
+    note: str
+    by: str  # a code of the researcher
+    at: datetime
+    citation: int | None
+
+
 class ScoreRecord(NamedTuple):
     where: Where
     response: str
@@ -227,5 +243,6 @@ Record = (
     | RaterRecord
     | VoteRecord
     | FlagRecord
+    | AdjudicationRecord
     | ScoreRecord
 )

@@ -22,7 +22,7 @@ from generation.limits import LONGEST_NAME
 from generation.models import Dataset
 from generation.records import Problem, VoteRecord
 
-NEEDS_STUDY = frozenset({"raters", "votes", "flags"})
+NEEDS_STUDY = frozenset({"raters", "votes", "flags", "adjudications"})
 MAX_ANSWERS = 1000  # different answers to one question that are counted, at most
 BETWEEN_REPORTS = 2000  # votes
 

@@ -32,12 +32,14 @@ from evaluation.exchange.possible_reports import Contents, uses_of
 from evaluation.exchange.row_checks import RowChecks
 from evaluation.reports.cache import IMPORTED
 from evaluation.runs.services.imported_scores import store_scores
+from evaluation.studies.services.adjudication import store_adjudications
 from generation.amounts import UNDEFINED
 from generation.importers import KINDS, Material
 from generation.importers.errors import DatasetError
 from generation.importers.rater_codes import rater_code
 from generation.models import Dataset
 from generation.records import (
+    AdjudicationRecord,
     CollectionPassageRecord,
     EntityRecord,
     ExampleRecord,
@@ -343,6 +345,8 @@ def _store(
             return store_votes(study, plan.scheme, records)
         case "flags", Study():
             return store_flags(study, records)
+        case "adjudications", Study():
+            return store_adjudications(study, plan.scheme, records)
     raise ValueError(f"{kind!r} records without a study; expected one of {KINDS}")
 
 
@@ -375,6 +379,14 @@ def _preview(record: Record) -> dict[str, str]:
                 "question": record.question,
                 "answer": record.answer,
                 "arm": record.arm,
+            }
+        case AdjudicationRecord():
+            columns |= {
+                "response": record.response,
+                "question": record.question,
+                "answer": record.answer or "cannot be decided",
+                "note": record.note,
+                "by": record.by,
             }
         case EntityRecord():
             first = record.triples[0] if record.triples else None

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.functions import Coalesce
 
 from annotation.models import Flag, Rater, Study, Vote
 from annotation.schemes import Scheme
@@ -15,11 +16,12 @@ from evaluation.exchange.changed_passages import passage_content, said_of_passag
 from evaluation.exchange.chosen_responses import known_sources, source_of, unknown_source
 from evaluation.exchange.row_names import joined, key_of, name_of
 from evaluation.exchange.row_parts import parts_of, rank_part, said_of_change, setup_parts
-from evaluation.models import AutoScore
+from evaluation.models import Adjudication, AutoScore
 from generation.importers.errors import excerpt
 from generation.importers.seen_keys import SeenKeys, is_content
 from generation.models import Dataset, GridChunk, Passage, Response
 from generation.records import (
+    AdjudicationRecord,
     CollectionPassageRecord,
     EntityRecord,
     ExampleRecord,
@@ -117,18 +119,23 @@ class RowChecks:
         return good, n_unchanged
 
     def _misfit(self, row: Record) -> Problem | None:
-        """Return what is wrong with a vote's question or answer, an assumed score or a sample."""
+        """Return what is wrong with a question or an answer, an assumed score or a sample."""
         if isinstance(row, SampleRecord):
             return sample_problem(row)
         if isinstance(row, ScoreRecord) and row.is_assumed and row.score != 0:
             return Problem(row.where, "assumed", repr(row.score), "0, because the score is assumed")
-        if not isinstance(row, VoteRecord):
+        if not isinstance(row, VoteRecord | AdjudicationRecord):
             return None
         question = self._questions.get(row.question)
         if question is None:
             expected = "one of " + ", ".join(self._questions)
             return Problem(row.where, "question", excerpt(row.question), expected)
         answer = question.scale.answer(row.answer)
+        if isinstance(row, AdjudicationRecord):
+            if answer is not None or not row.answer:
+                return None
+            expected = f"{question.scale.expected}, or nothing where it cannot be decided"
+            return Problem(row.where, "answer", excerpt(row.answer), expected)
         if answer is None:
             return Problem(row.where, "answer", excerpt(row.answer), question.scale.expected)
         if row.is_implied and (answer != 0 or not question.after):
@@ -171,6 +178,10 @@ class RowChecks:
                 return _vote_content(answer, row.is_implied, row.position, row.seconds, row.at)
             case FlagRecord():
                 return row.reason
+            case AdjudicationRecord():
+                question = self._questions.get(row.question)
+                decided = question.scale.answer(row.answer) if question and row.answer else None
+                return repr((decided, row.note))
             case ScoreRecord():
                 return _score_content(
                     row.score, row.is_assumed, row.problem, row.n_truncated, row.details
@@ -244,6 +255,19 @@ class RowChecks:
             flags = Flag.objects.filter(arm__study=study, response__key__in=responses_here)
             columns = flags.values_list("arm__kind", "response__key", "rater__code", "reason")
             return {joined("flag", *key): reason for *key, reason in columns}
+        if kind == "adjudications":
+            decisions = Adjudication.objects.filter(
+                study=study, target__response__key__in=responses_here
+            ).values_list(
+                "target__response__key",
+                "target__citation__number",
+                "question",
+                Coalesce("by__rater_code", "code"),
+                "at",
+                "answer",
+                "note",
+            )
+            return {joined("adjudication", *key[:5]): repr(key[5:]) for key in decisions}
         raters = {r.code: r for r in study.raters.filter(code__in=[row.rater for row in rows])}
         return {
             key_of(row): "" if _says_nothing_new(row, raters[row.rater]) else "something new"
@@ -353,7 +377,7 @@ def _references(row: Record) -> list[tuple[str, str]]:
                 ("example", f"example\0{row.example}"),
                 ("passage", f"passage\0{row.passage}"),
             ]
-        case VoteRecord() | FlagRecord() | ScoreRecord():
+        case VoteRecord() | FlagRecord() | AdjudicationRecord() | ScoreRecord():
             return [("response", f"response\0{row.response}")]
     return []
 

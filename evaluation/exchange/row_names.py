@@ -1,7 +1,10 @@
 """The identity of an import's rows: the key that must be unique, and a name for people."""
 
+from datetime import UTC
+
 from generation.importers.errors import excerpt
 from generation.records import (
+    AdjudicationRecord,
     CollectionPassageRecord,
     EntityRecord,
     ExampleRecord,
@@ -43,6 +46,9 @@ def key_of(row: Record) -> str:
             return joined("vote", row.arm, row.response, row.citation, row.question, row.rater)
         case FlagRecord():
             return joined("flag", row.arm, row.response, row.rater)
+        case AdjudicationRecord():
+            at = row.at.astimezone(UTC)
+            return joined("adjudication", row.response, row.citation, row.question, row.by, at)
         case ScoreRecord():
             return joined("score", row.response, row.citation, row.metric, row.signature)
 
@@ -69,5 +75,8 @@ def name_of(row: Record) -> str:
             return f"vote of {excerpt(row.rater)} {of}"
         case FlagRecord():
             return f"flag of {excerpt(row.rater)} on response {excerpt(row.response)}"
+        case AdjudicationRecord():
+            of = f"on {row.question} of response {excerpt(row.response)}"
+            return f"decision of {excerpt(row.by)} {of} at {row.at.isoformat()}"
         case ScoreRecord():
             return f"{row.metric} score of response {excerpt(row.response)}"

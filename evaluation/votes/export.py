@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from django.db.models import Case, Exists, F, Model, OuterRef, Prefetch, Q, QuerySet, Value, When
-from django.db.models.functions import Concat
+from django.db.models.functions import Coalesce, Concat
 
 from annotation.models import Flag, GoldAnswer, Rater, Study, Vote
 from annotation.schemes import load_scheme
-from evaluation.models import AutoScore
+from evaluation.models import Adjudication, AutoScore
 from evaluation.votes.assumed_answers import assumed_responses
 from evaluation.votes.counts import gold_targets, n_responses
 from generation.importers.dataset_file import DATASET_FILE
@@ -81,6 +81,10 @@ def export_files(dataset: Dataset, study: Study | None) -> dict[str, Write]:
     }
     if Flag.objects.filter(arm__study=study).exists():
         files["flags.csv"] = lambda out: _write_csv(out, FLAG_COLUMNS, _flags(study))
+    if study.adjudications.exists():
+        files["adjudications.csv"] = lambda out: _write_csv(
+            out, DECISION_COLUMNS, _decisions(study)
+        )
     return files
 
 
@@ -351,6 +355,15 @@ FLAG_COLUMNS = {
     "arm": "arm__kind",
     "reason": "reason",
 }
+DECISION_COLUMNS = {
+    "response": "target__response__key",
+    "question": "question",
+    "answer": "answer",
+    "citation": "target__citation__number",
+    "note": "note",
+    "by": "who",
+    "at": "at",
+}
 SCORE_COLUMNS = {
     "response": "target__response__key",
     "metric": "run__metric",
@@ -374,13 +387,23 @@ def _exported_votes(study: Study) -> QuerySet[Vote]:
     return votes.exclude(target__in=list(gold_targets(study)))
 
 
-def _votes(votes: QuerySet[Vote], study: Study, columns: Mapping[str, str]) -> Iterator[list[Any]]:
+def _votes(votes: QuerySet[Any], study: Study, columns: Mapping[str, str]) -> Iterator[list[Any]]:
+    """Yield the rows of votes or decisions, with the labels of their answers; "" without one."""
     scales = {q.key: q.scale for q in load_scheme(study.scheme).questions}
     answer_at, question_at = (list(columns).index(name) for name in ("answer", "question"))
     for vote in votes.values_list(*columns.values()).iterator(chunk_size=5 * CHUNK):
         row = list(vote)
-        row[answer_at] = scales[row[question_at]].label(row[answer_at])
+        answer = row[answer_at]
+        row[answer_at] = "" if answer is None else scales[row[question_at]].label(answer)
         yield row
+
+
+def _decisions(study: Study) -> Iterator[list[Any]]:
+    """Yield all decisions about a study, oldest first, without those on gold items."""
+    decisions = Adjudication.objects.filter(study=study).order_by("at", "pk")
+    decisions = decisions.exclude(target__in=list(gold_targets(study)))
+    coded = decisions.annotate(who=Coalesce("by__rater_code", "code"))
+    yield from _votes(coded, study, DECISION_COLUMNS)
 
 
 def _flags(study: Study) -> Iterator[tuple[Any, ...]]:

@@ -49,7 +49,7 @@ class Decision(NamedTuple):
     citation: int | None
     answer: str  # a label of the question's scale, or 'cannot be decided'
     note: str
-    by: str  # the user name of the person who decided, for researchers
+    by: str  # the user name of the person who decided; of an imported decision, their code
     code: str  # the code of the same person, for exports
     at: datetime
 
@@ -162,15 +162,15 @@ def decisions(responses: Iterable[Response]) -> dict[int, list[Decision]]:
 
 
 def decision(adjudication: Adjudication, question: Question) -> Decision:
-    """Return an adjudication in words."""
-    citation, answer = adjudication.target.citation, adjudication.answer
+    """Return an adjudication in words. Its person, with `by`, is loaded already."""
+    citation, answer, by = adjudication.target.citation, adjudication.answer, adjudication.by
     return Decision(
         study=adjudication.study,
         question=question,
         citation=citation.number if citation else None,
         answer=UNDECIDABLE if answer is None else question.scale.label(answer),
         note=adjudication.note,
-        by=adjudication.by.username,
-        code=adjudication.by.rater_code,
+        by=by.username if by else f"imported, {adjudication.code}",
+        code=by.rater_code if by else adjudication.code,
         at=adjudication.at,
     )

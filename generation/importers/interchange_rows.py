@@ -9,6 +9,7 @@ one).
 import hashlib
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 from generation.importers.errors import excerpt
@@ -17,6 +18,7 @@ from generation.importers.json_text import JSONTrouble, parse_json
 from generation.importers.setups import read_setup
 from generation.limits import LARGEST_INTEGER, LONGEST_NAME
 from generation.records import (
+    AdjudicationRecord,
     CollectionPassageRecord,
     EntityRecord,
     EntityTriple,
@@ -129,6 +131,23 @@ def read_flag(row: Row) -> FlagRecord:
         rater=row.key("rater", longest=LONGEST_NAME),
         arm=row.choice("arm", ARMS, "separate"),
         reason=row.text("reason", ""),
+    )
+
+
+def read_adjudication(row: Row) -> AdjudicationRecord:
+    """Read a decision. It needs its time, because the newest decision counts."""
+    at = row.moment("at")
+    if at is None and row.values.get("at") is None:
+        row.refuse("at", NOTHING, "a date and time in ISO 8601, because the newest decision counts")
+    return AdjudicationRecord(
+        where=row.where,
+        response=row.key("response"),
+        question=row.key("question", longest=LONGEST_QUESTION),
+        answer="" if row.values.get("answer") in (None, "") else row.word("answer"),
+        note=row.filled_text("note"),
+        by=row.key("by", longest=LONGEST_NAME),
+        at=at or datetime.now(UTC),
+        citation=row.ordinal_number("citation"),
     )
 
 
@@ -368,6 +387,12 @@ SCORES = RowKind(
     read_score,
 )
 FLAGS = RowKind("flags", ("response", "rater"), ("arm", "reason"), read_flag)
+ADJUDICATIONS = RowKind(
+    "adjudications",
+    ("response", "question", "answer", "note", "by", "at"),
+    ("citation",),
+    read_adjudication,
+)
 RATERS = RowKind("raters", ("rater",), ("excluded", "gold_score", "simulated"), read_rater)
 ENTITIES = RowKind(
     "entities", ("qid", "label", "triples"), ("type", "aliases", "text"), read_entity
@@ -398,6 +423,7 @@ ROW_KINDS = {
         SAMPLES,
         RANKINGS,
         FLAGS,
+        ADJUDICATIONS,
         RATERS,
         PASSAGES,
     )

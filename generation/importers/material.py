@@ -23,6 +23,7 @@ KINDS = (
     "raters",
     "votes",
     "flags",
+    "adjudications",
     "scores",
 )
 

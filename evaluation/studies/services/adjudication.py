@@ -1,12 +1,17 @@
 """Adjudication: a researcher's decision about a disputed target. It does not change any vote."""
 
+from collections.abc import Sequence
+
 from django.db import transaction
+from django.db.models.functions import Coalesce
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from annotation.models import Study, Target
-from annotation.schemes import Question
+from annotation.schemes import Question, Scheme
+from annotation.services.imported_votes import targets_of
 from evaluation.models import Adjudication
+from generation.records import AdjudicationRecord
 
 
 @transaction.atomic
@@ -42,3 +47,30 @@ def adjudicate(
         answer="cannot be decided" if answer is None else question.scale.label(answer),
     )
     return True
+
+
+def store_adjudications(study: Study, scheme: Scheme, records: Sequence[AdjudicationRecord]) -> int:
+    """Store decisions from a file that fit the scheme; return how many are new.
+
+    Decisions that the study has are skipped, whether their researcher has an account here or not.
+    """
+    targets = targets_of(study.dataset, {(row.response, row.citation) for row in records})
+    stored = Adjudication.objects.filter(study=study, target__in=targets.values())
+    by = Coalesce("by__rater_code", "code")
+    known = set(stored.values_list("target", "question", by, "at"))
+    scales = {question.key: question.scale for question in scheme.questions}
+    decisions = [
+        Adjudication(
+            study=study,
+            target_id=targets[row.response, row.citation],
+            question=row.question,
+            answer=scales[row.question].number(row.answer) if row.answer else None,
+            note=row.note,
+            code=row.by,
+            at=row.at,
+        )
+        for row in records
+    ]
+    new = [d for d in decisions if (d.target_id, d.question, d.code, d.at) not in known]
+    Adjudication.objects.bulk_create(new)
+    return len(new)

@@ -57,6 +57,14 @@ INTERCHANGE: dict[str, dict[str, Any]] = {
     "votes": {"response": "r@", "rater": "anna@", "question": "good", "answer": "yes"},
     "scores": {"response": "r@", "metric": "m@", "score": 0.5, "details": {"a": ["b"]}},
     "flags": {"response": "r@", "rater": "anna@", "reason": "empty"},
+    "adjudications": {
+        "response": "r@",
+        "question": "good",
+        "answer": "yes",
+        "note": "Seen.",
+        "by": "R-@",
+        "at": "2026-03-01T10:00:00+00:00",
+    },
     "raters": {"rater": "anna@", "excluded": False, "gold_score": 0.5},
     "entities": {
         "qid": "Q@",

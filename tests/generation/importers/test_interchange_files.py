@@ -249,6 +249,7 @@ def test_kinds_come_in_the_order_of_storing(tmp_path):
             "raters",
             "votes",
             "flags",
+            "adjudications",
             "scores",
         )
 

@@ -55,6 +55,7 @@ def test_a_zip_around_one_published_file_is_looked_through(tmp_path):
         ("export.csv", "rater;response;answer;question\n", "votes"),
         ("export.csv", "response,metric,score\n", "scores"),
         ("export.csv", "response,rater,arm,reason\n", "flags"),
+        ("export.csv", "response,question,answer,note,by,at\n", "adjudications"),
         ("export.jsonl", '{"id": "e1", "turns": []}\n', "examples"),
         ("export.jsonl", '{"id": "r", "example": "e", "setup": "s", "text": "t"}\n', "responses"),
         ("export", '{"qid": "Q1", "label": "x", "triples": []}\n', "entities"),
