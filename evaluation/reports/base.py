@@ -60,6 +60,16 @@ class Choices(NamedTuple):
             help="Agreement treats answers behind a gate that the same rater closed as implied.",
         ),
     ] = False
+    adjudicated: Annotated[
+        bool,
+        Choice(
+            "Adjudicated decisions are the truth",
+            help=(
+                "In the agreement of metrics with people and in threshold choice, adjudicated "
+                "decisions replace the label of the raters. All other figures stay as voted."
+            ),
+        ),
+    ] = False
 
     def __str__(self) -> str:
         implied = "given and implied votes" if self.with_implied else "given votes"
@@ -70,6 +80,8 @@ class Choices(NamedTuple):
             said += f", setup {self.setup} only"
         if self.truth != Arm.Kind.SEPARATE:
             said += f", truth of the {self.truth} arm"
+        if self.adjudicated:
+            said += ", metrics compared with adjudicated decisions where there are any"
         return said
 
 

@@ -88,16 +88,16 @@ def votes_version(study: Study) -> list[Any]:
         arms,
         _comings_and_goings(study),
         [] if study.is_imported else _submits(study, ids),
-        _count_and_last(VoteChange.objects.filter(vote__arm__in=ids)),
-        _count_and_last(Flag.objects.filter(arm__in=ids)),
-        _count_and_last(GoldAnswer.objects.filter(study=study)),
+        count_and_last(VoteChange.objects.filter(vote__arm__in=ids)),
+        count_and_last(Flag.objects.filter(arm__in=ids)),
+        count_and_last(GoldAnswer.objects.filter(study=study)),
         list(study.raters.order_by("pk").values_list("pk", "is_excluded", "is_simulated")),
     ]
 
 
 def _comings_and_goings(study: Study) -> Any:
     entries = AuditEntry.objects.filter(action__in=(IMPORTED, DELETED), subject=study.dataset.name)
-    return _count_and_last(entries)
+    return count_and_last(entries)
 
 
 def _submits(study: Study, arms: Sequence[int]) -> Any:
@@ -106,6 +106,7 @@ def _submits(study: Study, arms: Sequence[int]) -> Any:
     return submitted.aggregate(n=Count("pk"), last=Max("submitted_at")), last_vote["last"]
 
 
-def _count_and_last(rows: QuerySet[Any]) -> tuple[int, int | None]:
+def count_and_last(rows: QuerySet[Any]) -> tuple[int, int | None]:
+    """Return how many rows there are, and the highest id."""
     found = rows.order_by().aggregate(n=Count("pk"), last=Max("pk"))
     return found["n"], found["last"]

@@ -21,6 +21,14 @@ REASONS = {
         "undecided labels",
         "no answer was given by more than half of the raters, or a median is on the cut",
     ),
+    "adjudicated": (
+        "labels that decisions replace",
+        "adjudicated decisions are the truth where there are any",
+    ),
+    "cannot_be_decided": (
+        "labels that cannot be decided",
+        "the adjudicated decision says so, or it is an answer on the cut",
+    ),
     "implied_votes": ("implied votes", "a closed gate implies them, so agreement leaves them out"),
     "missing_behind_gates": (
         "missing votes behind gates",

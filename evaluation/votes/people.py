@@ -15,15 +15,26 @@ from evaluation.statistics.labels import LabelRule, label_rule
 from evaluation.statistics.uncertainty import accuracy_statistics
 from evaluation.votes.arm_pairs import pairs_of
 from evaluation.votes.counts import ArmCounts, n_raters
+from evaluation.votes.decisions import (
+    Decisions,
+    is_decided,
+    labels_of_decisions,
+    newest_decisions,
+)
 
 
 class People(NamedTuple):
-    """The raters' answers to one question, and how far raters agree with each other."""
+    """The raters' answers to one question, and how far raters agree with each other.
+
+    If adjudicated decisions are the truth, they have replaced the labels of the items in
+    `is_decided`. Rater scores and ceilings are always as the raters voted.
+    """
 
     question: Question
     rule: LabelRule
     is_rated: NDArray[np.bool_]  # (n_items,)
     labels: Floats  # 1, 0, NaN undecided
+    is_decided: NDArray[np.bool_]  # (n_items,) the label is that of an adjudicated decision
     rater_scores: Floats
     ceilings: Mapping[str, Floats]  # name → statistics (n_items, 2): agreeing and compared
 
@@ -45,7 +56,12 @@ def rater_scores_of(study: Study, question: Question, of_arm: ArmCounts) -> Floa
 
 
 def people_of(
-    study: Study, truth: str, counts: Sequence[ArmCounts], question: str = ""
+    study: Study,
+    truth: str,
+    counts: Sequence[ArmCounts],
+    question: str = "",
+    *,
+    adjudicated: bool = False,
 ) -> tuple[ArmCounts | None, list[People]]:
     """Return the arm that is taken as the truth, and its answers to each question.
 
@@ -56,17 +72,25 @@ def people_of(
         truth: the kind of the arm.
         counts: the counts of all arms.
         question: the key of the only question to return; "" for all.
+        adjudicated: whether the newest adjudicated decisions replace the labels of rated items.
     """
     arms = {of_arm.arm.kind: of_arm for of_arm in counts}
     of_arm = truth_of(truth, counts)
     if of_arm is None:
         return None, []
     asked = [q for q in load_scheme(study.scheme).questions if not question or q.key == question]
-    return of_arm, [_of_question(study, each, of_arm, arms) for each in asked]
+    decisions = newest_decisions(study) if adjudicated else {}
+    return of_arm, [
+        _of_question(study, each, of_arm, arms, decisions.get(each.key, {})) for each in asked
+    ]
 
 
 def _of_question(
-    study: Study, question: Question, of_arm: ArmCounts, arms: Mapping[str, ArmCounts]
+    study: Study,
+    question: Question,
+    of_arm: ArmCounts,
+    arms: Mapping[str, ArmCounts],
+    decisions: Decisions,
 ) -> People:
     rule = label_rule(question, study.settings)
     votes = of_arm.votes[question.key]
@@ -81,8 +105,10 @@ def _of_question(
         ceilings["rest"] = rest_statistics(full, rule.label_of)
     labels = np.full(len(votes), math.nan)
     labels[is_rated] = rule.labels(votes[is_rated], n_raters(study, votes[is_rated]))
+    replaced = is_rated & is_decided(of_arm.items.targets, decisions)
+    labels[replaced] = labels_of_decisions(rule, of_arm.items.targets[replaced], decisions)
     rater_scores = rater_scores_of(study, question, of_arm)
-    return People(question, rule, is_rated, labels, rater_scores, ceilings)
+    return People(question, rule, is_rated, labels, replaced, rater_scores, ceilings)
 
 
 def _merged_ceiling(

@@ -60,7 +60,8 @@ def accuracy_chart(
     lows = [baseline, *(v for row in values for v in (row["low"], row["value"]))]
     lowest = min((v for v in lows if v is not None), default=50.0)
     start = min(50.0, max(0.0, 10 * ((lowest - 2) // 10)))
-    title = None if beside_table else f"Accuracy against {people_said(chosen.label)}, %"
+    people = people_said(chosen.label, chosen.n_adjudicated)
+    title = None if beside_table else f"Accuracy against {people}, %"
     accuracy = FigureAxis("x", title, (start, 100))
     names = [row["name"] for row in values]
     y = alt.Y("name:N", sort=names, title=None, axis=None if beside_table else alt.Axis())
@@ -94,14 +95,23 @@ def accuracy_chart(
     return as_vega_lite(chart)
 
 
-def people_said(label: str | None) -> str:
+def people_said(label: str | None, n_adjudicated: int = 0) -> str:
     """Return in words what metrics are compared with: by default the human majority.
 
     Args:
         label: the rule for a human yes, as a row of the report names it.
+        n_adjudicated: the number of labels that are adjudicated decisions.
     """
     is_plain = not label or label == MAJORITY
-    return "the human majority" if is_plain else f"the human label ({label})"
+    said = "the human majority" if is_plain else f"the human label ({label})"
+    return f"adjudicated decisions or else {said}" if n_adjudicated else said
+
+
+def decisions_said(n_adjudicated: int) -> str:
+    """Return in words how many labels are decisions; "" if there are none."""
+    if n_adjudicated == 1:
+        return "1 label is a decision by adjudication"
+    return f"{n_adjudicated:,} labels are decisions by adjudication" if n_adjudicated else ""
 
 
 def roc_chart(points: Sequence[Point], chosen: AgreementRow) -> Spec:

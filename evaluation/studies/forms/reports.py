@@ -65,3 +65,8 @@ class ReportChoicesForm(ChoicesForm[Choices]):
             "with_excluded": "on" if choices.with_excluded else "",
         }
         return query_string({name: value for name, value in asked.items() if value})
+
+    def query_of_threshold_choice(self, question: str) -> str:
+        """Return those of these choices that threshold choice has, as the query of an address."""
+        asked = {"question": question, "adjudicated": "on" if self.choices.adjudicated else ""}
+        return query_string({name: value for name, value in asked.items() if value})

@@ -11,6 +11,8 @@ from annotation.schemes import load_scheme
 from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.reports.base import Choices
 from evaluation.runs.families import Family, families_of, possible_families
+from generation.choices.declaration import fields_of
+from generation.choices.forms import form_field
 
 
 class ThresholdChoiceForm(forms.Form):
@@ -25,11 +27,13 @@ class ThresholdChoiceForm(forms.Form):
     family = forms.ChoiceField(label="Scores", required=False)
     truth = forms.ChoiceField(required=False)
     hypothesis = forms.ChoiceField(label="Hypothesis to score", required=False)
+    adjudicated = form_field(next(f for f in fields_of(Choices) if f.name == "adjudicated"))
 
     def __init__(self, asked: Mapping[str, str], *, study: Study) -> None:
         self.scheme = load_scheme(study.scheme)
         self.questions = self.scheme.keys
         self.arms = [arm.kind for arm in study.arms.all()]
+        self.has_decisions = study.adjudications.exists()
         scored = families_of(study)
         self.families = [*scored, *possible_families(study, scored)]
         self.hypotheses = next(o for o in AutoAisMetric.options if o.name == "hypothesis").choices
@@ -62,7 +66,10 @@ class ThresholdChoiceForm(forms.Form):
     def choices(self) -> Choices:
         """The choices that the report is made with."""
         first = next(iter(self.arms), Arm.Kind.SEPARATE)
-        return Choices(truth=self.cleaned_data.get("truth") or first)
+        return Choices(
+            truth=self.cleaned_data.get("truth") or first,
+            adjudicated=self.has_decisions and bool(self.cleaned_data.get("adjudicated")),
+        )
 
     @property
     def address(self) -> str:
@@ -73,7 +80,7 @@ class ThresholdChoiceForm(forms.Form):
             "truth": self.choices.truth,
             "hypothesis": self.chosen_hypothesis,
         }
-        return query_string(asked)
+        return query_string(asked | ({"adjudicated": "on"} if self.choices.adjudicated else {}))
 
 
 def _words(family: Family) -> str:

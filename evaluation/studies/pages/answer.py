@@ -12,7 +12,7 @@ from annotation.schemes import Question, Scheme
 from evaluation.reports.columns import Estimate, Format
 from evaluation.reports.numbers import decimal, p_value, percent, points
 from evaluation.reports.setups import short_names
-from evaluation.studies.figures.charts import people_said, run_names
+from evaluation.studies.figures.charts import decisions_said, people_said, run_names
 from evaluation.studies.pages.tables import in_order
 from evaluation.studies.reports.agreement import AgreementRow
 from evaluation.studies.reports.ceilings import CEILINGS
@@ -233,7 +233,7 @@ def _of_metrics(rows: Sequence[AgreementRow]) -> Iterator[str]:
     best = max(known, key=lambda row: (row.accuracy.value or 0.0, row.of_run.run))
     agrees = f"{_whole(best.accuracy.value)}{_interval(best.accuracy)}"
     highest = f", the highest of {len(known):,} metric runs" if len(known) > 1 else ""
-    people = people_said(best.label)
+    people = people_said(best.label, best.n_adjudicated)
     said = f"{names[id(best)]} agrees with {people} on {agrees} of {best.n:,} responses"
     references = [f"always the more frequent label, {_whole(best.baseline.value)}"]
     references += [
@@ -241,6 +241,8 @@ def _of_metrics(rows: Sequence[AgreementRow]) -> Iterator[str]:
         for key in best.ceilings.defined[:1]
     ]
     yield f"{said}{highest}. To compare: {'; '.join(references)}."
+    if best.n_adjudicated:
+        yield f"{decisions_said(best.n_adjudicated)}."
     if best.flattered:
         yield "Its threshold was chosen on these votes, so this figure is too optimistic."
 

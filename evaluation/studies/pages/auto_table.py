@@ -9,7 +9,12 @@ from typing import NamedTuple
 from evaluation.reports.columns import Estimate, Format
 from evaluation.reports.numbers import percent
 from evaluation.reports.report import columns_of
-from evaluation.studies.figures.charts import MAJORITY, people_said, run_names
+from evaluation.studies.figures.charts import (
+    MAJORITY,
+    decisions_said,
+    people_said,
+    run_names,
+)
 from evaluation.studies.pages.tables import in_order, n_said
 from evaluation.studies.reports.agreement import AgreementRow, Curves, Point
 from evaluation.studies.reports.ceilings import CEILINGS, CeilingColumns
@@ -91,7 +96,14 @@ class AutoTable(NamedTuple):
     @property
     def people(self) -> str:
         """The human labels that metrics are compared with, in words."""
-        return people_said(self.chosen.label if self.chosen else None)
+        chosen = self.chosen
+        label, n_adjudicated = (chosen.label, chosen.n_adjudicated) if chosen else (None, 0)
+        return people_said(label, n_adjudicated)
+
+    @property
+    def decisions(self) -> str:
+        """The number of the chosen run's labels that are decisions, in words; empty if none are."""
+        return decisions_said(self.chosen.n_adjudicated) if self.chosen else ""
 
     @property
     def cut(self) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from evaluation.reports.numbers import percent
-from evaluation.studies.figures.charts import people_said
+from evaluation.studies.figures.charts import decisions_said, people_said
 from evaluation.studies.pages.auto_table import Ceiling, ceilings_in
 from evaluation.studies.pages.tables import n_said
 from evaluation.studies.reports.threshold_choice_rows import (
@@ -52,7 +52,14 @@ class ThresholdChoiceTable(NamedTuple):
 
     @property
     def people(self) -> str:
-        return people_said(self.chosen.about.label if self.chosen else None)
+        chosen = self.chosen
+        label, n_adjudicated = (chosen.about.label, chosen.n_adjudicated) if chosen else (None, 0)
+        return people_said(label, n_adjudicated)
+
+    @property
+    def decisions(self) -> str:
+        """The number of labels that are decisions, in words; empty if none are."""
+        return decisions_said(self.chosen.n_adjudicated) if self.chosen else ""
 
     @property
     def verdict(self) -> str:

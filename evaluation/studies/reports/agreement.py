@@ -26,6 +26,7 @@ from evaluation.statistics.human_auto import (
     measures_with_intervals,
     roc_points,
 )
+from evaluation.studies.reports.adjudicated_labels import decisions_signature, labels_left_out
 from evaluation.studies.reports.ceilings import CeilingColumns, ceiling_columns
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.studies.reports.run_columns import (
@@ -67,6 +68,7 @@ class AgreementRow(ReportRow):
     threshold: float
     n: Annotated[int, Column("n", Format.COUNT)]
     n_human_yes: Annotated[int, Column("Human yes", Format.COUNT)]
+    n_adjudicated: int = 0  # compared labels that are adjudicated decisions
     # The number of items for mean squared error and Spearman. It may be less than `n` if the study
     # stops asking as soon as a vote is decided.
     n_rater_score: int
@@ -109,7 +111,8 @@ def curves(
     counts: Sequence[ArmCounts] | None = None,
 ) -> Curves:
     """Return the ROC and the calibration curve of each run and question with compared items."""
-    of_arm, people = people_of(study, choices.truth, counts or study_counts(study, choices))
+    counts = counts or study_counts(study, choices)
+    of_arm, people = people_of(study, choices.truth, counts, adjudicated=choices.adjudicated)
     if of_arm is None:
         return {}
     return {
@@ -135,8 +138,9 @@ def agreement_with_curves(
         counts = study_counts(study, choices)
     if left_out is None:
         left_out = votes_left_out(study, counts, choices)
-    of_arm, people = people_of(study, choices.truth, counts)
+    of_arm, people = people_of(study, choices.truth, counts, adjudicated=choices.adjudicated)
     said = signature(study, "agreement", choices, counts, has_labels=True)
+    said += decisions_signature(people, choices)
     if of_arm is None:
         return Report(study.name, "agreement", [], left_out, said), {}
     rows: list[AgreementRow] = []
@@ -159,11 +163,10 @@ def agreement_with_curves(
             rows.append(_row(study, run, of_arm, each, scores, outcomes))
             if with_curves and _n_compared(outcomes):
                 drawn[f"{run.pk}/{each.question.key}"] = _curves_of(outcomes)
-    n_undecided = sum(int((each.is_rated & np.isnan(each.labels)).sum()) for each in people)
     said += f" | scores {digest.hexdigest()[:16]}"
     # These items have labels. Only mean squared error and Spearman leave them out.
     missing["items_outside_full_share"] = n_outside_full_share(of_arm)
-    left_out = {"undecided": n_undecided} | missing | left_out
+    left_out = labels_left_out(people, choices) | missing | left_out
     return Report(study.name, "agreement", rows, left_out, said), drawn
 
 
@@ -218,6 +221,7 @@ def _row(
         threshold=run.threshold,
         n=int(is_compared.sum()),
         n_human_yes=int((outcomes.human[is_compared] == 1).sum()),
+        n_adjudicated=int((is_compared & people.is_decided).sum()),
         n_rater_score=int((is_compared & ~np.isnan(outcomes.rater_score)).sum()),
         **{name: estimates.get(name, UNKNOWN) for name in MEASURES},
         ceilings=ceiling_columns(estimates, people.ceilings, is_compared),

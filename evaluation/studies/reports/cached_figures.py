@@ -18,7 +18,7 @@ from django.db.models import Count
 from annotation.models import Study, Vote
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import Choices
-from evaluation.reports.cache import OF_RUN, cached, votes_version
+from evaluation.reports.cache import OF_RUN, cached, count_and_last, votes_version
 from evaluation.reports.code_version import CODE_VERSION
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import Report
@@ -161,6 +161,7 @@ def _version(study: Study) -> str:
         Response.objects.filter(setup__in=[setup[0] for setup in setups]).count(),
         list(runs.values_list(*OF_RUN)),
         list(scores.annotate(n=Count("target"))),
+        count_and_last(study.adjudications.all()),
     ]
     content = json.dumps(parts, default=str, sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()

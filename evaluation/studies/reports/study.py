@@ -60,6 +60,7 @@ class Overview(NamedTuple):
     n_raters: int
     n_excluded: int
     n_simulated: int
+    n_decisions: int  # adjudicated decisions, earlier ones too
     n_responses: int
     n_examples: int
     n_dialogs: int
@@ -137,6 +138,7 @@ def _overview(study: Study) -> Overview:
             n_dialogs=Count("example__dialog", distinct=True),
             n_unstated=Count("pk", filter=Q(is_evidence_stated=False)),
         ),
+        n_decisions=study.adjudications.count(),
         arms=[arm.kind for arm in study.arms.all()],
         setups=[setup.name for setup in setups_in_order(study)],
         main=[question.key for question in load_scheme(study.scheme).main_questions],

@@ -35,6 +35,7 @@ from evaluation.statistics.threshold_choice import (
     nested,
 )
 from evaluation.statistics.uncertainty import accuracy_statistics
+from evaluation.studies.reports.adjudicated_labels import decisions_signature, labels_left_out
 from evaluation.studies.reports.ceilings import ceiling_columns
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.studies.reports.run_columns import (
@@ -84,12 +85,13 @@ def threshold_choice_report(
         family: the only family, if the caller has it already; None: all families of the study.
     """
     counts = study_counts(study, choices)
-    of_arm, people = people_of(study, choices.truth, counts, question)
-    said = signature(study, NAME, choices, counts, has_labels=True)
-    said += f" | {N_FOLDS} folds of dialogs, {N_INNER_FOLDS} inside each"
-    missing: Counter[str] = Counter(
-        undecided=0, unscored=0, failed=0, assumed_scores=0, not_scored_by_all=0
+    of_arm, people = people_of(
+        study, choices.truth, counts, question, adjudicated=choices.adjudicated
     )
+    said = signature(study, NAME, choices, counts, has_labels=True)
+    said += decisions_signature(people, choices)
+    said += f" | {N_FOLDS} folds of dialogs, {N_INNER_FOLDS} inside each"
+    missing: Counter[str] = Counter(unscored=0, failed=0, assumed_scores=0, not_scored_by_all=0)
     rows: list[ThresholdChoiceRow] = []
     digest = hashlib.sha256()
     families = [family] if family else families_of(study)
@@ -103,9 +105,8 @@ def threshold_choice_report(
     missing["not_scored_by_all"] = sum(
         row.n_not_scored_by_all for row in rows if isinstance(row, ChosenRow)
     )
-    n_undecided = sum(int((each.is_rated & np.isnan(each.labels)).sum()) for each in people)
-    missing["undecided"] = n_undecided
-    left_out: LeftOut = dict(missing) | votes_left_out(study, counts, choices)
+    left_out: LeftOut = labels_left_out(people, choices) | dict(missing)
+    left_out |= votes_left_out(study, counts, choices)
     said += f" | scores {digest.hexdigest()[:16]}"
     return Report(study.name, NAME, rows, left_out, said)
 
@@ -304,6 +305,7 @@ def _chosen_row(
         about=about,
         n=int(is_compared.sum()),
         n_human_yes=int((people.labels[is_compared] == 1).sum()),
+        n_adjudicated=int((is_compared & people.is_decided).sum()),
         n_dialogs=found.n_dialogs,
         n_candidates=len(candidates),
         n_folds=len(found.by_fold) or None,

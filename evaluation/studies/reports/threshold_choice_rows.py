@@ -74,6 +74,7 @@ class ChosenRow(ReportRow):
     kind: Annotated[str, Column("Kind")] = CHOSEN
     n: Annotated[int, Column("n", Format.COUNT)]
     n_human_yes: int
+    n_adjudicated: int = 0  # compared labels that are adjudicated decisions
     n_dialogs: int
     n_candidates: Annotated[int, Column("Candidates", Format.COUNT)]
     n_folds: int | None

@@ -176,6 +176,7 @@ def _metrics(
         "progress": progress_of_study(study),
         "sensible": sensible_tables(figures.sensibleness.rows),
         "of_chosen": form.query_of(chosen.of_run.run, auto.question) if chosen else "",
+        "of_threshold_choice": form.query_of_threshold_choice(auto.question),
     }
 
 

@@ -55,6 +55,11 @@ class Command(BaseCommand):
         )
         parser.add_argument("--question", default="", help="the only one; default: all")
         parser.add_argument("--truth", choices=Arm.Kind.values, help="default: the first arm")
+        parser.add_argument(
+            "--adjudicated",
+            action="store_true",
+            help="adjudicated decisions replace the label of the raters",
+        )
         parser.add_argument("--format", choices=["table", *FORMATS], default="table")
 
     def handle(self, **options: Any) -> None:
@@ -72,7 +77,7 @@ class Command(BaseCommand):
             self.stderr.write(f"{number} of {len(plans)}: {score_here(run, self.stderr)}")
         report = threshold_choice_report(
             study,
-            Choices(truth=truth),
+            Choices(truth=truth, adjudicated=options["adjudicated"]),
             question=options["question"],
             family=_family_with(run, study),
         )
