@@ -14,10 +14,12 @@ from playwright.sync_api import Page, expect
 from accounts.access import Role
 from accounts.models import User
 from accounts.services import create_api_token
-from annotation.models import Assignment, GoldAnswer, Rater, Study
+from annotation.models import Assignment, GoldAnswer, Rater, Study, Target
+from annotation.schemes import load_scheme
 from annotation.services.rating import flag_responses, save_draft, skip_unit
 from annotation.services.studies import archive_study, close_study, pause_study, write_guideline
 from evaluation.models import MetricRun
+from evaluation.studies.services.adjudication import adjudicate
 from generation.models import Checkpoint, Passage, Response
 from tests.annotation.makers import (
     claimed,
@@ -426,12 +428,28 @@ def disagreement_stops(folder: Path, user: User) -> Iterator[Stop]:
     yield Stop("disagreements, none adjudicated", user, f"{worklist}{of_run}&status=open")
     yield Stop("disagreements, nothing compared", user, worklist)
     bare = rated(folder / "no-runs", {"x": {"q": ["yes", "no"]}}, name="No runs")
-    yield Stop("disagreements, no run", user, reverse("evaluation:disagreements", args=[bare.slug]))
+    without_run = reverse("evaluation:disagreements", args=[bare.slug])
+    yield Stop("disagreements, no run", user, without_run)
+    yield Stop("no majority, no run", user, f"{without_run}?kind=undecided")
+    yield Stop("no majority", user, f"{worklist}{of_run}&kind=undecided", open_first_form)
+    decided = f"{without_run}?kind=undecided&status=adjudicated"
+    yield Stop("no majority, none adjudicated", user, decided)
+    even = Target.objects.get(response__key="r-even")
+    question = load_scheme(study.scheme).questions[-1]
+    adjudicate(study, even, question, 1, "Sentence 3 says so.", user)
+    yield Stop("study, adjudicated", user, _page_of(study, "study", adjudicated="on"))
+    for name in ("study-metrics", "study-methods", "threshold-choice"):
+        address = _page_of(study, name, adjudicated="on", question=question.key)
+        yield Stop(f"{name}, adjudicated", user, address)
     yield Stop("disagreement", user, case + of_run)
     yield Stop("response, scored", user, response)
     yield Stop("response, window", user, response + of_run)
     GoldAnswer.objects.create(study=study, target=target, question="attributable", answer=0)
     yield Stop("response, gold", user, response)
+
+
+def _page_of(study: Study, name: str, **query: str) -> str:
+    return reverse(f"evaluation:{name}", args=[study.slug], query=query)
 
 
 def open_first_form(page: Page) -> None:

@@ -63,7 +63,7 @@ class Case(NamedTuple):
 
     target: Target  # response, setup, dataset and citation are loaded with it
     user_question: str  # the last user turn; empty where the dialog is not known
-    disagreement: Disagreement | None  # None: majority and score agree, or one is missing
+    disagreement: Disagreement | None  # None: majority and score agree, or there is no score
     score: AutoScore | None
     winner: Winner | None  # if sentences were scored, the winner of the least supported sentence
     n_winners: int
@@ -190,7 +190,7 @@ def evidence_graphs(responses: Collection[int], choice: str) -> dict[int, str]:
 
 def worklist_csv(
     study: Study,
-    run: MetricRun,
+    run: MetricRun | None,
     question: Question,
     choices: Choices,
     items: Sequence[Disagreement],
@@ -206,12 +206,11 @@ def worklist_csv(
 
 
 def _cells(
-    case: Case, study: Study, run: MetricRun, question: Question, choices: Choices
+    case: Case, study: Study, run: MetricRun | None, question: Question, choices: Choices
 ) -> dict[str, Any]:
     response, item = case.target.response, case.disagreement
     cells: dict[str, Any] = {
         "study": study.name,
-        "run": run.full_signature or run.metric,
         "question": question.key,
         "truth": choices.truth,
         "dialog": response.example.dialog,
@@ -219,9 +218,10 @@ def _cells(
         "response": response.key,
         "citation": case.target.citation.number if case.target.citation else "",
         "setup": response.setup.name,
-        "threshold": run.threshold,
-        "is_yes_at_threshold": run.is_yes_at_threshold,
     }
+    if run:
+        cells |= {"run": run.full_signature or run.metric, "threshold": run.threshold}
+        cells["is_yes_at_threshold"] = run.is_yes_at_threshold
     if item:
         cells |= {"kind": item.kind, "n_yes": item.n_yes, "n_no": item.n_no, "score": item.score}
     if case.winner and case.winner.passage:

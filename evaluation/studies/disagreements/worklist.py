@@ -1,4 +1,4 @@
-"""The worklist: the targets on which raters and an auto-metric disagree.
+"""The worklist: targets on which raters and a metric disagree, or raters have no majority.
 
 Only the votes on one question in one arm are read, and only as counts, so that the list is quick
 even when a study has many votes. `evaluation.studies.disagreements.cases` has the details that a
@@ -7,32 +7,31 @@ page shows.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from django.db.models import Count
 
-from annotation.models import Arm, Study
+from annotation.models import Arm, Study, Target
 from annotation.schemes import Question
 from evaluation.models import Adjudication, AutoScore, MetricRun
 from evaluation.reports.base import Choices
 from evaluation.statistics.labels import LabelRule, label_rule
 from evaluation.votes.counts import Ints, counted_votes, flagged_responses, n_raters
 
-MISSED, FALSE_ALARM = "missed", "false alarm"
+MISSED, FALSE_ALARM, UNDECIDED = "missed", "false alarm", "undecided"
 
 
 class Disagreement(NamedTuple):
-    """A target on which the raters' majority and a score's label differ."""
+    """A target on which the raters' majority and a score's label differ, or without a majority."""
 
     target: int
-    response_id: int
-    kind: str  # missed: human yes, auto no; false alarm: the reverse
+    kind: str  # missed: human yes, auto no; false alarm: the reverse; undecided: no majority
     n_yes: int
     n_no: int
-    score: float
-    margin: float  # score − threshold
+    score: float | None  # None: the target has no score, or one that does not count
+    margin: float | None  # score − threshold
     n_between: int = 0  # votes on the cut of an ordinal scale: they are neither yes nor no
 
 
@@ -40,9 +39,21 @@ class Worklist(NamedTuple):
     """The disagreements, closest votes first, and the numbers of targets compared and left out."""
 
     items: list[Disagreement]
+    undecided: list[Disagreement]  # targets without a majority, scored or not, closest votes first
+    n_rated: int
     n_compared: int  # targets with a majority and a score
     left_out: Mapping[str, int]  # number of rated targets that were not compared, by reason
     why: str = ""  # the reason why nothing can be compared; empty: it can
+
+    @property
+    def everything(self) -> list[Disagreement]:
+        return [*self.items, *self.undecided]
+
+    def of_kind(self, kind: str) -> list[Disagreement]:
+        """Return the targets of one kind; "": all on which raters and metric disagree."""
+        if kind == UNDECIDED:
+            return self.undecided
+        return [item for item in self.items if kind in ("", item.kind)]
 
 
 class _Scored(NamedTuple):
@@ -50,7 +61,6 @@ class _Scored(NamedTuple):
 
     score: float  # NaN when scoring failed
     problem: str  # why the score does not count: failed, assumed; empty: it counts
-    response: int
     key: str  # the response's key
     citation: int  # the citation's number; 0: the target is a response
 
@@ -65,8 +75,10 @@ def disagreements(
     return worklist(study, run, question, choices).items
 
 
-def worklist(study: Study, run: MetricRun, question: Question, choices: Choices) -> Worklist:
+def worklist(study: Study, run: MetricRun | None, question: Question, choices: Choices) -> Worklist:
     """Return the disagreements of a run with the majorities of the chosen arm on a question.
+
+    Beside them are the targets without a majority; there may be some before any metric has run.
 
     Undecided targets and targets without a score of their own (failed, assumed, not scored) are
     not compared, but they are counted. Flagged responses and gold items are left out of every
@@ -75,35 +87,64 @@ def worklist(study: Study, run: MetricRun, question: Question, choices: Choices)
     arm = study.arms.filter(kind=choices.truth).select_related("study").first()
     rule = label_rule(question, study.settings)
     if arm is None or rule.why:
-        return Worklist([], 0, {}, rule.why or f"the study has no {choices.truth} arm")
+        why = rule.why or f"the study has no {choices.truth} arm"
+        return Worklist([], [], 0, 0, {}, why)
     targets, votes = _votes(arm, question, choices)
     labels = rule.labels(votes, n_raters(study, votes))
     n_yes, n_no = _sides(rule, votes)
-    scores = _scores(run)
+    scores = _scores(run) if run else {}
     left_out: Counter[str] = Counter()
-    found = []
+    found, undecided = [], []
     for place, target in enumerate(targets):
-        scored = scores.get(target)
-        if scored is None or scored.problem or math.isnan(labels[place]):
+        scored, is_undecided = scores.get(target), math.isnan(labels[place])
+        yes, no = int(n_yes[place]), int(n_no[place])
+        counts = (yes, no, int(votes[place].sum()) - yes - no)
+        if is_undecided:
+            undecided.append(_item(target, UNDECIDED, counts, scored, run))
+        if scored is None or scored.problem or is_undecided:
             left_out[scored.problem or "undecided" if scored else "unscored"] += 1
             continue
         is_yes = bool(labels[place])
-        if is_yes == (scored.score > run.cut):
+        if run is None or is_yes == (scored.score > run.cut):
             continue
-        yes, no = int(n_yes[place]), int(n_no[place])
-        item = Disagreement(
-            target,
-            scored.response,
-            MISSED if is_yes else FALSE_ALARM,
-            yes,
-            no,
-            scored.score,
-            scored.score - run.threshold,
-            int(votes[place].sum()) - yes - no,
-        )
-        found.append((abs(yes - no), -abs(item.margin), scored.key, scored.citation, item))
-    items = [row[-1] for row in sorted(found)]
-    return Worklist(items, len(targets) - left_out.total(), dict(left_out))
+        item = _item(target, MISSED if is_yes else FALSE_ALARM, counts, scored, run)
+        found.append((abs(yes - no), -abs(item.margin or 0.0), scored.key, scored.citation, item))
+    return Worklist(
+        [row[-1] for row in sorted(found)],
+        _closest_first(undecided),
+        len(targets),
+        len(targets) - left_out.total(),
+        dict(left_out),
+    )
+
+
+def _item(
+    target: int,
+    kind: str,
+    counts: tuple[int, int, int],
+    scored: _Scored | None,
+    run: MetricRun | None,
+) -> Disagreement:
+    """Return a row of the worklist.
+
+    Args:
+        counts: the numbers of votes for yes, for no, and for neither.
+    """
+    n_yes, n_no, n_between = counts
+    score = margin = None
+    if run and scored and not scored.problem:
+        score, margin = scored.score, scored.score - run.threshold
+    return Disagreement(target, kind, n_yes, n_no, score, margin, n_between)
+
+
+def _closest_first(items: Sequence[Disagreement]) -> list[Disagreement]:
+    """Return targets without a majority: closest votes first, then by the names of the targets."""
+    rows = Target.objects.filter(pk__in=[item.target for item in items])
+    names = {
+        pk: (key, citation or 0)
+        for pk, key, citation in rows.values_list("pk", "response__key", "citation__number")
+    }
+    return sorted(items, key=lambda item: (abs(item.n_yes - item.n_no), names[item.target]))
 
 
 def adjudicated(study: Study, question: Question) -> frozenset[int]:
@@ -148,7 +189,6 @@ def _scores(run: MetricRun) -> dict[int, _Scored]:
         "target",
         "score",
         "is_assumed",
-        "target__response",
         "target__response__key",
         "target__citation__number",
     )
@@ -156,9 +196,8 @@ def _scores(run: MetricRun) -> dict[int, _Scored]:
         target: _Scored(
             math.nan if score is None else score,
             "failed" if score is None else "assumed" if is_assumed else "",
-            response,
             key,
             citation or 0,
         )
-        for target, score, is_assumed, response, key, citation in rows.iterator()
+        for target, score, is_assumed, key, citation in rows.iterator()
     }

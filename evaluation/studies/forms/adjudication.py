@@ -12,17 +12,27 @@ from evaluation.reports.base import Choices
 from evaluation.runs.names import distinct_names
 from evaluation.runs.study_targets import is_about
 from evaluation.studies.disagreements.cases import run_name
-from evaluation.studies.disagreements.worklist import FALSE_ALARM, MISSED, Disagreement
+from evaluation.studies.disagreements.worklist import (
+    FALSE_ALARM,
+    MISSED,
+    UNDECIDED,
+    Disagreement,
+)
 from evaluation.votes.judgements import UNDECIDABLE
 
-KINDS = {"": "All", MISSED: "Missed", FALSE_ALARM: "False alarm"}
+KINDS = {
+    "": "Disagreements",
+    MISSED: "Missed",
+    FALSE_ALARM: "False alarm",
+    UNDECIDED: "No majority",
+}
 OPEN, ADJUDICATED = "open", "adjudicated"
 STATUSES = {"": "open and adjudicated", OPEN: "open", ADJUDICATED: "adjudicated"}
 LONGEST_NOTE = 2000
 
 
 class WorklistForm(forms.Form):
-    """The choice of disagreements to show.
+    """The choice of disagreements, or of targets without a majority, to show.
 
     A choice that is missing or invalid in the address has its usual value: the newest run, the
     scheme's first main question, the study's first arm, and for the others: all.
@@ -79,6 +89,11 @@ class WorklistForm(forms.Form):
         question = self.scheme.question(self.said["question"])
         assert question is not None
         return question
+
+    @property
+    def is_about_undecided(self) -> bool:
+        """Whether the list shows targets without a majority instead of disagreements."""
+        return self.said["kind"] == UNDECIDED
 
     @property
     def choices(self) -> Choices:

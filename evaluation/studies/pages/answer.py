@@ -32,11 +32,22 @@ SEEN = {Arm.Kind.SEPARATE: "alone", Arm.Kind.MERGED: "side by side"}
 
 
 class Finding(NamedTuple):
-    """The answer to one main question of a study: its key, its wording, and the sentences."""
+    """The answer of a study to one main question: its key, its wording, and the sentences."""
 
     question: str
     wording: str
     sentences: list[str]
+    undecided: Mapping[str, int]  # arm → number of labels without a majority
+
+    @property
+    def has_arms(self) -> bool:
+        """Whether there are several arms, so that sentences must name them."""
+        return len(self.undecided) > 1
+
+    @property
+    def no_majority(self) -> str:
+        """The sentence about labels without a majority; "" if each has one."""
+        return _no_majority(self.undecided)
 
 
 def findings(study: Study, scheme: Scheme, figures: Figures) -> list[Finding]:
@@ -49,6 +60,7 @@ def findings(study: Study, scheme: Scheme, figures: Figures) -> list[Finding]:
                 *_of_raters(study, question, figures),
                 *_of_metrics([r for r in figures.agreement.rows if r.question == question.key]),
             ],
+            _undecided([r for r in figures.scenarios.rows if r.question == question.key]),
         )
         for question in scheme.main_questions
     ]
@@ -210,15 +222,27 @@ def _of_answers(rows: Sequence[RatersRow]) -> Iterator[str]:
 
 def _not_counted(rows: Sequence[ScenarioRow]) -> Iterator[str]:
     """Yield what stands behind the shares: majorities that are missing, and assumed answers."""
-    undecided = {
+    if said := _no_majority(_undecided(rows)):
+        yield said
+    if n := max((row.n_assumed for row in rows), default=0):
+        yield f"Up to {n:,} responses of a setup had no evidence: they count as no, unrated."
+
+
+def _undecided(rows: Sequence[ScenarioRow]) -> dict[str, int]:
+    """Return the number of yes/no labels without a majority by arm, also where it is 0."""
+    return {
         arm: sum(row.undecided for row in rows if row.arm == arm and row.scale == "yes_no")
         for arm in in_order(row.arm for row in rows)
     }
-    if n := sum(undecided.values()):
-        said = " and ".join(f"{n:,} {SEEN[Arm.Kind(arm)]}" for arm, n in undecided.items() if n)
-        yield f"No majority, and so in no share: {said if len(undecided) > 1 else f'{n:,}'}."
-    if n := max((row.n_assumed for row in rows), default=0):
-        yield f"Up to {n:,} responses of a setup had no evidence: they count as no, unrated."
+
+
+def _no_majority(undecided: Mapping[str, int]) -> str:
+    known = {arm: n for arm, n in undecided.items() if n}
+    if not known:
+        return ""
+    by_arm = " and ".join(f"{n:,} {SEEN[Arm.Kind(arm)]}" for arm, n in known.items())
+    said = by_arm if len(undecided) > 1 else f"{sum(known.values()):,}"
+    return f"No majority, and so in no share: {said}."
 
 
 # --- how far metrics agree ------------------------------------------------------------------

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import template
+from django.urls import reverse
 
 from accounts.http import query_string
+from annotation.models import Study
 from annotation.schemes import Scale
 from evaluation.reports.base import Choices
 from evaluation.reports.columns import Format
 from evaluation.reports.numbers import decimal, percent
+from evaluation.studies.disagreements.worklist import UNDECIDED
 from evaluation.studies.pages.sub_pages import SUB_PAGES, SubPage
 from evaluation.studies.reports.raters import RatersRow
 from evaluation.studies.reports.uncertainty import Direction
@@ -30,6 +33,23 @@ def sub_pages() -> tuple[SubPage, ...]:
 def as_query(choices: Choices) -> str:
     """Return the choices that are not the usual ones, as the query of an address."""
     return query_string(unusual(choices))
+
+
+@register.simple_tag
+def undecided_address(study: Study, question: str, arm: str, choices: Choices) -> str:
+    """Return the address of the targets without a majority on a question in an arm.
+
+    They are those that the choices count.
+    """
+    asked = {
+        "kind": UNDECIDED,
+        "question": question,
+        "truth": arm,
+        "setup": choices.setup,
+        "with_excluded": "on" if choices.with_excluded else "",
+    }
+    query = query_string({name: value for name, value in asked.items() if value})
+    return f"{reverse('evaluation:disagreements', args=[study.slug])}{query}"
 
 
 @register.filter

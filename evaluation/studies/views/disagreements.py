@@ -1,4 +1,4 @@
-"""Pages of disagreements between raters and an auto-metric: worklist, case, adjudication."""
+"""Pages of disagreements and of undecided targets: worklist, case, adjudication."""
 
 from collections.abc import Collection, Sequence
 
@@ -23,12 +23,11 @@ CASES_PER_PAGE = 10
 @require_safe
 @allowed(Role.RESEARCHER)
 def disagreements(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show the targets on which a metric and the raters disagree, with forms to adjudicate."""
+    """Show targets with a disagreement, or without a majority, and forms to adjudicate."""
     study = _study(slug)
     form = WorklistForm(study, request.GET)
     work, done = _worklist(study, form), adjudicated(study, form.chosen_question)
-    items = form.with_status(work.items, done)
-    of_kind = {kind: [i for i in items if kind in ("", i.kind)] for kind in KINDS}
+    of_kind = {kind: form.with_status(work.of_kind(kind), done) for kind in KINDS}
     shown = of_kind[form.said["kind"]]
     page = Paginator(shown, CASES_PER_PAGE).get_page(request.GET.get("page"))
     found = {item.target: item for item in page.object_list}
@@ -89,10 +88,10 @@ def download_disagreements(request: SignedInRequest, slug: str) -> StreamingHttp
     study = _study(slug)
     form = WorklistForm(study, request.GET)
     run, question = form.chosen_run, form.chosen_question
-    if run is None:
+    if run is None and not form.is_about_undecided:
         raise Http404("No auto-metric has scored the responses of this study.")
-    items = form.with_status(_worklist(study, form).items, adjudicated(study, question))
-    kept = [item for item in items if form.said["kind"] in ("", item.kind)]
+    of_kind = _worklist(study, form).of_kind(form.said["kind"])
+    kept = form.with_status(of_kind, adjudicated(study, question))
     lines = worklist_csv(study, run, question, form.choices, kept)
     answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{study.slug}-disagreements.csv"'
@@ -104,8 +103,6 @@ def _study(slug: str) -> Study:
 
 
 def _worklist(study: Study, form: WorklistForm) -> Worklist:
-    if form.chosen_run is None:
-        return Worklist([], 0, {})
     return worklist(study, form.chosen_run, form.chosen_question, form.choices)
 
 
@@ -114,9 +111,9 @@ def _case(
 ) -> HttpResponse:
     """Show one case and its form. A form that was posted has errors when it comes here."""
     question = form.chosen_question
-    items = _worklist(study, form).items
-    kept = [item for item in items if form.said["kind"] in ("", item.kind)]
-    item = next((item for item in items if item.target == said.target), None)
+    work = _worklist(study, form)
+    kept = work.of_kind(form.said["kind"])
+    item = next((item for item in work.everything if item.target == said.target), None)
     [case] = cases(study, form.chosen_run, question, {said.target: item})
     return render_page_or_fragment(
         request,
