@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotation', '0007_vote_source_id'),
-        ('evaluation', '0008_construction_jobs'),
+        ('evaluation', '0009_metric_run_archived'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
