@@ -7,6 +7,7 @@ import csv
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
 from itertools import cycle
 from pathlib import Path
 from random import Random
@@ -14,12 +15,13 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.access import Role
 from accounts.models import User
 from accounts.services import create_user
 from annotation.guidelines import default_guideline
-from annotation.models import Arm, Rater, Study, Target
+from annotation.models import Arm, Assignment, Rater, Study, Target
 from annotation.rated_units import unit_to_judge
 from annotation.schemes import built_in_schemes, load_scheme
 from annotation.services.claiming import claim_next_unit
@@ -269,4 +271,8 @@ def _rate_next(
         }
         judged.append(JudgedTarget(each.target_id, each.position, answers))
         seconds += judgement.seconds
+    # A judgement never counts more time than has passed since its unit was claimed.
+    Assignment.objects.filter(unit=shown.unit, rater=person).update(
+        claimed_at=timezone.now() - timedelta(seconds=seconds)
+    )
     submit_votes(shown.unit, person, judged, seconds)

@@ -170,7 +170,8 @@ def _of_shift(shift: ShiftOfSetup) -> str:
         return f"merging shifts the share of yes by {change}, {_p(test.p_holm)}"
     n_differ = shift.n_up + shift.n_down
     if not n_differ:
-        return f"each of {shift.n:,} responses has the same label both times"
+        which = f"each of {shift.n:,} responses" if shift.n > 1 else "the one response with both"
+        return f"{which} has the same label both times"
     said = f"no shift could be shown, and with {n_differ:,} of {shift.n:,} labels differing"
     if test.visible_shift is None:
         return f"{said} none could have been"

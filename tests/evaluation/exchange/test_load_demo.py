@@ -346,6 +346,7 @@ def test_the_open_study_is_half_rated_and_its_rater_has_units(demo):
     assert not own.is_simulated
     assert not own.votes.exists()
     assert study.raters.filter(is_simulated=True).count() == 9
+    assert Vote.objects.filter(arm__study=study, seconds__gt=1).exists()
     assert claim_next_unit(own) is not None
 
 
