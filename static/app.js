@@ -51,6 +51,12 @@
     event.target.reportValidity();
   });
 
+  /* the line that says folded values is made on the server: until it comes again, it says that they changed */
+  document.addEventListener("change", event => {
+    const said = event.target.closest("[data-folded]")?.querySelector(".folded-said");
+    if (said) said.textContent = "changed";
+  });
+
   /* an invalid form: go to its first error, on load and when htmx puts it in */
   const focusFirstError = () => document.querySelector('[aria-invalid="true"]')?.focus();
   focusFirstError();

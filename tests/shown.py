@@ -171,6 +171,11 @@ class Shown:
             for element in self._all("starts-with(@id, 'id_') and contains(@id, '_error')")
         }
 
+    @property
+    def is_open(self) -> bool:
+        """Whether this part is a fold that is open."""
+        return "open" in self._root.attrib
+
     def part(self, name: str) -> "Shown":
         """Return the part of the page with this id.
 

@@ -69,8 +69,16 @@ def _folder(spec: ModelSpec) -> Path | None:
     kind = BACKENDS[spec.backend]
     if not kind.needs_model or kind.is_server or not spec.location:
         return None
+    return None if is_on_hub(spec) else Path(os.path.expanduser(spec.location))
+
+
+def is_on_hub(spec: ModelSpec) -> bool:
+    """Return whether a model is named as on the Hugging Face hub, so that it may be downloaded."""
+    kind = BACKENDS[spec.backend]
+    if not kind.needs_model or kind.is_server or not spec.location:
+        return False
     folder = Path(os.path.expanduser(spec.location))
-    return None if not folder.exists() and is_hub_name(spec.location) else folder
+    return not folder.exists() and is_hub_name(spec.location)
 
 
 def _outputs(config: dict[str, object]) -> list[str]:

@@ -10,12 +10,10 @@ from django.db.models import QuerySet
 
 from evaluation.measures.reranking import SENSIBLE_FIRST
 from evaluation.tradeoffs.axes import Axes
-from generation.grids.grid_file import MULTIPLIED
 from generation.grids.plan import examples_of
-from generation.grids.recipe import recipe_prompts
+from generation.grids.recipe import recipe_numbers
 from generation.model_sizes import by_size
 from generation.models import RERANKED, Dataset, Grid, Response, SampledExample, Setup
-from generation.text.prompt_types import prompt_type
 
 GOLDEN = "golden"  # the prompt that a recipe is compared with
 
@@ -75,10 +73,7 @@ def nearest(aggregates: Sequence[Aggregate], choice: Mapping[int, int]) -> Aggre
 def recipe_of(grid: Grid) -> Recipe | None:
     """Return the recipe of a grid; None if it is another kind of grid."""
     choices = grid.choices
-    keys = choices.get("prompts", [])
-    found = _numbers(keys)
-    is_one_each = all(len(choices.get(name, ())) == 1 for name in MULTIPLIED if name != "prompts")
-    if found is None or not is_one_each:
+    if (found := recipe_numbers(choices)) is None:
         return None
     k1, k2, prompts = found
     by_prompt = {setup.prompt: setup for setup in grid.setups.all()}
@@ -91,19 +86,6 @@ def recipe_of(grid: Grid) -> Recipe | None:
         prompts=prompts,
         setups=tuple(by_prompt[key] for key in prompts if key in by_prompt),
     )
-
-
-def _numbers(keys: Sequence[str]) -> tuple[int, int, tuple[str, ...]] | None:
-    """Return K1, K2 and the prompts in order, if these are all the prompts of one recipe."""
-    try:
-        kinds = [prompt_type(key) for key in keys]
-    except ValueError:
-        return None
-    if not kinds or not all(kind.of for kind in kinds):
-        return None
-    k1, k2 = kinds[0].of, max(kind.k for kind in kinds)
-    prompts = recipe_prompts(k1, k2, has_instructions=kinds[0].has_instructions)
-    return (k1, k2, prompts) if sorted(prompts) == sorted(keys) else None
 
 
 def recipes_of(dataset: Dataset) -> list[Recipe]:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from django import forms
 
+from generation.choices.folded_fields import Fold, FoldingForm, Told
 from generation.forms.offered_models import PRICES, OfferedModel, offered_models
 from generation.grids.grid_file import MOST_PRICE
 
@@ -14,11 +15,9 @@ class OfferedModelRow(NamedTuple):
 
     model: OfferedModel
     is_chosen: bool
-    precision: forms.BoundField | None  # None: there is nothing to choose
-    prices: list[forms.BoundField]  # for input and output; empty: the model is free
 
 
-class ModelsForm(forms.Form):
+class ModelsForm(FoldingForm):
     """A form with a field `models`. Models that may cost something have fields for their prices."""
 
     offered: list[OfferedModel]
@@ -50,17 +49,26 @@ class ModelsForm(forms.Form):
 
     @property
     def rows(self) -> list[OfferedModelRow]:
-        """The models, each with its own fields."""
-        return [self._row(model) for model in self.offered]
+        """The models, each with whether it is chosen."""
+        chosen = self["models"].value() or ()
+        return [OfferedModelRow(model, model.name in chosen) for model in self.offered]
 
-    def _row(self, model: OfferedModel) -> OfferedModelRow:
-        precision = f"precision_{model.key}"
-        return OfferedModelRow(
-            model,
-            model.name in (self["models"].value() or ()),
-            self[precision] if precision in self.fields else None,
-            [self[price] for price in model.price_fields],
-        )
+    def all_folds(self) -> dict[str, Fold]:
+        """Return the declared folds, and the precisions and prices of the models.
+
+        A precision is said if it is not the first, and a price if it is given.
+        """
+        told = {}
+        for model in self.offered:
+            first = model.precisions[0] if model.precisions else ""
+            told[f"precision_{model.key}"] = Told(f"{model.name} in {{}}", {"": "", first: ""})
+            for name, price in zip(model.price_fields, PRICES, strict=False):
+                told[name] = Told(f"{{}} for {price} of {model.name}")
+        if told and self.has_prices:
+            told["currency"] = Told("")
+        usual = "fp32, no price" if self.has_prices else "fp32"
+        title = "Precision and prices" if self.has_prices else "Precision"
+        return {**self.folds_declared, "models": Fold(title, told, usual)}
 
     @property
     def has_prices(self) -> bool:

@@ -3,18 +3,21 @@
 import re
 from collections.abc import Iterable, Mapping
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
 from django.db.models import Q, QuerySet
+from django.forms.boundfield import BoundWidget
 from django.http import QueryDict
 from django.urls import reverse_lazy
 from django.utils.text import capfirst
 
 from accounts.listing import on_offer
+from generation.choices.folded_fields import Fold, Told
 from generation.forms.model_fields import ModelsForm
 from generation.forms.number_lists import numbers, whole_numbers
 from generation.forms.offered_models import offered_models
+from generation.grids.dataset_material import DatasetMaterial, material_of
 from generation.grids.grid_file import (
     HIGHEST_TEMPERATURE,
     LONGEST_CURRENCY,
@@ -24,7 +27,6 @@ from generation.grids.grid_file import (
     of_data,
     usual_max_tokens,
 )
-from generation.grids.question_graphs import askable
 from generation.limits import LONGEST_NAME
 from generation.models import IS_ASKED, Dataset, Grid, Sample
 from generation.retrieval.bm25 import IDF_RULES
@@ -49,6 +51,52 @@ _ANY = {"step": "any", "min": "0"}
 _FIELDS = {"sample": "over"}  # key of a grid → name of its field, if that is another
 
 
+FOLDS = {
+    "others": Fold("Prompt types by key", {"more_prompts": Told("{}", {"": "none"})}),
+    "form": Fold(
+        "Form of the prompts",
+        {
+            "positions": Told("evidence {}"),
+            "budget": Told("{} tokens at most", {"": "no limit of tokens"}),
+            "one_shot": Told("one-shot by {}", {"": "one-shot example of the paper"}),
+        },
+    ),
+    "retrieval": Fold(
+        "Retrieval",
+        {
+            "ranking": Told("{}"),
+            "query": Told("searched by {}"),
+            "idf": Told("idf {}"),
+            "k1": Told("k1 {}"),
+            "b": Told("b {}"),
+        },
+    ),
+    "decoding": Fold(
+        "Seeds, cut-offs and length",
+        {
+            "seeds": Told("seed {}"),
+            "top_p": Told("top-p {}"),
+            "top_k": Told("top-k {}", {"0": "top-k off"}),
+            "max_tokens": Told("{} new tokens at most"),
+        },
+    ),
+}
+
+
+class PromptGroup(NamedTuple):
+    """Prompt types that the form shows together."""
+
+    options: list[BoundWidget]
+    is_chosen: bool  # a type of the group is chosen, so that the page must not fold it away
+    title: str = ""  # "": the group is not folded away
+    note: str = ""  # why it is folded away
+
+
+def _group(options: Iterable[BoundWidget], title: str = "", note: str = "") -> PromptGroup:
+    there = list(options)
+    return PromptGroup(there, any(each.data["selected"] for each in there), title, note)
+
+
 def _listed(kinds: Iterable[PromptType]) -> list[tuple[str, str]]:
     return [(kind.key, f"{kind.number} {kind.title}") for kind in kinds]
 
@@ -66,6 +114,8 @@ def _about_graphs() -> list[tuple[str, str]]:
 class NewGridForm(ModelsForm):
     """The form of a new grid. Models that may cost something have fields for their prices."""
 
+    folds_declared = FOLDS
+
     name = forms.CharField(
         label="Name", max_length=LONGEST_NAME, widget=forms.TextInput(attrs=_PLAIN)
     )
@@ -78,7 +128,8 @@ class NewGridForm(ModelsForm):
                 "hx-include": "closest form",
                 "hx-select": "#id_prompts",
                 "hx-target": "#id_prompts",
-                "hx-select-oob": "#id_max_tokens",
+                "hx-select-oob": "#to-ask,#id_max_tokens,#id_decoding_said",
+                "hx-trigger": "change consume",
             }
         ),
     )
@@ -147,7 +198,8 @@ class NewGridForm(ModelsForm):
         super().__init__(data)
         over = str(data.get("over", ""))
         self.fields["over"].choices = _what_can_be_asked(over)  # type: ignore[attr-defined]
-        if graph_prompts(over):
+        self._material = _material_of(over)
+        if self._material.about_graph:
             self.fields["prompts"].choices += _about_graphs()  # type: ignore[attr-defined]
         self.add_models()
 
@@ -157,9 +209,25 @@ class NewGridForm(ModelsForm):
         return bool(self.fields["over"].choices)  # type: ignore[attr-defined]
 
     @property
-    def has_retrieval_errors(self) -> bool:
-        """Whether there is an error in the fields that the page folds away."""
-        return any(self.has_error(name) for name in RETRIEVAL)
+    def prompt_groups(self) -> list[PromptGroup]:
+        """The prompt types that fit the examples, and the others, which the page folds away."""
+        options = {str(each.data["value"]): each for each in self["prompts"].subwidgets}
+        there = self._material
+        if there.about_graph:
+            twelve = [options.pop(kind.key) for kind in TWELVE]
+            lacks = "" if there.has_passages else ", for which this dataset has no passages"
+            note = f"{len(twelve)} without a graph{lacks}"
+            return [
+                _group(options.values()),
+                _group(twelve, "More prompt types", note),
+            ]
+        lacking = [options.pop(kind.key) for kind in TWELVE if not there.allows(kind)]
+        found = [_group(options.values())]
+        if lacking:
+            what = "golden evidence" if there.has_passages else "passages"
+            note = f"{len(lacking)} that need {what}; this dataset has none"
+            found.append(_group(lacking, "More prompt types", note))
+        return found
 
     def clean_more_prompts(self) -> list[str]:
         """Return the keys of the other prompt types."""
@@ -204,8 +272,8 @@ class NewGridForm(ModelsForm):
 def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
     """Return the first values of a new grid's form: those in the address, else the usual ones."""
     usual, over = GridChoices("", ()), _first_examples(given)
-    if about_graph := graph_prompts(over):
-        usual = usual._replace(prompts=about_graph, max_tokens=(usual_max_tokens(about_graph),))
+    if prompts := _material_of(over).usual_prompts:
+        usual = usual._replace(prompts=prompts, max_tokens=(usual_max_tokens(prompts),))
     slug = over.removeprefix("dataset:")
     if over.startswith("sample:"):
         slug = Sample.objects.values_list("dataset__slug", flat=True).get(pk=over[len("sample:") :])
@@ -231,28 +299,23 @@ def with_fitting_prompts(given: QueryDict) -> QueryDict:
     They do not fit if they are about a knowledge graph and the examples are not, or the other way
     round.
     """
-    about_graph = graph_prompts(given.get("over", ""))
-    if bool(about_graph) == any(map(is_about_graph, given.getlist("prompts"))):
+    there = _material_of(given.get("over", ""))
+    if bool(there.about_graph) == any(map(is_about_graph, given.getlist("prompts"))):
         return given
-    prompts = about_graph or GridChoices("", ()).prompts
+    prompts = there.usual_prompts
     fitting = given.copy()
     fitting.setlist("prompts", list(prompts))
     fitting["max_tokens"] = str(usual_max_tokens(prompts))
     return fitting
 
 
-def graph_prompts(over: str) -> tuple[str, ...]:
-    """Return the prompt types about a knowledge graph that some example has.
-
-    There are none if the dataset has no questions about a graph.
+def _material_of(over: str) -> DatasetMaterial:
+    """Return the material of the dataset of some examples.
 
     Args:
         over: the value of `NewGridForm.over`. It may be anything.
     """
-    if (dataset := _dataset_named(over).values_list("pk", flat=True).first()) is None:
-        return ()
-    by_graph = askable(dataset)
-    return tuple(each.key for each in GRAPHS if each.graph and by_graph[each.graph])
+    return material_of(_dataset_named(over))
 
 
 def _dataset_named(over: str) -> QuerySet[Dataset]:

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
+from generation.choices.folded_fields import Fold, FoldingForm, Told
 from generation.choices.forms import posted_fields
 from generation.filters import FILTER_KEYS, FILTERS, FilterRule
 from generation.models import SampledExample
@@ -19,8 +20,27 @@ VERDICTS = {
 }
 
 
-class SampleForm(forms.Form):
+class SampleForm(FoldingForm):
     """The choices for a new sample: which examples are kept, how many are drawn, by which seed."""
+
+    folds_declared = {
+        "short_evidence": Fold(
+            "Length",
+            {
+                "max_evidence_tokens": Told("fewer than {} tokens"),
+                "tokenizer": Told("counted by {}"),
+            },
+        ),
+        "exact_match": Fold("Exact matches", {"exact_match": Told("{}")}),
+        "draw": Fold(
+            "Seed and part",
+            {
+                "seed": Told("seed {}"),
+                "part": Told("drawn from {}"),
+                "split_seed": Told("split by seed {}"),
+            },
+        ),
+    }
 
     filters = forms.MultipleChoiceField(
         label="Filters", choices=[(rule.key, rule.title) for rule in FILTERS], required=False

@@ -4,7 +4,11 @@ For each K from 1 to K2 there are ⌈K1 / K⌉ prompts of exactly K passages of 
 passages are not forced into it. An example takes Σ ⌈K1 / K⌉ calls.
 """
 
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
 from generation.grids.grid_file import (
+    MULTIPLIED,
     USUAL_MAX_TOKENS,
     USUAL_RETRIEVAL,
     GridChoices,
@@ -15,7 +19,15 @@ from generation.grids.grid_file import (
     Retrieval,
     of_data,
 )
-from generation.text.prompt_types import MOST_FACTS, n_parts, part_key
+from generation.text.prompt_types import MOST_FACTS, n_parts, part_key, prompt_type
+
+
+class RecipeNumbers(NamedTuple):
+    """K1 and K2 of a recipe, and its prompts."""
+
+    k1: int
+    k2: int
+    prompts: tuple[str, ...]  # in the order of the pool: by K, then by part
 
 
 def n_calls(k1: int, k2: int) -> int:
@@ -84,3 +96,24 @@ def recipe_grid(
         retrieval=retrieval,
     )
     return of_data(grid.as_data())
+
+
+def recipe_numbers(choices: Mapping[str, Any]) -> RecipeNumbers | None:
+    """Return the numbers of a recipe's grid; None if it is another kind of grid.
+
+    Args:
+        choices: the choices of a grid as they are stored (`GridChoices.as_data`).
+    """
+    others = (name for name in MULTIPLIED if name != "prompts")
+    if not all(len(choices.get(name, ())) == 1 for name in others):
+        return None
+    keys = choices.get("prompts", [])
+    try:
+        kinds = [prompt_type(key) for key in keys]
+    except ValueError:
+        return None
+    if not kinds or not all(kind.of for kind in kinds):
+        return None
+    k1, k2 = kinds[0].of, max(kind.k for kind in kinds)
+    prompts = recipe_prompts(k1, k2, has_instructions=kinds[0].has_instructions)
+    return RecipeNumbers(k1, k2, prompts) if sorted(prompts) == sorted(keys) else None

@@ -10,6 +10,7 @@ from generation.amounts import UNDEFINED, about, money
 from generation.grids.plan import PlanRow
 from generation.grids.progress import GridProgress
 from generation.grids.question_graphs import NO_GOLD, NO_IMPORTED, NO_MINIMUM, NO_QUESTION
+from generation.grids.recipe import recipe_numbers
 from generation.models import Grid
 from generation.text.prompt_types import is_about_graph, prompt_type
 
@@ -93,6 +94,12 @@ def plain(value: Any) -> str:
 def asks_about_graph(grid: Grid) -> bool:
     """Return whether a grid has prompts about a knowledge graph, so that its responses cite."""
     return any(map(is_about_graph, grid.choices.get("prompts", ())))
+
+
+@register.filter
+def is_recipe(grid: Grid) -> bool:
+    """Return whether a grid asks with every prompt of a recipe, so that the recipe has a page."""
+    return recipe_numbers(grid.choices) is not None
 
 
 @register.filter

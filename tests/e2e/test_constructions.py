@@ -55,7 +55,9 @@ def check(page: Page) -> None:
 
 
 def start(page: Page, endpoint: str) -> None:
+    page.get_by_text("How it writes:").click()
     page.get_by_label("Rounds").fill("2")
+    page.get_by_text("Endpoint: https://query.wikidata.org").click()
     page.get_by_label("Endpoint", exact=True).fill(endpoint)
     page.get_by_role("button", name="Start the construction").click()
     expect(page.get_by_role("alert")).to_contain_text("Not started.")

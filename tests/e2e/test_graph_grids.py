@@ -22,7 +22,12 @@ def test_prompts_follow_the_examples_that_are_chosen(page, sign_in, rosa, tmp_pa
     page.get_by_label("Examples").select_option(label="All of lovelace")
 
     expect(gold).to_be_checked()
-    expect(page.get_by_role("checkbox", name="2 Golden", exact=True)).not_to_be_checked()
+    golden = page.get_by_role("checkbox", name="2 Golden", exact=True)
+    more = page.get_by_text("More prompt types: 12 without a graph")
+    expect(more).to_be_visible()
+    expect(golden).not_to_be_visible()
+    more.click()
+    expect(golden).not_to_be_checked()
     expect(page.get_by_label("New tokens at most")).to_have_value("500")
     # Three types at two temperatures.
     expect(page.get_by_role("status")).to_contain_text("6 setups × 3 examples")

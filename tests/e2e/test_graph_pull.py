@@ -25,6 +25,7 @@ def test_a_pull_is_started_and_followed_to_its_end(page, sign_in, worker, oxigra
     assert not list(complaints(page, "form"))
     page.get_by_label("Dataset").fill("bards")
     page.get_by_label("Names", exact=True).fill("Anne Hathaway\nAnnie Hathaway\nnobody")
+    page.get_by_text("Endpoint: https://query.wikidata.org").click()
     page.get_by_label("Endpoint", exact=True).fill(oxigraph.url)
     page.get_by_role("button", name="Start the pull").click()
 

@@ -22,6 +22,7 @@ def test_removal_is_asked_scored_read_and_followed_to_an_answer(page, sign_in, r
     expect(page.get_by_role("article", name="Removed knowledge")).to_contain_text("nothing asked")
     page.get_by_role("link", name="Removed knowledge").click()
     expect(page.get_by_text("KaLMA, table 5 and figure 4")).to_be_visible()
+    page.get_by_text("Decoding:").click()
     page.get_by_label("Seeds").fill("1, 2")
     page.get_by_role("button", name="Plan it").click()
 

@@ -136,7 +136,11 @@ def test_another_metric_is_chosen_and_started_by_keyboard(page, sign_in, rosa, m
     for _ in range(2):  # the term 'signature' is explained in between
         page.keyboard.press("Tab")
     expect(page.get_by_label("Model", exact=True)).to_be_focused()
-    for _ in range(3):
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    expect(page.get_by_text("Sample: all responses, seed 0")).to_be_focused()
+    page.keyboard.press("Enter")
+    for _ in range(2):
         page.keyboard.press("Tab")
     expect(page.get_by_label("Seed of the draw")).to_be_focused()
     assert page.evaluate("window.sameDocument"), "htmx should show its choices, not a page load"

@@ -122,11 +122,13 @@ def test_a_dataset_with_questions_begins_with_prompts_about_its_graph(researcher
     whole = ["graph-retrieved", "graph-imported", "graph-gold"]
     lacking = [f"graph-gold-minus-{n}" for n in (1, 2, 3)]
     lacking += [f"graph-accuracy-{percent}" for percent in (80, 60, 40, 20)]
-    assert list(page.choices("prompts")) == [*TWELVE, *whole, *lacking]
+    assert list(page.choices("prompts")) == [*whole, *lacking, *TWELVE]
     assert page.fields["prompts"] == whole
     assert page.fields["max_tokens"] == "500"
     # Temperatures 0 and 0.7.
-    assert page.part("to-ask").text.startswith("6 setups × 4 examples")
+    assert page.part("to-ask").text.startswith(
+        "Planning counts the tokens of 6 setups × 4 examples"
+    )
 
 
 def test_a_dataset_without_questions_shows_none_of_them(researcher, tmp_path):

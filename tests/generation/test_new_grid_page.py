@@ -7,6 +7,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from generation.models import Checkpoint, Grid, Sample
 from tests.generation.grid_runs import planned, valley
+from tests.generation.lovelace import lovelace
+from tests.makers import example_row, import_rows
 from tests.shown import shown
 
 pytestmark = pytest.mark.once
@@ -240,6 +242,75 @@ def test_what_is_asked_for_is_sent_to_be_planned(
         researcher.post(NEW, choices())
 
     assert len(sent) == 1
+
+
+# --- what is offered ------------------------------------------------------------------------
+
+
+def offered(client, query):
+    """Return the groups of prompt types: number of types, title, note, whether it is open."""
+    answer = client.get(f"{NEW}?{query}")
+    groups = answer.context["form"].prompt_groups
+    return [(len(each.options), each.title, each.note, each.is_chosen) for each in groups]
+
+
+def test_a_dataset_with_a_graph_offers_its_prompts_first(researcher, tmp_path):
+    lovelace(tmp_path)
+
+    # Three kinds of graph, 1 to 3 members removed, and four accuracies.
+    note = "12 without a graph, for which this dataset has no passages"
+    assert offered(researcher, "dataset=lovelace") == [
+        (10, "", "", True),
+        (12, "More prompt types", note, False),
+    ]
+
+
+def test_prompts_that_a_dataset_cannot_have_are_folded_away_with_the_reason(researcher, tmp_path):
+    passage = {"id": "p1", "text": "A passage."}
+    import_rows(tmp_path / "1", "Bare", examples=[example_row(evidence=[])])
+    import_rows(tmp_path / "2", "Ungolden", examples=[example_row(evidence=[passage])])
+    valley(tmp_path)
+
+    # Types 1 and 9 show no passages, 11 and 12 show passages that are not golden.
+    assert offered(researcher, "dataset=bare") == [
+        (2, "", "", True),
+        (10, "More prompt types", "10 that need passages; this dataset has none", False),
+    ]
+    assert offered(researcher, "dataset=ungolden") == [
+        (4, "", "", True),
+        (8, "More prompt types", "8 that need golden evidence; this dataset has none", False),
+    ]
+    assert offered(researcher, "dataset=valley") == [(12, "", "", True)]
+
+
+def test_a_chosen_prompt_is_never_folded_away(researcher, tmp_path):
+    lovelace(tmp_path)
+    asked = choices(over="dataset:lovelace", prompts=["graph-gold", "golden"], temperatures="hot")
+
+    answer = researcher.post(NEW, asked)
+
+    groups = answer.context["form"].prompt_groups
+    assert [each.is_chosen for each in groups] == [True, True]
+    assert shown(answer).fields["prompts"] == ["graph-gold", "golden"]
+    [folded] = [each for each in shown(answer).parts("more") if "12 without" in each.text]
+    assert folded.is_open
+
+
+def test_folded_values_are_said_and_a_mistake_in_them_is_open(researcher, dataset):
+    page = shown(researcher.get(NEW))
+    asked = choices(top_p="1.5", seeds="1, 2", positions=["before-last-turn"], budget="900")
+
+    refused = shown(researcher.post(NEW, asked))
+
+    said = "seed 0, top-p 1, top-k off, 128 new tokens at most"
+    assert page.part("id_decoding_said").text == said
+    assert not any(each.is_open for each in page.parts("more"))
+    said = "seed 1, 2, top-p 1.5, top-k off, 128 new tokens at most"
+    assert refused.part("id_decoding_said").text == said
+    said = "evidence just before the last turn, 900 tokens at most, one-shot example of the paper"
+    assert refused.part("id_form_said").text == said
+    [opened] = [each for each in refused.parts("more") if each.is_open]
+    assert "Top-p" in opened.text
 
 
 # --- by a file ------------------------------------------------------------------------------

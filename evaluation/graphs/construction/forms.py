@@ -19,7 +19,8 @@ from evaluation.graphs.construction.services.entries_check import (
     checked,
     unsigned,
 )
-from evaluation.graphs.forms.endpoint import EndpointForm
+from evaluation.graphs.forms.endpoint import ENDPOINT, EndpointForm
+from generation.choices.folded_fields import Fold, Told
 from generation.forms.offered_models import offered_models
 from generation.importers.errors import DatasetError, TooLargeError
 from generation.models import ConstructedDataset, ConstructionEntry
@@ -131,6 +132,18 @@ class ConstructionForm(EndpointForm):
     """The choices about a new construction: its name, model, endpoint and decoding."""
 
     declared = ConstructionPlan
+    folds_declared = {
+        "endpoint": ENDPOINT,
+        "writing": Fold(
+            "How it writes",
+            {
+                "n_rounds": Told("{} rounds", {"1": "1 round"}),
+                "temperature": Told("temperature {}"),
+                "precision": Told("{}"),
+                "seed": Told("seed {}"),
+            },
+        ),
+    }
 
     name = forms.CharField(
         label="Name", max_length=100, widget=forms.TextInput(attrs={"autocomplete": "off"})

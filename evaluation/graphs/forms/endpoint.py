@@ -2,15 +2,27 @@
 
 from typing import Any, ClassVar
 
-from django import forms
-
+from generation.choices.folded_fields import Fold, FoldingForm, Told
 from generation.choices.forms import posted_fields
 
 PLAIN = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
 
 
-class EndpointForm(forms.Form):
+ENDPOINT = Fold(
+    "Endpoint",
+    {
+        "endpoint": Told("{}"),
+        "entities": Told("entities begin with {}"),
+        "language": Told("labels in {}"),
+        "allow_private": Told("", {"True": "private addresses allowed"}),
+    },
+)
+
+
+class EndpointForm(FoldingForm):
     """The declared choices of a plan, which include an endpoint and how its graph is read."""
+
+    folds_declared = {"endpoint": ENDPOINT}
 
     declared: ClassVar[type[tuple[Any, ...]]]
 

@@ -15,6 +15,7 @@ from evaluation.runs.services.distillation import (
     data_of,
 )
 from evaluation.runs.services.prompt_search import SearchPlan, Slice, slice_of
+from generation.choices.folded_fields import Fold, FoldingForm, Told
 from generation.choices.forms import posted_fields
 from generation.models import Checkpoint
 
@@ -27,8 +28,18 @@ def _name(label: str, help_text: str) -> forms.CharField:
     )
 
 
-class PromptSearchForm(forms.Form):
+class PromptSearchForm(FoldingForm):
     """A new prompt search: its slice, its model, and its number of examples."""
+
+    folds_declared = {
+        "examples": Fold(
+            "Examples tried",
+            {
+                "n_examples": Told("{} examples", {"": "all rated examples"}),
+                "seed": Told("in the order of seed {}"),
+            },
+        ),
+    }
 
     slice = forms.ChoiceField(
         label="Slice",
@@ -78,8 +89,20 @@ class PromptSearchForm(forms.Form):
         return slice_of(self.plan())
 
 
-class DistillationForm(forms.Form):
+class DistillationForm(FoldingForm):
     """A new distillation: the run with the scores, the encoder, and the choices of the training."""
+
+    folds_declared = {
+        "training": Fold(
+            "Training",
+            {
+                "epochs": Told("{} epochs", {"1": "1 epoch"}),
+                "batch_size": Told("batches of {}"),
+                "learning_rate": Told("learning rate {}"),
+                "seed": Told("seed {}"),
+            },
+        ),
+    }
 
     run = forms.ModelChoiceField(
         MetricRun.objects.none(),

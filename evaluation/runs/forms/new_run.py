@@ -20,9 +20,11 @@ from evaluation.runs.choices import (
     precisions_of,
     sample_of,
 )
+from evaluation.runs.model_checks import is_on_hub
 from evaluation.runs.plan import RunPlan, responses_of_study
 from evaluation.runs.prompts import prompts_for
 from generation.choices.declaration import ChoiceError
+from generation.choices.folded_fields import Fold, FoldingForm, Told
 from generation.choices.forms import posted_fields
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
@@ -32,7 +34,7 @@ PRECISIONS = {"fp32": "fp32, the reference", "bf16": "bf16, quicker on most mach
 OF_EVERY_METRIC = ("over", "evidence")  # choices that are kept when another metric is chosen
 
 
-class NewRunForm(forms.Form):
+class NewRunForm(FoldingForm):
     """A new run. The chosen metric and the chosen model decide which fields it has."""
 
     over = forms.ChoiceField(label="Responses")
@@ -61,6 +63,18 @@ class NewRunForm(forms.Form):
         if not self.kind.needs_evidence:
             del self.fields["evidence"]
 
+    def all_folds(self) -> dict[str, Fold]:
+        """Return the folds. If no number of responses is given, the metric's usual one is said."""
+        words, usual = "{} responses of each model", self.kind.usual_sample
+        said = {"0": "all responses", "": "all responses"}
+        if usual is not None:
+            said[""] = words.replace("{}", str(usual))
+        sample = {"sample": Told(words, said), "seed": Told("seed {}")}
+        return {
+            "precision": Fold("Precision", {"precision": Told("{}")}),
+            "sample": Fold("Sample", sample),
+        }
+
     def _add_precision(self, data: Mapping[str, Any]) -> None:
         """Add the field of the precision if there are several, or if the one sent is wrong."""
         backend = self._backend(data)
@@ -77,6 +91,13 @@ class NewRunForm(forms.Form):
         """Return the backend of the model that was sent; "" if there is no such model."""
         spec = model_called(data["model"]) if data.get("model") in dict(self.models) else None
         return spec.backend if spec else ""
+
+    @property
+    def is_on_hub(self) -> bool:
+        """Whether the chosen model is named as on the Hugging Face hub, so it may be downloaded."""
+        name = self.data.get("model")
+        spec = model_called(str(name)) if name in dict(self.models) else None
+        return spec is not None and is_on_hub(spec)
 
     @property
     def shows_another_metric(self) -> bool:

@@ -20,6 +20,7 @@ from evaluation.tradeoffs.scorers import (
     scorers_of,
 )
 from generation.choices.declaration import made, values_of
+from generation.choices.folded_fields import Fold, FoldingForm, Told
 from generation.choices.forms import posted_fields
 from generation.forms.offered_models import offered_models
 from generation.grids.grid_file import (
@@ -42,8 +43,29 @@ TITLES = {
 _PLAIN = {"autocapitalize": "none", "autocomplete": "off"}
 
 
-class RecipeForm(forms.Form):
+class RecipeForm(FoldingForm):
     """The form of a new recipe; K1 and K2 follow from a target and a budget where not typed."""
+
+    folds_declared = {
+        "passages": Fold(
+            "K1, K2 and tokens",
+            {
+                "k1": Told("K1 {}", {"": "K1 from the recall"}),
+                "k2": Told("K2 {}", {"": "K2 from the tokens"}),
+                "budget": Told("{} tokens of a prompt at most", {"": "no limit of tokens"}),
+            },
+        ),
+        "asking": Fold(
+            "Search, temperature and instructions",
+            {
+                "query": Told("searched by {}"),
+                "temperature": Told("temperature {}"),
+                "has_instructions": Told(
+                    "", {"True": "with instructions", "False": "no instructions"}
+                ),
+            },
+        ),
+    }
 
     model = forms.ChoiceField(label="Model")
     sample = forms.ChoiceField(label="Examples", required=False)

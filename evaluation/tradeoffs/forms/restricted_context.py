@@ -17,6 +17,7 @@ from evaluation.tradeoffs.recall_lines import (
 from evaluation.tradeoffs.recalls import USUAL_K, Recalls
 from evaluation.tradeoffs.reports.restricted_context import RestrictedChoices
 from generation.choices.declaration import ChoiceError, fields_of
+from generation.choices.folded_fields import Fold, FoldingForm, Told
 from generation.choices.forms import form_field
 from generation.grids.cells import models_there
 from generation.grids.grid_file import GridChoices, GridError
@@ -125,8 +126,18 @@ class RestrictedForm(forms.Form):
         return usual if value in (None, "") else value
 
 
-class PlanRestrictedForm(forms.Form):
+class PlanRestrictedForm(FoldingForm):
     """A grid of restricted context to be planned: one model, at temperature 0."""
+
+    folds_declared = {
+        "curves": Fold(
+            "Non-evidence and shares",
+            {
+                "non_evidence": Told("non-evidence {}", {"[]": "no non-evidence"}),
+                "shares": Told("{} shares of the dialog"),
+            },
+        ),
+    }
 
     name = forms.CharField(
         label="Name",

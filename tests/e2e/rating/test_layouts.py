@@ -1,7 +1,10 @@
 """Responses side by side and in turn, pairs, and texts of every kind."""
 
+import os
 import re
+from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Vote, VoteChange
@@ -12,6 +15,44 @@ from tests.e2e.rating.keys import (
     submitted,
 )
 from tests.makers import example_row, response_row
+
+
+def heights(page):
+    """Return the heights of the desk, the dialog and the evidence."""
+    return [
+        page.locator(selector).evaluate("each => each.getBoundingClientRect().height")
+        for selector in (".desk", "#dialog", "#evidence")
+    ]
+
+
+@pytest.mark.parametrize(("n_turns", "is_long"), [(1, False), (41, True)])
+def test_a_dialog_takes_the_height_that_it_needs_up_to_a_half(
+    page, tmp_path, rating, n_turns, is_long
+):
+    speakers = [("user", "assistant")[n % 2] for n in range(n_turns)]
+    turns = [{"speaker": speaker, "text": "Did the mill close?"} for speaker in speakers]
+    responses = [response_row(key, "e1", setup=f"model-{key}") for key in ("a", "b")]
+    examples = [example_row("e1", turns=turns)]
+    dataset = material(tmp_path / "m", examples=examples, responses=responses)
+    rating(opened(dataset, arms=["merged"]))
+
+    for width, height in ((1440, 900), (1280, 720)):
+        page.set_viewport_size({"width": width, "height": height})
+        desk, dialog, evidence = heights(page)
+        assert dialog + evidence == pytest.approx(desk, abs=2)
+        if is_long:
+            assert dialog == pytest.approx(desk / 2, abs=2)
+        else:
+            assert dialog < desk / 3
+        shoot(page, f"desk-{n_turns}-{width}")
+    page.set_viewport_size({"width": 390, "height": 844})
+    shoot(page, f"desk-{n_turns}-390")
+
+
+def shoot(page, name):
+    if folder := os.environ.get("SHOTS"):
+        page.screenshot(path=Path(folder) / f"{name}.png")
+
 
 # --- other layouts ---------------------------------------------------------------------------
 

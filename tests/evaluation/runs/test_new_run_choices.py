@@ -182,13 +182,13 @@ def test_a_sample_is_so_many_responses_of_each_model(researcher, tmp_path):
     def to_score(**more):
         return shown(researcher.get(NEW, run_choices(sample="4", **more))).part("to-score").text
 
-    assert to_score().startswith("8 responses")  # 4 of each of two models
+    assert to_score().startswith("A worker scores 8 responses")  # 4 of each of two models
     researcher.post(NEW, run_choices(sample="4", seed="3"))
 
     run = work(MetricRun.objects.get())
     assert run.scores.count() == 8
     assert "|sample:4@3|" in run.signature
-    assert to_score(seed="3").startswith("0 responses")
+    assert to_score(seed="3").startswith("A worker scores 0 responses")
 
 
 def test_a_prompt_that_a_search_has_found_can_be_chosen(researcher, dataset, models):

@@ -73,12 +73,12 @@ def test_it_says_how_many_responses_have_no_score_under_the_choices(researcher, 
         answer = researcher.get(NEW, run_choices(**chosen), headers={"HX-Request": "true"})
         return shown(answer).part("to-score").text.partition(" without a score")[0]
 
-    assert n_to_score() == "7 responses"
-    assert n_to_score(window="0") == "0 responses"
-    assert n_to_score(window="0", threshold="0.6") == "12 responses"
+    assert n_to_score() == "A worker scores 7 responses"
+    assert n_to_score(window="0") == "A worker scores 0 responses"
+    assert n_to_score(window="0", threshold="0.6") == "A worker scores 12 responses"
     assert n_to_score(window="") == ""
     page = shown(researcher.get(f"{NEW}?dataset=mill&model=lexical"))
-    assert page.part("to-score").text.startswith("7 responses")
+    assert page.part("to-score").text.startswith("A worker scores 7 responses")
 
 
 def test_starting_makes_the_run_and_sends_its_chunks(

@@ -16,6 +16,7 @@ from generation.services.grids import make_plan, start_grid
 from tests.evaluation.makers_of_scores import make_run, make_score
 from tests.evaluation.metric_runs import work as score
 from tests.evaluation.tradeoffs.valley import valley
+from tests.generation.grid_runs import planned
 from tests.generation.question_makers import ask
 from tests.makers import statements
 from tests.shown import shown
@@ -87,6 +88,19 @@ def asked_recipe(client, dataset):
     start_grid(grid, None)
     grid.refresh_from_db()
     return ask(grid)
+
+
+def test_the_page_of_its_grid_leads_back_to_the_recipe(researcher, dataset):
+    start(researcher, dataset)
+    other = planned(dataset, name="no recipe")
+
+    def links(grid):
+        return shown(researcher.get(reverse("grids:grid", args=[grid.pk]))).links
+
+    recipe = Grid.objects.exclude(pk=other.pk).get()
+    there = reverse("tradeoffs:recipe-progress", args=[dataset.slug, recipe.pk])
+    assert links(recipe)["Recipe"] == there
+    assert "Recipe" not in links(other)
 
 
 # --- the plan -------------------------------------------------------------------------------

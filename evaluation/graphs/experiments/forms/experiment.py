@@ -17,6 +17,7 @@ from evaluation.metrics.registry import METRICS
 from evaluation.runs.choices import model_called, models_for, precisions_of
 from evaluation.runs.model_checks import why_unusable
 from generation.choices.declaration import ChoiceError
+from generation.choices.folded_fields import Fold, FoldingForm, Told
 from generation.choices.forms import posted_fields
 from generation.forms.model_fields import ModelsForm
 from generation.forms.number_lists import numbers, whole_numbers
@@ -32,6 +33,17 @@ def listed(values: tuple[float, ...]) -> str:
 
 class StartForm(ModelsForm):
     """The models to ask in an experiment, and how to ask them. Initial values are the paper's."""
+
+    folds_declared = {
+        "decoding": Fold(
+            "Decoding",
+            {
+                "temperatures": Told("temperature {}"),
+                "seeds": Told("seed {}"),
+                "max_tokens": Told("{} new tokens at most"),
+            },
+        ),
+    }
 
     models = forms.MultipleChoiceField(label="Models", widget=forms.CheckboxSelectMultiple)
     temperatures = numbers(
@@ -116,8 +128,20 @@ class _Offered(NamedTuple):
     precision: str
 
 
-class ScoreForm(forms.Form):
+class ScoreForm(FoldingForm):
     """The model that scores the answers of an experiment: an entailment model or a judge."""
+
+    folds_declared = {
+        "drawn": Fold(
+            "Answers drawn",
+            {
+                "n_judged": Told(
+                    "{} of each row", {"": "as many as the experiment has", "0": "all answers"}
+                ),
+                "seed": Told("seed {}"),
+            },
+        ),
+    }
 
     model = forms.ChoiceField(label="Model")
 
