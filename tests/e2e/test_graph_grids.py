@@ -4,6 +4,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
+from tests.e2e.axe import violations
 from tests.generation.grid_runs import valley
 from tests.generation.lovelace import lovelace
 
@@ -27,6 +28,9 @@ def test_prompts_follow_the_examples_that_are_chosen(page, sign_in, rosa, tmp_pa
     expect(more).to_be_visible()
     expect(golden).not_to_be_visible()
     more.click()
+    for fold in ("Prompt types by key:", "Form of the prompts:", "Retrieval:", "Seeds,"):
+        page.locator("summary", has_text=fold).click()
+    assert not list(violations(page))
     expect(golden).not_to_be_checked()
     expect(page.get_by_label("New tokens at most")).to_have_value("500")
     # Three types at two temperatures.
