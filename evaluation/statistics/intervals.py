@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
 
 from evaluation.statistics.variance_recovery import ends_of_sum
+from evaluation.statistics.wilson import independent_items, wilson_ends
 
 SHARE_METHOD = "Wilson interval with the design effect of dialogs"
 BOOTSTRAP_METHOD = "expanded percentile bootstrap over dialogs"
@@ -298,41 +299,24 @@ def share_interval(
 ) -> Interval:
     """Return the Wilson interval of a share whose items come in dialogs.
 
-    It is Wilson's formula (1927) with two changes. The quantile is that of Student's t with as many
-    degrees of freedom as there are dialogs, less one. And n is replaced by the number of
-    independent items that would make the share as uncertain as it is between dialogs:
-    p (1 - p) / V, where V is the linearised variance of a ratio of sums over dialogs (Franco,
-    Little, Louis and Slud, 2019). When the share is 0 or 1, nothing varies; n is then the number
-    of dialogs, as if all items of a dialog were one.
+    Student's t has as many degrees of freedom as there are dialogs, less one. `wilson.py` says how
+    many independent items the share is worth.
 
     Args:
         by_dialog: the two sums of each dialog, (n_dialogs, 2).
-        most_items: the upper limit of n. For items that are 0 or 1 it is their number, because
-            dialogs that happen to be alike give no more information than that.
+        most_items: the upper limit of independent items. For items that are 0 or 1 it is their
+            number, because dialogs that happen to be alike give no more information than that.
         level: the share of such intervals that hold the true share.
 
     Returns:
         Both ends in [0, 1]; undefined with fewer than two dialogs that have data.
     """
     sums = by_dialog[by_dialog[:, 1] > 0]
-    n_dialogs = len(sums)
-    if n_dialogs < 2:
+    if len(sums) < 2:
         return UNDEFINED
-    total = float(sums[:, 1].sum())
-    share = float(sums[:, 0].sum() / total)
-    residuals = sums[:, 0] - share * sums[:, 1]
-    variance = float(residuals @ residuals) / total**2 * n_dialogs / (n_dialogs - 1)
-    spread = share * (1 - share)
-    if spread <= 0:
-        n = float(n_dialogs)
-    else:
-        n = min(spread / variance if variance > spread * 1e-18 else math.inf, most_items)
-    t2 = float(stdtrit(n_dialogs - 1, (1 + level) / 2)) ** 2
-    middle = (share + t2 / n / 2) / (1 + t2 / n)
-    half = math.sqrt(t2 / n * (spread + t2 / n / 4)) / (1 + t2 / n)
-    return Interval(
-        max(0.0, float(min(middle - half, share))), min(1.0, float(max(middle + half, share)))
-    )
+    share = float(sums[:, 0].sum() / sums[:, 1].sum())
+    t = float(stdtrit(len(sums) - 1, (1 + level) / 2))
+    return Interval(*wilson_ends(share, independent_items(sums, most_items), t))
 
 
 def percentile_interval(resampled: Floats, n_dialogs: int, level: float = 0.95) -> Interval:
