@@ -52,10 +52,27 @@ def mcnemar_p(n_up: int, n_down: int) -> float:
     Args:
         n_up: pairs with no in the first and yes in the second.
         n_down: pairs with yes in the first and no in the second.
+
+    Raises:
+        ValueError: a number is negative.
     """
     if min(n_up, n_down) < 0:
         raise ValueError(f"{n_up} up and {n_down} down, expected 0 or more")
     return min(1.0, 2 * float(bdtr(min(n_up, n_down), n_up + n_down, 0.5)))
+
+
+def mcnemar_mid_p(n_up: int, n_down: int) -> float:
+    """Return the mid-p-value of McNemar's test, two-sided; 1 without discordant pairs.
+
+    It is `mcnemar_p` less the probability of the observed number, which makes it less cautious and
+    still rarely wrong (Fagerland, Lydersen and Laake, 2013). `mcnemar_p` says what the arguments
+    are.
+    """
+    smaller, n_discordant = min(n_up, n_down), n_up + n_down
+    if n_up == n_down:
+        return 1.0
+    observed: float = math.comb(n_discordant, smaller) / 2**n_discordant
+    return mcnemar_p(n_up, n_down) - observed
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -69,6 +86,22 @@ def holm(p_values: Sequence[float]) -> list[float]:
     # The smallest p is multiplied by the number of tests, the next by one less, and so on.
     factors = np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * factors))
+    return [float(each) for each in adjusted]
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """Return p-values adjusted so that their level limits the share of false discoveries.
+
+    The step-up method (Benjamini and Hochberg, 1995) is for many tests of which some may be wrong;
+    `holm` is for a family in which no test may be wrong. NaN means that there was no test: it stays
+    NaN and does not count.
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    adjusted = np.full(p.shape, math.nan)
+    falling = [place for place in np.argsort(-p, kind="stable") if not math.isnan(p[place])]
+    # The largest p is multiplied by n / n, the next by n / (n - 1), and so on.
+    factors = len(falling) / np.arange(len(falling), 0, -1)
+    adjusted[falling] = np.minimum(1.0, np.minimum.accumulate(p[falling] * factors))
     return [float(each) for each in adjusted]
 
 
@@ -144,7 +177,7 @@ def direction(
     relative = contrasts[np.abs(contrasts) > TIE * largest] / largest
     found, found_dialogs = _far(relative.sum(), np.sign(relative).sum())
     n_as_far = 0
-    for sums, dialogs in _sign_patterns(np.abs(relative), seed, n_permutations):
+    for sums, dialogs in sign_patterns(np.abs(relative), seed, n_permutations):
         drawn, drawn_dialogs = _far(sums, dialogs)
         is_tied = np.abs(drawn - found) <= TIE
         is_as_far = np.where(is_tied, drawn_dialogs >= found_dialogs, drawn > found)
@@ -160,10 +193,16 @@ def _far(sums: Floats, dialogs: ArrayLike) -> tuple[Floats, Floats]:
     return np.abs(sums), np.asarray(dialogs) * side
 
 
-def _sign_patterns(
+def sign_patterns(
     sizes: Floats, seed: int, n_permutations: int
 ) -> Iterator[tuple[Floats, Indexes]]:
-    """Yield sums of sizes with random signs, and how many more signs are positive than negative."""
+    """Yield sums of sizes with random signs, and how many more signs are positive than negative.
+
+    Args:
+        sizes: positive numbers, (n,) with n >= 1; those equal to 10 decimals count as equal.
+        seed: seed of the signs.
+        n_permutations: how many sums are drawn, over all arrays.
+    """
     random = np.random.default_rng(seed)
     distinct, place, n_equal = np.unique(sizes.round(10), return_inverse=True, return_counts=True)
     is_grouped = GROUPED * len(distinct) <= len(sizes)

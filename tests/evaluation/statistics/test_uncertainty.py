@@ -5,15 +5,18 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from evaluation.statistics.intervals import share_from
 from evaluation.statistics.uncertainty import (
     accuracy_statistics,
+    benjamini_hochberg,
     contrast_by_dialog,
     direction,
     holm,
+    mcnemar_mid_p,
     mcnemar_p,
     visible_shift,
 )
@@ -66,6 +69,23 @@ def test_negative_counts_are_refused():
         mcnemar_p(3, -1)
 
 
+@pytest.mark.parametrize(("n_up", "n_down"), list(product([0, 1, 2, 5, 6, 7, 30, 400], repeat=2)))
+def test_the_mid_p_value_takes_off_the_probability_of_the_observed_number(n_up, n_down):
+    exact = mcnemar([[9, n_up], [n_down, 9]], exact=True).pvalue
+    observed = binom.pmf(n_up, n_up + n_down, 0.5)
+
+    # With equal numbers, the two tails have the observed one in common: both mid-ps make up 1.
+    expected = 1 if n_up == n_down else exact - observed
+    assert mcnemar_mid_p(n_up, n_down) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_mid_p_value_by_hand():
+    # 7 up, 1 down: 2 · (1 + 8) / 2^8 - 8 / 2^8
+    assert mcnemar_mid_p(7, 1) == mcnemar_mid_p(1, 7) == pytest.approx(10 / 256)
+    assert mcnemar_mid_p(0, 3) == pytest.approx(1 / 8)
+    assert mcnemar_mid_p(0, 0) == 1
+
+
 # Holm
 
 
@@ -86,6 +106,25 @@ def test_a_test_that_was_not_made_does_not_count():
     assert holm([NAN, 0.02, NAN, 0.01]) == pytest.approx([NAN, 0.02, NAN, 0.02], nan_ok=True)
     assert holm([NAN]) == pytest.approx([NAN], nan_ok=True)
     assert holm([]) == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_benjamini_hochberg_equals_statsmodels(seed):
+    random = np.random.default_rng(seed)
+    p_values = np.round(random.random(7) ** 3, 2)  # some are equal
+
+    expected = multipletests(p_values, method="fdr_bh")[1]
+
+    assert benjamini_hochberg(p_values.tolist()) == pytest.approx(expected)
+
+
+def test_benjamini_hochberg_by_hand():
+    # 0.01 · 3; min(0.04, 0.02 · 3 / 2); 0.04 · 3 / 3; a test that was not made does not count
+    assert benjamini_hochberg([0.02, 0.01, NAN, 0.04]) == pytest.approx(
+        [0.03, 0.03, NAN, 0.04], nan_ok=True
+    )
+    assert benjamini_hochberg([NAN]) == pytest.approx([NAN], nan_ok=True)
+    assert benjamini_hochberg([]) == []
 
 
 # What shift could have been seen
