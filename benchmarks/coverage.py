@@ -1,10 +1,13 @@
 """Check on simulated studies whether 95 % intervals hold the true figure in 95 % of all studies.
 
-Every study has 100 or 400 dialogs with four setups, whose responses are alike within a dialog. Its
-figures get their intervals as on every page. The exit status is 1 if a coverage is outside 93 to
-97 %, widened by two Monte-Carlo errors.
+The first table is about figures of all pages: every study has 100 or 400 dialogs with four setups,
+whose responses are alike within a dialog, and figures get their intervals as on every page. The
+second table is about few labels (prediction-powered figures) and about A against B, and has rates
+of rejection for tests (`few_labels.py`). The exit status is 1 if a coverage is outside 93 to 97 %,
+or a test rejects without an effect in more than 5 % of studies, widened by two Monte-Carlo errors.
 
     .venv/bin/python benchmarks/coverage.py --runs 2000
+    .venv/bin/python benchmarks/coverage.py --only few-labels --quick
 """
 
 import argparse
@@ -15,12 +18,13 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from benchmarks import few_labels
 from evaluation.statistics.agreement import (
     fleiss_kappa_from,
     fleiss_kappa_statistics,
@@ -51,6 +55,7 @@ CEILING = 0.93
 YES = 0.8  # share of yes among votes whose agreement is measured
 BATCH = 100  # number of studies that share their resamples
 LOWEST, HIGHEST = 0.93, 0.97
+OUTSIDE = "  outside"
 
 
 class Simulated(NamedTuple):
@@ -259,32 +264,57 @@ def coverages(options: argparse.Namespace) -> Iterator[Coverage]:
                 )
 
 
+def table_of_figures(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Print the first table and yield its rows."""
+    error = math.sqrt(0.95 * 0.05 / options.runs)
+    lowest, highest = LOWEST - 2 * error, HIGHEST + 2 * error
+    write = sys.stdout.write
+    write(f"{'method':<62}{'statistic':<30}{'true':>7}{'dialogs':>9}{'coverage':>10}{'width':>8}\n")
+    for row in coverages(options):
+        is_outside = not lowest <= row.coverage <= highest
+        write(
+            f"{row.method:<62}{row.statistic:<30}{row.true_value:>7.2f}{row.n_dialogs:>9}"
+            f"{row.coverage:>10.4f}{row.mean_width:>8.3f}{OUTSIDE if is_outside else ''}\n"
+        )
+        sys.stdout.flush()
+        yield row._asdict() | {"is_outside": is_outside}
+
+
+def table_of_few_labels(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Print the second table and yield its rows; figures without a value are None."""
+    sys.stdout.write(few_labels.header() + "\n")
+    for cell in few_labels.cells(options.runs, options.seed):
+        is_outside = few_labels.is_outside(cell, options.runs)
+        sys.stdout.write(few_labels.line(cell) + (OUTSIDE if is_outside else "") + "\n")
+        sys.stdout.flush()
+        row = {name: None if value != value else value for name, value in cell._asdict().items()}
+        yield row | {"is_outside": is_outside}
+
+
+TABLES = {"figures": table_of_figures, "few-labels": table_of_few_labels}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--runs", type=int, default=2000, help="simulated studies for each line")
-    parser.add_argument("--resamples", type=int, default=1000)
+    parser.add_argument("--quick", action="store_true", help="100 studies for each line")
+    parser.add_argument("--only", choices=TABLES, help="one of the two tables")
+    parser.add_argument("--resamples", type=int, default=1000, help="of the first table")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     options = parser.parse_args()
+    if options.quick:
+        options.runs = 100
     began = time.perf_counter()
-    error = math.sqrt(0.95 * 0.05 / options.runs)
-    lowest, highest = LOWEST - 2 * error, HIGHEST + 2 * error
-    write = sys.stdout.write
-    write(f"{'method':<62}{'statistic':<30}{'true':>7}{'dialogs':>9}{'coverage':>10}{'width':>8}\n")
-    rows = []
-    for row in coverages(options):
-        is_outside = not lowest <= row.coverage <= highest
-        rows.append(row._asdict() | {"is_outside": is_outside})
-        write(
-            f"{row.method:<62}{row.statistic:<30}{row.true_value:>7.2f}{row.n_dialogs:>9}"
-            f"{row.coverage:>10.4f}{row.mean_width:>8.3f}{'  outside' if is_outside else ''}\n"
-        )
-        sys.stdout.flush()
+    tables = [options.only] if options.only else list(TABLES)
+    rows = [row for table in tables for row in TABLES[table](options)]
     n_outside = sum(row["is_outside"] for row in rows)
     seconds = round(time.perf_counter() - began, 1)
-    write(
+    error = math.sqrt(0.95 * 0.05 / options.runs)
+    lowest, highest = LOWEST - 2 * error, HIGHEST + 2 * error
+    sys.stdout.write(
         f"{n_outside} of {len(rows)} outside {lowest:.2%} to {highest:.2%}, "
         f"{options.runs} runs each, {seconds} seconds\n"
     )
@@ -299,7 +329,7 @@ def main() -> None:
             "seconds": seconds,
             "rows": rows,
         }
-        write(json.dumps(summary) + "\n")
+        sys.stdout.write(json.dumps(summary) + "\n")
     sys.exit(1 if n_outside else 0)
 
 
