@@ -23,7 +23,7 @@ class DemoPasswordsRefused:
         password: str | None = None,
         **kwargs: Any,
     ) -> None:
-        if password in DEMO_PASSWORDS.values() and not settings.DEBUG:
+        if password in DEMO_PASSWORDS.values() and not settings.IS_ON_OWN_MACHINE:
             raise PermissionDenied("a demo password, and DJANGO_DEBUG is off")
 
 

@@ -34,26 +34,29 @@ if (mode := DATA_DIR.stat().st_mode & 0o7777) & 0o077:  # other users of the mac
 
 # --- safety ---------------------------------------------------------------------------------
 
-DEBUG = env.bool("DJANGO_DEBUG", default=False)
-SECRET_KEY = env.str("DJANGO_SECRET_KEY", default="development-only" if DEBUG else "")
+# Whether this is a site on its user's own machine, where the demo's public passwords are accepted.
+IS_ON_OWN_MACHINE = env.bool("DJANGO_DEBUG", default=False)
+# The demo shows the site's own pages of errors, as a server does.
+DEBUG = IS_ON_OWN_MACHINE and not env.bool("ATTEST_IS_DEMO", default=False)
+SECRET_KEY = env.str("DJANGO_SECRET_KEY", default="development-only" if IS_ON_OWN_MACHINE else "")
 ALLOWED_HOSTS: list[str] = env.list(
-    "DJANGO_ALLOWED_HOSTS", default=["127.0.0.1", "localhost"] if DEBUG else []
+    "DJANGO_ALLOWED_HOSTS", default=["127.0.0.1", "localhost"] if IS_ON_OWN_MACHINE else []
 )
 SHORTEST_SECRET_KEY = 50  # characters
 if not SECRET_KEY:
     raise ImproperlyConfigured(
         "Set DJANGO_SECRET_KEY. On your own machine, set DJANGO_DEBUG=1 instead."
     )
-if not DEBUG and len(SECRET_KEY) < SHORTEST_SECRET_KEY:
+if not IS_ON_OWN_MACHINE and len(SECRET_KEY) < SHORTEST_SECRET_KEY:
     raise ImproperlyConfigured(
         f"DJANGO_SECRET_KEY has {len(SECRET_KEY)} characters; expected {SHORTEST_SECRET_KEY} or "
         "more, drawn at random: python -c 'import secrets; print(secrets.token_urlsafe(50))'"
     )
-if not DEBUG and (not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS):
+if not IS_ON_OWN_MACHINE and (not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS):
     raise ImproperlyConfigured(
         "Set DJANGO_ALLOWED_HOSTS to the names of the site's hosts, without '*'."
     )
-if DEBUG and not set(ALLOWED_HOSTS) <= {"127.0.0.1", "localhost", "[::1]"}:
+if IS_ON_OWN_MACHINE and not set(ALLOWED_HOSTS) <= {"127.0.0.1", "localhost", "[::1]"}:
     # `make demo` leaves DJANGO_DEBUG=1 in .env. No server may run with that by mistake.
     raise ImproperlyConfigured(
         "DJANGO_DEBUG=1 is only for a site on your own machine, but DJANGO_ALLOWED_HOSTS names "
@@ -61,17 +64,17 @@ if DEBUG and not set(ALLOWED_HOSTS) <= {"127.0.0.1", "localhost", "[::1]"}:
     )
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("DJANGO_CSRF_TRUSTED_ORIGINS", default=[])
 
-SECURE_SSL_REDIRECT = not DEBUG
-SECURE_HSTS_SECONDS = 0 if DEBUG else 365 * 24 * 3600
-SECURE_HSTS_INCLUDE_SUBDOMAINS = not DEBUG
-SECURE_HSTS_PRELOAD = not DEBUG
+SECURE_SSL_REDIRECT = not IS_ON_OWN_MACHINE
+SECURE_HSTS_SECONDS = 0 if IS_ON_OWN_MACHINE else 365 * 24 * 3600
+SECURE_HSTS_INCLUDE_SUBDOMAINS = not IS_ON_OWN_MACHINE
+SECURE_HSTS_PRELOAD = not IS_ON_OWN_MACHINE
 # The number of proxies in front. Each sets X-Forwarded-Proto and adds to X-Forwarded-For. Without
 # proxies any caller can send these headers, so they are not read.
 N_PROXIES = env.int("DJANGO_PROXIES", default=0)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if N_PROXIES else None
 SECURE_REFERRER_POLICY = "same-origin"
-SESSION_COOKIE_SECURE = not DEBUG
-CSRF_COOKIE_SECURE = not DEBUG
+SESSION_COOKIE_SECURE = not IS_ON_OWN_MACHINE
+CSRF_COOKIE_SECURE = not IS_ON_OWN_MACHINE
 CSRF_FAILURE_VIEW = "accounts.views.csrf_failure"
 SESSION_COOKIE_HTTPONLY = True
 X_FRAME_OPTIONS = "DENY"
@@ -363,11 +366,11 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
-        if DEBUG
+        if IS_ON_OWN_MACHINE
         else "whitenoise.storage.CompressedManifestStaticFilesStorage"
     },
 }
-WHITENOISE_USE_FINDERS = DEBUG
+WHITENOISE_USE_FINDERS = IS_ON_OWN_MACHINE
 MEDIA_ROOT = DATA_DIR / "uploads"  # never served: imports are read from here by the worker
 FILE_UPLOAD_HANDLERS = ["config.upload_handler.BoundedUploadHandler"]
 MAX_UPLOAD_BYTES = env.int("ATTEST_MAX_UPLOAD_BYTES", default=512 * 1024**2)
@@ -376,7 +379,7 @@ MAX_UPLOAD_BYTES = env.int("ATTEST_MAX_UPLOAD_BYTES", default=512 * 1024**2)
 IMPORT_MEGABYTES = env.int("ATTEST_IMPORT_MEGABYTES", default=1500)
 IMPORT_SECONDS = env.int("ATTEST_IMPORT_SECONDS", default=3600)
 # Whether researchers may import data, and not only admins. In the demo they may.
-RESEARCHERS_IMPORT = env.bool("ATTEST_RESEARCHERS_IMPORT", default=DEBUG)
+RESEARCHERS_IMPORT = env.bool("ATTEST_RESEARCHERS_IMPORT", default=IS_ON_OWN_MACHINE)
 
 LANGUAGE_CODE = "en"
 USE_TZ = True

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
+from urllib.error import HTTPError
 from urllib.request import ProxyHandler, build_opener
 
 import pytest
@@ -192,6 +193,18 @@ def test_a_new_database_has_all_migrations(first):
     checked = run([sys.executable, "manage.py", "migrate", "--check"], first.environment)
 
     assert checked.returncode == 0, checked.stdout
+
+
+def test_a_wrong_address_gets_the_site_s_own_page_and_not_django_s(first):
+    opener = build_opener(ProxyHandler({}))
+
+    with pytest.raises(HTTPError) as refused:
+        opener.open(f"http://127.0.0.1:{first.port}/nothing-here/", timeout=10)
+
+    page = refused.value.read()
+    assert refused.value.code == 404
+    assert b"Attest" in page
+    assert b"URLconf" not in page  # what Django shows a developer
 
 
 def test_a_second_start_says_that_it_runs_already(first):

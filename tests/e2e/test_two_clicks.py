@@ -28,9 +28,9 @@ ONE_CLICK = {
 @pytest.fixture
 def demo(live_server, settings) -> None:
     """Load what `make demo` loads."""
-    settings.DEBUG = True
+    settings.IS_ON_OWN_MACHINE = True
     call_command("load_demo", stdout=StringIO(), stderr=StringIO())
-    settings.DEBUG = False
+    settings.IS_ON_OWN_MACHINE = False
 
 
 def test_researchers_and_admins_reach_each_reading_from_home(page: Page, sign_in, demo):

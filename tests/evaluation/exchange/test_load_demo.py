@@ -52,7 +52,7 @@ OPEN = "Demo: rate these yourself"
 @pytest.fixture(scope="module")
 def demo(module_database):
     """Load all of the demo once for all tests of this file."""
-    with override_settings(DEBUG=True):
+    with override_settings(IS_ON_OWN_MACHINE=True):
         call_command("load_demo", wait=True, stdout=StringIO(), stderr=StringIO())
 
 
@@ -66,7 +66,7 @@ def material(demo) -> TradeoffMaterial:
 @pytest.fixture
 def load_again(demo, settings):
     """Return a function that loads the demo and returns what the command says."""
-    settings.DEBUG = True
+    settings.IS_ON_OWN_MACHINE = True
 
     def load(*, wait: bool = False) -> str:
         output = StringIO()
@@ -90,7 +90,7 @@ def raters_by_response(study: str, arm: str) -> dict[str, set[str]]:
 
 
 def test_it_is_refused_without_debug(settings):
-    settings.DEBUG = False
+    settings.IS_ON_OWN_MACHINE = False
     before = counts()
 
     with pytest.raises(CommandError, match="needs DJANGO_DEBUG=1"):

@@ -52,7 +52,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, port: int, **options: Any) -> None:
-        if not settings.DEBUG:
+        if not settings.IS_ON_OWN_MACHINE:
             raise CommandError(
                 "The passwords of the demo are public, so it needs DJANGO_DEBUG=1. Set that only "
                 "on a computer of your own."
@@ -79,7 +79,7 @@ class Command(BaseCommand):
         """Run the site and the worker until the user asks to stop."""
         with Supervisor(settings.BASE_DIR, settings.DATA_DIR / "logs") as supervisor:
             site = [*SITE, f"--bind={HOST}:{port}"]
-            supervisor.start(Program("site", site, signal.SIGTERM))
+            supervisor.start(Program("site", site, signal.SIGTERM, {"ATTEST_IS_DEMO": "1"}))
             workers = Workers(supervisor)
             workers.start()
             supervisor.wait(

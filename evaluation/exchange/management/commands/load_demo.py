@@ -65,7 +65,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, wait: bool, **options: Any) -> None:
-        if not settings.DEBUG:
+        if not settings.IS_ON_OWN_MACHINE:
             raise CommandError(
                 "The passwords of the demo are public, so it needs DJANGO_DEBUG=1. Set that only "
                 "on a computer of your own."
