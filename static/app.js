@@ -28,6 +28,20 @@
     if (button.matches("[data-copy]")) copy(button); else changeTheme(button);
   });
 
+  /* moments: the server writes them in UTC, this in the reader's time zone, which the title names */
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }, day = { day: "numeric", month: "short" };
+  const MOMENTS = { full: { ...day, year: "numeric", ...clock }, exact: { ...day, year: "numeric", ...clock, second: "2-digit" }, day: { ...day, ...clock }, time: clock };
+  const writeMoments = () => {
+    for (const time of document.querySelectorAll("time[data-moment]")) {
+      time.title = `${timeZone}; ${time.textContent}`;
+      time.textContent = new Date(time.dateTime).toLocaleString("en-GB", MOMENTS[time.dataset.moment]);
+      delete time.dataset.moment;
+    }
+  };
+  writeMoments();
+  document.addEventListener("htmx:afterSettle", writeMoments);
+
   /* a file dropped anywhere on the drop area goes into its file input */
   for (const area of document.querySelectorAll("[data-drop]")) {
     const over = on => event => { event.preventDefault(); area.classList.toggle("is-over", on); };

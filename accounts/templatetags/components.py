@@ -1,15 +1,36 @@
 """Tags for parts of pages. Every template has them without loading them."""
 
+from datetime import UTC, datetime
+
 from django import template
 from django.http import HttpRequest
 from django.template.context import RequestContext
 from django.template.loader import render_to_string
+from django.utils.formats import date_format
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
 from accounts.glossary import term_of
 
 register = template.Library()
+# How much of a moment is shown. app.js knows these names: it writes the same in the reader's zone.
+MOMENTS = {
+    "full": "j M Y, H:i",
+    "exact": "j M Y, H:i:s",
+    "day": "j M, H:i",
+    "time": "H:i",
+}
+
+
+@register.filter
+def moment(at: datetime | None, how: str = "full") -> SafeString | str:
+    """Return a moment in UTC, which app.js changes to the reader's time zone; "" for None."""
+    if at is None:
+        return ""
+    in_utc = at.astimezone(UTC)
+    html = '<time datetime="{}" data-moment="{}">{} UTC</time>'
+    return format_html(html, in_utc.isoformat(), how, date_format(in_utc, MOMENTS[how]))
 
 
 @register.simple_block_tag(end_name="endempty")

@@ -123,7 +123,7 @@ def _same_again(
     if job.state == Job.State.DONE and has_changed and job.finished_at:
         ended = date_format(timezone.localtime(job.finished_at), "j F Y, H:i")
         raise JobError(
-            f"This {job.get_kind_display().lower()} ended on {ended}, and votes or scores have "
+            f"This {job.get_kind_display().lower()} ended on {ended} UTC, and votes or scores have "
             "changed since. Delete it to start again with the current ones.",
             "name",
         )

@@ -104,7 +104,8 @@ def test_the_page_says_since_when_nobody_answers_and_how_to_start_a_worker():
 
     said = card()
 
-    assert f"No worker has answered since {date_format(days_ago, 'j F Y, H:')}" in said
+    assert "No worker has answered since <time" in said
+    assert f">{date_format(days_ago, 'j M Y, H:')}" in said
     assert "make worker" in said
 
 

@@ -1,8 +1,9 @@
 """Notes about the workers on pages with waiting work."""
 
+from datetime import datetime
+
 from django import template
 from django.utils import timezone
-from django.utils.formats import date_format
 
 from work.worker_health import watch, why_unsent
 
@@ -16,7 +17,7 @@ def are_workers_silent() -> bool:
 
 
 @register.inclusion_tag("work/_silence.html")
-def worker_silence() -> dict[str, str | bool]:
+def worker_silence() -> dict[str, str | bool | datetime]:
     """Show since when no worker has answered, or that this cannot be known without a cache.
 
     While workers answer, show why a message to them could not be sent a moment ago, if one was
@@ -28,4 +29,4 @@ def worker_silence() -> dict[str, str | bool]:
     if since is None:
         return {"is_cache_lost": True}
     is_today = since.date() == timezone.now().date()
-    return {"since": date_format(since, "H:i" if is_today else "j F Y, H:i")}
+    return {"since": since, "how": "time" if is_today else "full"}
