@@ -95,12 +95,20 @@
     best?.focus();
   });
 
-  /* a narrow window scrolls the figure: from its upper right end, and where it was after a change */
+  /* a narrow window scrolls the figure: from its upper right end, and where it was after a change; its y axis stays */
   let scrolled = null;
   const place = () => {
     const plot = document.querySelector("[data-plot]");
-    if (plot) plot.scrollLeft = scrolled ?? plot.scrollWidth;
+    if (!plot) return;
+    plot.scrollLeft = scrolled ?? plot.scrollWidth;
+    keepAxis(plot);
   };
+  const keepAxis = plot => {
+    const axis = plot.querySelector(".y-axis"), { width } = plot.querySelector("svg").viewBox.baseVal;
+    axis.setAttribute("transform", `translate(${plot.scrollLeft * width / plot.querySelector("svg").clientWidth} 0)`);
+    axis.classList.toggle("is-moved", plot.scrollLeft > 0);
+  };
+  document.addEventListener("scroll", event => { if (event.target instanceof Element && event.target.matches("[data-plot]")) keepAxis(event.target); }, true);
   document.addEventListener("htmx:beforeSwap", () => { scrolled = document.querySelector("[data-plot]")?.scrollLeft ?? null; });
   document.addEventListener("htmx:afterSettle", place);
   place();
