@@ -58,6 +58,7 @@ class WholeStudySerializer(StudySerializer):
             "may_meet_both_arms",
             "merged_layout",
             "response_order",
+            "text_format",
             "stops_when_decided",
             "full_share",
             "n_sampled",

@@ -8,16 +8,13 @@ from typing import Literal, NamedTuple
 
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
-from markdown_it import MarkdownIt
 
 from annotation.schemes import YES_NO, Scheme
+from generation.text_html import MARKDOWN
 
 GUIDELINE_FILES = Path(__file__).parent / "guideline_files"
 LONGEST_GUIDELINE = 100_000  # characters
 LINES_AROUND = 1  # number of unchanged lines that are shown above and below a change
-
-# Markup in the text is shown as it was typed, and a link can only be http, https or mailto.
-_MARKDOWN = MarkdownIt("commonmark", {"html": False}).disable("image")
 
 
 class Heading(NamedTuple):
@@ -53,7 +50,7 @@ def render_guideline(text: str) -> tuple[SafeString, list[Heading]]:
 
     The page has the one heading of level 1, so '#' and '##' both become headings of level 2.
     """
-    tokens = _MARKDOWN.parse(text)
+    tokens = MARKDOWN.parse(text)
     headings: list[Heading] = []
     for token, inline in pairwise(tokens):
         if token.type == "heading_open":
@@ -63,7 +60,7 @@ def render_guideline(text: str) -> tuple[SafeString, list[Heading]]:
             token.attrSet("id", anchor)
         if token.type in ("heading_open", "heading_close") and token.tag == "h1":
             token.tag = "h2"
-    html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
+    html = MARKDOWN.renderer.render(tokens, MARKDOWN.options, {})
     return mark_safe(html), headings  # the parser escapes what is not Markdown
 
 

@@ -1,11 +1,12 @@
 """The file study.json, which describes the study that imported votes belong to."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from generation.limits import LARGEST_SEED
 
 EVIDENCE_CHOICES = ("shown", "golden", "retrieved")
+TEXT_FORMATS = ("plain", "markdown")
 MAX_RATERS = 1000
 COLUMNS = frozenset(
     {
@@ -14,6 +15,7 @@ COLUMNS = frozenset(
         "arms",
         "raters_per_unit",
         "evidence_choice",
+        "text_format",
         "seed",
         "stops_when_decided",
         "full_share",
@@ -36,6 +38,7 @@ class StudyFacts(NamedTuple):
     scheme: str = ""  # key of a built-in scheme, if there is no scheme.json
     raters_per_unit: int | None = None  # None: N is the number of votes that an item has
     evidence_choice: str = "shown"
+    text_format: str = "plain"
     seed: int = 13
     stops_when_decided: bool = False  # if so, agreement uses the full_share examples alone
     full_share: float = 0.25
@@ -56,11 +59,6 @@ def read_study_facts(data: Mapping[str, Any]) -> StudyFacts:
     raters_per_unit = data.get("raters_per_unit")
     if raters_per_unit is not None:
         raters_per_unit = _number(data, "raters_per_unit", 1, MAX_RATERS)
-    evidence_choice = data.get("evidence_choice", EVIDENCE_CHOICES[0])
-    if evidence_choice not in EVIDENCE_CHOICES:
-        expected = ", ".join(EVIDENCE_CHOICES)
-        found = f"{evidence_choice!r:.80}"
-        raise StudyFileError(f"evidence_choice: found {found}; expected one of {expected}")
     stops, share = data.get("stops_when_decided", False), data.get("full_share", 0.25)
     if not isinstance(stops, bool):
         raise StudyFileError(f"stops_when_decided: found {stops!r:.80}; expected true or false")
@@ -70,13 +68,23 @@ def read_study_facts(data: Mapping[str, Any]) -> StudyFacts:
         name=name.strip(),
         scheme=scheme,
         raters_per_unit=raters_per_unit,
-        evidence_choice=evidence_choice,
+        evidence_choice=_one_of(EVIDENCE_CHOICES, data, "evidence_choice"),
+        text_format=_one_of(TEXT_FORMATS, data, "text_format"),
         seed=_number(data, "seed", 0, LARGEST_SEED) if "seed" in data else StudyFacts().seed,
         stops_when_decided=stops,
         full_share=float(share),
         guidelines=_guidelines(data.get("guidelines", [])),
         further={key: value for key, value in data.items() if key not in COLUMNS},
     )
+
+
+def _one_of(values: Sequence[str], data: Mapping[str, Any], key: str) -> str:
+    """Return a value of a choice. The first is the usual one."""
+    value = data.get(key, values[0])
+    if value not in values:
+        expected = ", ".join(values)
+        raise StudyFileError(f"{key}: found {value!r:.80}; expected one of {expected}")
+    return str(value)
 
 
 def _number(data: Mapping[str, Any], key: str, low: int, high: int) -> int:

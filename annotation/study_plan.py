@@ -11,6 +11,7 @@ from generation.limits import LARGEST_SEED
 from generation.models import Dataset, Setup
 
 LAYOUT, ORDER, MIXING = Study.MergedLayout, Study.ResponseOrder, Study.Mixing
+TEXT = Study.TextFormat
 
 
 class StudyPlan(NamedTuple):
@@ -85,6 +86,19 @@ class StudyPlan(NamedTuple):
             },
         ),
     ] = ORDER.RANDOM.value
+    text_format: Annotated[
+        str,
+        Choice(
+            "Texts",
+            {TEXT.PLAIN.value: "Plain", TEXT.MARKDOWN.value: "Rendered Markdown"},
+            explained={
+                TEXT.PLAIN.value: "Responses and passages are shown as they are stored.",
+                TEXT.MARKDOWN.value: "Lists, tables, bold words and links in responses and "
+                "passages are shown as such. HTML is not, and images are not loaded. A response "
+                "with links to rows of a graph stays plain.",
+            },
+        ),
+    ] = TEXT.PLAIN.value
     mixing: Annotated[
         str,
         Choice(

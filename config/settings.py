@@ -150,7 +150,7 @@ TEMPLATES = [
                 "accounts.access.roles",
                 "config.page_help.page_help",
             ],
-            "builtins": ["accounts.templatetags.components"],
+            "builtins": ["accounts.templatetags.components", "generation.templatetags.texts"],
         },
     }
 ]

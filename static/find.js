@@ -2,16 +2,46 @@
 (() => {
   const one = selector => document.querySelector(selector);
 
+  /* a match that goes over bold words or a link has several marks with one number */
   const marks = () => [...document.querySelectorAll("[data-find-in] mark")];
+  const matches = () => Object.values(Object.groupBy(marks(), mark => mark.dataset.match));
   const showMatch = at => {
-    const hits = marks(), output = one("[data-find] output");
-    hits.forEach((hit, index) => hit.classList.toggle("is-now", index === at));
+    const hits = matches(), output = one("[data-find] output");
+    hits.forEach((hit, index) => hit.forEach(mark => mark.classList.toggle("is-now", index === at)));
     output.value = one("[data-find] input").value ? `${hits.length ? at + 1 : 0} of ${hits.length}` : "";
-    hits[at]?.scrollIntoView({ block: "nearest" });
+    hits[at]?.[0].scrollIntoView({ block: "nearest" });
   };
   const stepMatch = step => {
-    const hits = marks(), at = hits.findIndex(hit => hit.classList.contains("is-now"));
+    const hits = matches(), at = hits.findIndex(([mark]) => mark.classList.contains("is-now"));
     if (hits.length) showMatch((at + step + hits.length) % hits.length);
+  };
+  /* the text nodes of each line of text: a paragraph, a cell, or what a line end separates */
+  const linesOf = text => {
+    const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT), lines = [];
+    let block = null;
+    while (walker.nextNode()) {
+      const node = walker.currentNode, parent = node.parentElement, its = parent.closest("p, li, th, td, h3, pre, caption, div");
+      if (parent.closest(".source, .vh, .cite-mark")) continue;
+      if (its !== block || node.previousSibling?.nodeName === "BR") lines.push([]);
+      lines.at(-1).push(node);
+      block = its;
+    }
+    return lines;
+  };
+  /* mark a line from one character to another; each mark takes its place among the line's nodes */
+  const markIn = (line, start, end, number) => {
+    let before = 0;
+    for (let at = 0; at < line.length && before < end; at++) {
+      const node = line[at], from = Math.max(start - before, 0), to = Math.min(end - before, node.length);
+      before += node.length;
+      if (from >= to) continue;
+      const found = node.splitText(from), rest = found.splitText(to - from), mark = document.createElement("mark");
+      line.splice(at, 1, node, found, rest);
+      at += 2;
+      mark.dataset.match = number;
+      found.replaceWith(mark);
+      mark.append(found);
+    }
   };
   const find = words => {
     const text = one("[data-find-in]");
@@ -19,15 +49,9 @@
     text.normalize();
     if (words.length > 1) {
       const pattern = new RegExp(words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "gi");
-      const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT), nodes = [];
-      while (walker.nextNode()) if (!walker.currentNode.parentElement.closest(".source, .vh, .cite-mark")) nodes.push(walker.currentNode);
-      for (const node of nodes) {
-        for (const match of [...node.data.matchAll(pattern)].reverse()) {
-          const hit = document.createElement("mark"), found = node.splitText(match.index);
-          found.splitText(match[0].length);
-          found.replaceWith(hit);
-          hit.append(found);
-        }
+      let number = 0;
+      for (const line of linesOf(text)) {
+        for (const match of line.map(node => node.data).join("").matchAll(pattern)) markIn(line, match.index, match.index + match[0].length, number++);
       }
     }
     showMatch(0);

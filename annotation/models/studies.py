@@ -38,6 +38,12 @@ class Study(Archivable):
         RANDOM = "random", "random for each rater"
         FIXED = "fixed", "by setup, the same for everybody"
 
+    class TextFormat(models.TextChoices):
+        """The format in which raters read responses, passages and earlier answers of the dialog."""
+
+        PLAIN = "plain", "plain text"
+        MARKDOWN = "markdown", "rendered Markdown"
+
     name = models.CharField(max_length=100, unique=True)
     slug = models.SlugField(max_length=110, unique=True)
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="studies")
@@ -60,6 +66,7 @@ class Study(Archivable):
     response_order = models.CharField(
         max_length=8, choices=ResponseOrder, default=ResponseOrder.RANDOM
     )
+    text_format = models.CharField(max_length=8, choices=TextFormat, default=TextFormat.PLAIN)
     lease_minutes = models.PositiveSmallIntegerField(default=30)
     stops_when_decided = models.BooleanField(default=False)
     # The share of examples that always get all raters. Agreement is computed from these alone.

@@ -15,6 +15,7 @@ from annotation.numbered_questions import (
 from annotation.rated_units import ShownResponse
 from annotation.schemes import YES_NO, Question
 from generation.models import Entity
+from generation.text_html import markdown_words
 
 Layout = Literal["questions", "in_turn", "matrix", "judge"]
 
@@ -50,12 +51,13 @@ class Contradiction(NamedTuple):
 class TargetForm:
     """One response or citation with its form."""
 
-    def __init__(self, form: VoteForm) -> None:
-        self.form, self.shown = form, form.shown
+    def __init__(self, form: VoteForm, *, is_markdown: bool = False) -> None:
+        self.form, self.shown, self._is_markdown = form, form.shown, is_markdown
 
     @property
     def excerpt(self) -> str:
-        text = " ".join(self.shown.text.split())
+        words = markdown_words(self.shown.text) if self._is_markdown else self.shown.text
+        text = " ".join(words.split())
         return text if len(text) <= EXCERPT else f"{text[:EXCERPT].rstrip()}…"
 
     @property
@@ -102,7 +104,8 @@ class RatingDesk:
         self._form, self.unit = form, form.unit
         self.asked = asked_questions(form.unit.scheme)
         self.gates = gates_of(self.asked)
-        self.responses = [TargetForm(each) for each in form.forms]
+        is_markdown = form.unit.study.text_format == Study.TextFormat.MARKDOWN
+        self.responses = [TargetForm(each, is_markdown=is_markdown) for each in form.forms]
 
     @cached_property
     def layout(self) -> Layout:

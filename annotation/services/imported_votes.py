@@ -33,6 +33,7 @@ def create_imported_study(
         is_imported=True,
         raters_per_unit=facts.raters_per_unit,
         evidence_choice=facts.evidence_choice,
+        text_format=facts.text_format,
         seed=facts.seed,
         stops_when_decided=facts.stops_when_decided,
         full_share=facts.full_share,

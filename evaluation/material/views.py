@@ -29,7 +29,7 @@ from evaluation.studies.disagreements.cases import (
     evidence_passages,
     winners_of,
 )
-from evaluation.votes.judgements import decisions, judgements, scores
+from evaluation.votes.judgements import TargetJudgement, decisions, judgements, scores
 from generation.models import Dataset, Example, KGQuestion, Response, Triple
 
 
@@ -75,11 +75,13 @@ def response(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     )
     others = found.example.responses.select_related("setup").exclude(pk=found.pk)
     scored = scores([found]).get(found.pk, [])
+    said = judgements([found]).get(found.pk, [])
     cited = None if found.graph_shown is None else judged_answers(found.dataset, [found])[0]
     context = {
         "response": found,
         "golden": [shown for shown in found.example.evidence.all() if shown.is_golden],
-        "judgements": judgements([found]).get(found.pk, []),
+        "judgements": said,
+        "text_format": _text_format(said),
         "decisions": decisions([found]).get(found.pk, []),
         "scores": scored,
         "others": others.order_by("setup__name", "key"),
@@ -90,6 +92,12 @@ def response(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         "chosen_as": found.chosen_as.select_related("setup").order_by("setup__name", "key"),
     } | _as_judged(found, scored, request.GET.get("run", ""))
     return render(request, "evaluation/material/response.html", context)
+
+
+def _text_format(judgements: Sequence[TargetJudgement]) -> str:
+    """Return how all raters of a response read it; plain if they read it in different formats."""
+    formats = {judgement.study.text_format for judgement in judgements}
+    return formats.pop() if len(formats) == 1 else Study.TextFormat.PLAIN
 
 
 def _as_judged(response: Response, scored: Sequence[AutoScore], run_id: str) -> dict[str, Any]:

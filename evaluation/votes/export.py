@@ -318,6 +318,7 @@ def _study(study: Study) -> Row:
         "arms": [arm.kind for arm in study.arms.all()],
         "raters_per_unit": study.raters_per_unit,
         "evidence_choice": study.evidence_choice,
+        "text_format": study.text_format,
         "seed": study.seed,
         "stops_when_decided": study.stops_when_decided,
         "full_share": study.full_share,

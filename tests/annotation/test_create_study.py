@@ -38,6 +38,7 @@ def test_name_and_dataset_are_enough(dataset):
     assert out == "Planned Mills, 0 raters.\n"
     assert err == "There are too few raters to fill every slot. Add 5 more.\n"
     assert study.setups.count() == 3
+    assert study.text_format == "plain"
     assert study.scheme["key"] == "AIS"
     assert "judge the response as a turn in its dialog" in study.guidelines.get().text
 
@@ -47,6 +48,7 @@ def test_every_option_is_kept_and_the_study_opens(dataset, raters):
         *("Mills", "--dataset", "mills", "--setups", "model-a", "model-b", "--scheme", "SSA"),
         *("--arms", "merged", "separate", "--raters-per-unit", "3", "--raters", "R-1", "r2", "R-2"),
         *("--sample", "2", "--seed", "7", "--evidence", "golden", "--merged-layout", "in_turn"),
+        *("--text-format", "markdown"),
         *("--response-order", "fixed", "--mixing", "raters", "--may-meet-both-arms"),
         *("--lease-minutes", "10", "--stop-when-decided", "--full-share", "0.5", "--open"),
     )
@@ -63,6 +65,7 @@ def test_every_option_is_kept_and_the_study_opens(dataset, raters):
     assert study.may_meet_both_arms
     assert study.stops_when_decided
     assert study.lease_minutes == 10
+    assert study.text_format == "markdown"
 
 
 def test_all_raters(dataset, raters):

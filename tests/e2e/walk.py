@@ -47,6 +47,21 @@ from tests.makers import example_row, import_rows, rated, response_row, scheme_o
 
 LONG = "A very long passage about the mill and the flood. " * 400  # 20,000 characters
 ARABIC = "أغلق المصنع عام 1971 بعد الفيضان."
+MARKDOWN = f"""# The mill
+
+It **closed** in 1971, see [the archive](https://example.org/a) and `code`.
+
+- {ARABIC}
+- It stood.
+
+| Year | Looms | A very long name of a column that has no room |
+|---|--:|---|
+| 1871 | 12 | {"incomprehensibilities" * 6} |
+
+> quoted
+
+![Map](https://example.org/map.png)
+"""
 SCRIPT = "<script>alert('x')</script><b>bold</b> " + "incomprehensibilities" * 12
 
 
@@ -171,6 +186,7 @@ def rating_stops(folder: Path) -> Iterator[Stop]:
         yield Stop(f"merged {n}, first answer no", user, path, first_answer_no)
     in_turn = opened(two, arms=["merged"], merged_layout="in_turn", name="In turn")
     yield Stop("in turn", *in_hand(in_turn))
+    yield from markdown_stops(folder)
     for scheme in ("SSA", "AIS_2", "QUALITY"):
         yield Stop(scheme, *in_hand(opened(two, scheme=scheme, name=scheme)))
     pairs = opened(cited, scheme="ALIGNMENT", raters_per_unit=2, name="Pairs")
@@ -219,6 +235,32 @@ def rating_stops(folder: Path) -> Iterator[Stop]:
     yield Stop("datasets", plans, reverse("generation:datasets") + "?sort=responses&with=responses")
     yield Stop("datasets, none archived", plans, reverse("generation:datasets") + "?archived=on")
     yield Stop("dataset", plans, reverse("generation:dataset", args=[two.slug]))
+
+
+def markdown_stops(folder: Path) -> Iterator[Stop]:
+    """Yield the pages that show rendered Markdown."""
+    rows = rows_of(2)
+    rows["examples"][0]["evidence"][1]["text"] = MARKDOWN
+    rows["examples"][0]["turns"][1]["text"] = MARKDOWN
+    for row in rows["responses"]:
+        row["text"] = MARKDOWN
+    dataset = material(folder / "markdown", **rows)
+    for arm, layout in (
+        ("separate", "side_by_side"),
+        ("merged", "side_by_side"),
+        ("merged", "in_turn"),
+    ):
+        name = f"Markdown, {arm} {layout}"
+        study = opened(dataset, name=name, arms=[arm], merged_layout=layout, text_format="markdown")
+        rater = raters_of(study)[0]
+        held = claimed(rater)
+        yield Stop(name, account(rater), unit_path(held))
+        rate(rater, held)
+        answers = reverse("annotation:my-answers", args=[study.slug])
+        yield Stop(f"{name}, my answers", account(rater), answers)
+        response = Response.objects.filter(targets__places__unit=held.unit).earliest("pk")
+        path = reverse("evaluation:response", args=[dataset.slug, response.pk])
+        yield Stop(f"{name}, a response", researcher(), path)
 
 
 def graph_rating_stops(folder: Path) -> Iterator[Stop]:

@@ -75,6 +75,7 @@ def test_every_choice_of_the_form_is_kept(researcher, dataset, raters):
         evidence_choice="golden",
         merged_layout="in_turn",
         response_order="fixed",
+        text_format="markdown",
         mixing="raters",
         may_meet_both_arms="on",
         lease_minutes=10,
@@ -94,6 +95,7 @@ def test_every_choice_of_the_form_is_kept(researcher, dataset, raters):
     assert study.stops_when_decided
     assert (study.lease_minutes, study.full_share) == (10, 0.4)
     assert study.introduction == "An hour or two."
+    assert study.text_format == "markdown"
     assert {rater.code for rater in study.raters.all()} == {"R-1", "R-4"}
 
 

@@ -44,6 +44,7 @@ def test_a_study_rated_here_gives_the_same_figures_after_export_and_import(tmp_p
         stops_when_decided=True,
         full_share=0.5,
         seed=3,
+        text_format="markdown",
     )
     flagging, *_ = raters_of(study)
     unit = claimed(flagging).unit
@@ -60,6 +61,7 @@ def test_a_study_rated_here_gives_the_same_figures_after_export_and_import(tmp_p
     assert after.rows == before.rows
     assert after.left_out == before.left_out
     assert again.settings["merged_layout"] == "side_by_side"
+    assert again.text_format == "markdown"
 
 
 def test_a_flag_without_answers_is_done_and_its_response_is_counted_as_flagged(tmp_path):

@@ -1,0 +1,45 @@
+"""Filters and a tag that show texts of the material. Every template has them without loading."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import template
+from django.utils.safestring import SafeString
+from django.utils.text import normalize_newlines
+
+from generation.text_html import BLANK_LINES, markdown_html, plain_html
+
+register = template.Library()
+
+
+@register.filter
+def paragraphs(text: str | None) -> SafeString:
+    """Return a text as plain paragraphs, each with its own direction."""
+    return plain_html(text or "")
+
+
+@register.simple_tag
+def as_read(text: str | None, text_format: str) -> SafeString:
+    """Return a text as a study's raters read it. Without a format, it is plain."""
+    return markdown_html(text) if text and text_format == "markdown" else paragraphs(text)
+
+
+@register.filter
+def by_paragraph(pieces: Iterable[Any], kept_whole: str = "") -> list[list[Any]]:
+    """Return the pieces of one text by paragraph, so that each paragraph gets its own direction.
+
+    Args:
+        pieces: named tuples with a `text`. A piece that spans paragraphs is cut.
+        kept_whole: a field; a piece in which it is not empty stays whole.
+    """
+    found: list[list[Any]] = [[]]
+    for piece in pieces:
+        text = normalize_newlines(piece.text)
+        is_whole = kept_whole and getattr(piece, kept_whole)
+        parts = [text] if is_whole else BLANK_LINES.split(text)
+        for place, part in enumerate(parts):
+            if place:
+                found.append([])
+            if part:
+                found[-1].append(piece._replace(text=part))
+    return [paragraph for paragraph in found if any(piece.text.strip() for piece in paragraph)]

@@ -1,0 +1,118 @@
+"""The HTML of texts of the material: plain paragraphs, or rendered Markdown.
+
+Each paragraph has a direction of its own, because one text may have paragraphs in Arabic and in
+English. HTML in a text is always shown as it was typed.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from html import unescape
+from typing import Any
+
+from django.utils.html import escape, format_html, format_html_join, strip_tags
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import normalize_newlines
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+
+# Pages of raters show the same texts again and again. A text of a study has a few thousand
+# characters at most, so this many take some megabytes.
+MOST_CACHED = 1000
+BLANK_LINES = re.compile(r"\n\s*\n")
+WITH_DIRECTION = {"paragraph_open", "heading_open", "list_item_open", "th_open", "td_open"}
+
+
+class SafeMarkdown(MarkdownIt):
+    """The site's only Markdown: no HTML, no images, and links to http, https and mailto only."""
+
+    def __init__(self) -> None:
+        super().__init__("commonmark", {"html": False})
+        self.enable("table")
+        self.add_render_rule("image", _image)
+        self.add_render_rule("link_open", _link_open)
+        self.add_render_rule("table_open", _table_open)
+        self.add_render_rule("table_close", _table_close)
+        self.add_render_rule("th_open", _cell_open)
+        self.add_render_rule("td_open", _cell_open)
+
+    def validateLink(self, url: str) -> bool:
+        """Return whether a link may lead to this address; if not, it is shown as it was typed."""
+        return url.lower().startswith(("http://", "https://", "mailto:"))
+
+
+def _image(
+    renderer: RendererHTML, tokens: Sequence[Token], place: int, options: Any, env: Any
+) -> str:
+    """Return the name of an image. If it were loaded, its server would learn who reads the page."""
+    name = renderer.renderInlineAsText(tokens[place].children, options, env)
+    return format_html('<span class="image-name">Image: {}</span>', name or "without a name")
+
+
+def _link_open(
+    renderer: RendererHTML, tokens: Sequence[Token], place: int, options: Any, env: Any
+) -> str:
+    tokens[place].attrSet("rel", "noopener nofollow")
+    tokens[place].attrSet("target", "_blank")  # a half-answered page stays open
+    return renderer.renderToken(tokens, place, options, env)
+
+
+def _table_open(*args: Any) -> str:
+    frame = '<div class="scroll-x" tabindex="0" role="group" aria-label="Table">'
+    return f'{frame}<table class="text-table">'
+
+
+def _table_close(*args: Any) -> str:
+    return "</table></div>"
+
+
+def _cell_open(
+    renderer: RendererHTML, tokens: Sequence[Token], place: int, options: Any, env: Any
+) -> str:
+    if tokens[place].attrs.pop("style", "") == "text-align:right":  # the site has no inline styles
+        tokens[place].attrSet("class", "r")
+    return renderer.renderToken(tokens, place, options, env)
+
+
+MARKDOWN = SafeMarkdown()
+
+
+@lru_cache(MOST_CACHED)
+def markdown_html(text: str) -> SafeString:
+    """Return Markdown as HTML. Its headings are lines in bold: pages have headings of their own."""
+    tokens = MARKDOWN.parse(text)
+    n_items = 0  # the number of list items that a token is in; an item has one direction
+    for token in tokens:
+        if token.type in WITH_DIRECTION and not n_items:
+            token.attrSet("dir", "auto")
+        if token.type in ("list_item_open", "list_item_close"):
+            n_items += token.nesting
+        elif token.type in ("heading_open", "heading_close"):
+            token.tag = "p"
+            if token.nesting > 0:
+                token.attrSet("class", "heading-line")
+    html = MARKDOWN.renderer.render(tokens, MARKDOWN.options, {})
+    return mark_safe(f'<div class="markdown">{html}</div>')  # the parser escapes the text
+
+
+def markdown_words(text: str) -> str:
+    """Return the words of Markdown, without its marks."""
+    return unescape(strip_tags(markdown_html(text)))
+
+
+def plain_html(text: str) -> SafeString:
+    """Return a text as paragraphs, which blank lines separate. Single line ends are kept."""
+    rows = ((line_ends_kept(part),) for part in paragraphs_of(text))
+    return format_html_join("\n", '<p dir="auto">{}</p>', rows)
+
+
+def line_ends_kept(text: str) -> SafeString:
+    """Return a text as HTML in which each line end is a new line."""
+    return mark_safe(escape(text).replace("\n", "<br>"))
+
+
+def paragraphs_of(text: str) -> list[str]:
+    """Return the paragraphs of a text that are not empty."""
+    parts = BLANK_LINES.split(normalize_newlines(text))
+    return [part.strip() for part in parts if part.strip()]
