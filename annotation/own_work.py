@@ -28,6 +28,7 @@ from annotation.models import (
 )
 from annotation.rated_units import fair_share, shown_text
 from annotation.schemes import Scheme
+from generation.text.user_questions import user_question
 
 
 class OwnStudy(NamedTuple):
@@ -158,6 +159,7 @@ class OwnUnit(NamedTuple):
     unit_id: int
     arm: str
     at: datetime
+    user_question: str  # empty if the dialog is not known
     is_surplus: bool
     responses: list[OwnResponse]
 
@@ -183,7 +185,10 @@ def submitted_units(rater: Rater) -> QuerySet[Unit]:
 
 
 def own_units(rater: Rater, scheme: Scheme, units: Sequence[Unit]) -> list[OwnUnit]:
-    """Return a rater's answers to these units, whose targets the caller must have prefetched."""
+    """Return a rater's answers to these units.
+
+    The caller must have prefetched the units' targets and the turns of their examples.
+    """
     targets = [place.target_id for unit in units for place in unit.places.all()]
     votes: dict[tuple[int, int], dict[str, Vote]] = defaultdict(dict)
     for vote in Vote.objects.filter(rater=rater, target__in=targets):
@@ -205,6 +210,7 @@ def own_units(rater: Rater, scheme: Scheme, units: Sequence[Unit]) -> list[OwnUn
                 unit_id=unit.pk,
                 arm=unit.arm.kind,
                 at=unit.done_at,  # type: ignore[attr-defined]
+                user_question=_user_question(unit),
                 is_surplus=any(v.is_surplus for given in of_unit for v in given.values()),
                 responses=[
                     OwnResponse(
@@ -223,6 +229,11 @@ def own_units(rater: Rater, scheme: Scheme, units: Sequence[Unit]) -> list[OwnUn
             )
         )
     return shown
+
+
+def _user_question(unit: Unit) -> str:
+    turns = [(turn.speaker, turn.text) for turn in unit.example.turns.all()]
+    return user_question(turns) if turns else ""
 
 
 def _in_words(scheme: Scheme, given: dict[str, Vote]) -> list[OwnAnswer]:

@@ -98,8 +98,8 @@ def my_answers(request: SignedInRequest, slug: str) -> HttpResponse:
     """List the units that this rater has submitted in a study, newest first."""
     raters = Rater.objects.select_related("study")
     rater = get_object_or_404(raters, study__slug=slug, user=request.user)
-    done = submitted_units(rater).select_related("arm")
-    texts = ("places__target__response", "places__target__citation")
+    done = submitted_units(rater).select_related("arm", "example")
+    texts = ("places__target__response", "places__target__citation", "example__turns")
     page = Paginator(done.prefetch_related(*texts), UNITS_PER_PAGE).get_page(
         request.GET.get("page")
     )

@@ -11,6 +11,7 @@ from evaluation.measures.entailment import EvidencePassage
 from generation.evidence import EvidenceChoice
 from generation.text.citations import ParsedCitation
 from generation.text.flat_graph import Triple, flat_graph
+from generation.text.user_questions import user_question
 
 NO_DIALOG = "the dialog is not known"
 EMPTY = "the response is empty"
@@ -55,12 +56,6 @@ class ScoringMaterial(NamedTuple):
     def user_question(self) -> str | None:
         """The last turn of the user, else the last turn; None if the dialog is not known."""
         return user_question(self.turns) if self.turns else None
-
-
-def user_question(turns: Sequence[tuple[str, str]]) -> str:
-    """Return the last turn of the user in a dialog, else its last turn."""
-    of_user = [text for speaker, text in turns if speaker.lower() == "user"]
-    return of_user[-1] if of_user else turns[-1][1]
 
 
 class Refused(NamedTuple):

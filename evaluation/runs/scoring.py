@@ -31,7 +31,6 @@ from evaluation.metrics.base import (
     content_key,
     digest_of,
     failed,
-    user_question,
 )
 from evaluation.metrics.registry import metric_of
 from evaluation.models import AutoScore, MetricRun
@@ -42,6 +41,7 @@ from generation.models import Citation, Passage, Response, Turn
 from generation.services.claims import WorkStopped
 from generation.text.citations import ParsedCitation
 from generation.text.flat_graph import Triple
+from generation.text.user_questions import user_question
 
 logger = logging.getLogger(__name__)
 

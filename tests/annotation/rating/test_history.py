@@ -10,6 +10,7 @@ from annotation.models import (
 from annotation.services.studies import close_study, pause_study
 from tests.annotation.makers import material, opened, rate_next, raters_of, researcher
 from tests.annotation.rating.desk import filled_in
+from tests.makers import example_row
 from tests.shown import shown
 
 pytestmark = pytest.mark.once
@@ -35,6 +36,23 @@ def test_submitted_answers_are_listed_and_can_be_changed(desk, study):
     assert "changes are saved" in message
     assert Vote.objects.get(question="relevant").answer == 1
     assert VoteChange.objects.get().old_answer == 0
+
+
+def test_answers_stand_under_the_question_of_their_unit(tmp_path, db, sit_down):
+    turns = [
+        {"speaker": "user", "text": "Who built it?"},
+        {"speaker": "assistant", "text": "Monks."},
+        {"speaker": "user", "text": "When did it close?"},
+    ]
+    dataset = material(tmp_path / "m", examples=[example_row("e1", turns=turns)], n_examples=1)
+    desk = sit_down(opened(dataset, arms=["merged"]))
+    desk.post(filled_in(2))
+
+    page = shown(desk.client.get(reverse("annotation:my-answers", args=[desk.rater.study.slug])))
+
+    [asked] = page.parts("asked")
+    assert asked.text == "Question When did it close?"
+    assert len(page.parts("own-response")) == 2
 
 
 def test_when_the_study_is_closed_answers_stay(desk, study):
