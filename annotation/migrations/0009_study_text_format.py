@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0007_vote_source_id"),
+        ("annotation", "0008_study_archived"),
     ]
 
     operations = [
