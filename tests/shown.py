@@ -163,6 +163,11 @@ class Shown:
         boxes = self._all(f"self::input[@name='{name}']")
         return {box.get("value", "on"): self._label_of(box) for box in boxes}
 
+    def groups_of(self, name: str) -> dict[str, list[str]]:
+        """Return the title of each group of a menu → the labels of its choices."""
+        groups = self._all(f"self::optgroup[parent::select[@name='{name}']]")
+        return {each.get("label", ""): list(map(_text, each.findall("option"))) for each in groups}
+
     @cached_property
     def errors(self) -> dict[str, str]:
         """Name of a field → its error message."""

@@ -10,10 +10,10 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Prefetch
 from numpy.typing import NDArray
 
-from annotation.models import Arm, Study
+from annotation.models import Arm, Study, Vote
 from annotation.schemes import Question, load_scheme
 from evaluation.metrics.registry import METRICS, is_of_earlier_rule, metric_of
 from evaluation.models import AutoScore, MetricRun
@@ -42,11 +42,16 @@ class Axis(NamedTuple):
     """An axis: a metric run, or a question to raters in one arm of a study."""
 
     key: str  # in addresses: 'run-12', or 'pilot/separate/attributable'
-    title: str  # 'Auto-AIS, lexical, v3, golden evidence', 'Raters: Naturalness'
+    parts: Sequence[str]  # what it shows, then its choices; together they are its title
     said: str  # every choice that changes its numbers, in one line
     run: MetricRun | None = None  # None: raters
     arm: Arm | None = None
     question: Question | None = None
+
+    @property
+    def title(self) -> str:
+        """Its whole name: 'Auto-AIS, lexical, v3, golden evidence'."""
+        return ", ".join(self.parts)
 
     @property
     def is_human(self) -> bool:
@@ -78,17 +83,22 @@ class Values(NamedTuple):
 
 
 def axes_of(dataset: Dataset) -> list[Axis]:
-    """Return the axes that a dataset may show: runs with scores, then questions of studies."""
+    """Return the axes that a dataset may show: runs with scores, then questions with votes.
+
+    If an arm of a study has votes, each of its questions is an axis.
+    """
     has_scores = Exists(AutoScore.objects.filter(run=OuterRef("pk"), target__citation=None))
     runs = MetricRun.objects.filter(has_scores, dataset=dataset)
     in_order = sorted(runs, key=lambda run: (run.metric, run.full_signature, run.is_imported))
-    studies = Study.objects.filter(dataset=dataset).prefetch_related("arms").order_by("pk")
+    rated = Arm.objects.filter(Exists(Vote.objects.filter(arm=OuterRef("pk"))))
+    studies = Study.objects.filter(dataset=dataset).order_by("pk")
+    studies = studies.prefetch_related(Prefetch("arms", rated))
     return [*map(of_run, in_order), *(axis for study in studies for axis in _of_study(study))]
 
 
 def of_run(run: MetricRun) -> Axis:
     """Return the axis of a run."""
-    return Axis(f"run-{run.pk}", _run_title(run), f"{run.metric}: {run.full_signature}", run)
+    return Axis(f"run-{run.pk}", _run_parts(run), f"{run.metric}: {run.full_signature}", run)
 
 
 def usual(axes: Sequence[Axis]) -> Axes | None:
@@ -253,17 +263,17 @@ def _of_study(study: Study) -> Iterable[Axis]:
             if rule.why:
                 continue
             key = f"{study.slug}/{arm.kind}/{question.key}"
-            title = f"Raters: {question.key}, {study.name}, {arm.kind} arm"
+            parts = f"Raters: {question.key}", study.name, f"{arm.kind} arm"
             said = f"raters of {study.name}, {arm.kind} arm, {question.key}: {rule.description}"
-            yield Axis(key, title, said, None, arm, question)
+            yield Axis(key, parts, said, None, arm, question)
 
 
-def _run_title(run: MetricRun) -> str:
-    """Return metric, model and choices of a run: 'Auto-AIS, lexical, v3, golden evidence'."""
+def _run_parts(run: MetricRun) -> list[str]:
+    """Return metric, model and choices of a run: 'Auto-AIS', 'lexical', 'v3', 'golden evidence'."""
     if run.is_imported or run.metric not in METRICS:
-        return " ".join(filter(None, [run.metric, run.signature, "(imported)"]))
+        return [" ".join(filter(None, [run.metric, run.signature, "(imported)"]))]
     metric = metric_of(run.metric, run.parameters)
     evidence = f"{run.parameters['evidence']} evidence" if "evidence" in run.parameters else ""
     rule = "earlier rule" if is_of_earlier_rule(run) else ""
     parts = [metric.title, run.model_name or run.backend, *metric.in_title, evidence, rule]
-    return ", ".join(filter(None, parts))
+    return list(filter(None, parts))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
-from annotation.models import Study
+from annotation.models import Study, Vote
 from annotation.schemes import load_scheme
 from evaluation.metrics.registry import METRICS
 from evaluation.models import AutoScore, MetricRun, SavedView
@@ -125,9 +125,10 @@ def _metrics() -> dict[int, set[str]]:
 
 
 def _questions() -> dict[int, set[str]]:
-    """Return the questions of studies that say yes or no about whole responses, by dataset."""
+    """Return the questions of rated studies that ask about whole responses, by dataset."""
     found: dict[int, set[str]] = defaultdict(set)
-    for dataset, scheme, settings in Study.objects.values_list("dataset", "scheme", "settings"):
+    rated = Study.objects.filter(Exists(Vote.objects.filter(arm__study=OuterRef("pk"))))
+    for dataset, scheme, settings in rated.values_list("dataset", "scheme", "settings"):
         loaded = load_scheme(scheme)
         if loaded.target == "response":
             questions = loaded.questions

@@ -1,6 +1,6 @@
 """The forms of a recipe: K1, K2 and the model, then what scores it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
@@ -8,6 +8,8 @@ from django import forms
 
 from accounts.http import query_string
 from evaluation.tradeoffs.axes import Axes
+from evaluation.tradeoffs.axis_menus import axis_menu
+from evaluation.tradeoffs.readiness import SIDES as AXIS_SIDES
 from evaluation.tradeoffs.recipe_plan import RecipeChoices, RecipePlan
 from evaluation.tradeoffs.recipes import Recipe, newest_aggregate, responses_to_score
 from evaluation.tradeoffs.scorers import (
@@ -167,8 +169,8 @@ class ScorersForm(forms.Form):
         self._there: dict[Side, list[Scorer]] = {}
         self._asked: dict[str, Scorer | None] = {}
         for side in SIDES:
-            self._there[side] = there = scorers_of(dataset, side)
-            self._offer(side, there)
+            self._there[side] = scorers_of(dataset, side)
+            self._offer(side, side)
             for name in (side, f"{JUDGE}{side}"):
                 self._asked[name] = self._found(dataset, side, name)
         self._beside = self._usual_judges(recipe)
@@ -178,12 +180,15 @@ class ScorersForm(forms.Form):
                 if judge
                 else "the axis that chooses, on the same responses (too optimistic)"
             )
-            self._offer(f"{JUDGE}{side}", self._there[side], [("", f"as usual: {usually}")])
+            self._offer(f"{JUDGE}{side}", side, f"as usual: {usually}")
 
-    def _offer(
-        self, name: str, there: Sequence[Scorer], before: Sequence[tuple[str, str]] = ()
-    ) -> None:
-        choices = [*before, *((each.key, each.title) for each in there)]
+    def _offer(self, name: str, side: Side, first: str = "") -> None:
+        """Offer the scorers of a side: axes that exist, then new runs."""
+        there = self._there[side]
+        [of_side] = [each for each in AXIS_SIDES if each.name == side]
+        menu = axis_menu([each.axis for each in there if each.axis], of_side)
+        new = {each.key: each.title for each in there if not each.axis}
+        choices = {**({"": first} if first else {}), **menu, **({"New runs": new} if new else {})}
         self.fields[name] = forms.ChoiceField(label=TITLES[name], choices=choices, required=False)
 
     def _found(self, dataset: Dataset, side: Side, name: str) -> Scorer | None:

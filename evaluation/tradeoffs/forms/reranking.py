@@ -24,9 +24,11 @@ class RerankingForm(AxesForm):
     def __init__(self, data: Mapping[str, Any], *, dataset: Dataset) -> None:
         super().__init__(data, dataset=dataset)
         self.pools = all_pools(dataset.setups.answered())
-        judging = {"": "the axis that chooses", **self.offered}
-        known = {
-            **dict.fromkeys(JUDGES.values(), judging),
+        known: dict[str, Mapping[str, Any]] = {
+            **{
+                name: {"": "the axis that chooses", **self.offered[side]}
+                for side, name in JUDGES.items()
+            },
             "pool": {pool.key: pool.full_title for pool in self.pools},
         }
         declared = {field.name: field for field in fields_of(RerankingChoices)}

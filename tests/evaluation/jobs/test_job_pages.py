@@ -120,7 +120,7 @@ def test_a_distillation_is_started_by_its_form(tmp_path, told_model, browser):
     refused = browser.post(address("new-distillation"), {**chosen, "name": "minilm"})
     answer = browser.post(address("new-distillation"), chosen)
 
-    assert planned.startswith("98 responses")
+    assert "trains the model on 98 responses" in planned
     assert "10 of other dialogs" in planned
     assert "12 of rated dialogs" in planned
     assert "already a model named minilm" in shown(refused).errors["name"]
@@ -199,7 +199,7 @@ def test_the_study_page_shows_table_1(study, told_model, browser):
     )
     make_scores(run, {"c-one": 1.0, "c-two": 0.8, "c-three": 0.7, "c-four": 0.0, "w-one": 0.2})
 
-    page = shown(browser.get(address("study", study.slug)))
+    page = shown(browser.get(address("study-metrics", study.slug)))
     csv = browser.get(address("report", study.slug, "sensibleness", "csv")).content.decode()
 
     [table] = page.part("sensibleness").tables

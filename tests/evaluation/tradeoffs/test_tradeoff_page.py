@@ -4,13 +4,13 @@ import pytest
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from annotation.models import Study
+from annotation.models import Vote
 from evaluation.models import AutoScore, MetricRun
 from evaluation.tradeoffs.axes import axes_of, usual
 from evaluation.tradeoffs.services.reranking import rerank
 from generation.models import Dataset, Response
 from tests.evaluation.tradeoffs.imported_setups import LARGE, SMALL, imported, rows
-from tests.makers import example_row, import_rows, response_row
+from tests.makers import example_row, import_rows, rated, response_row, scheme_of
 from tests.shown import shown
 
 pytestmark = pytest.mark.once
@@ -265,21 +265,38 @@ def test_the_list_says_what_each_dataset_has(
 
 
 def test_a_question_without_a_rule_for_yes_makes_no_side(tmp_path, rosa, client_for):
-    dataset = import_rows(
-        tmp_path / "b", "bare", examples=[example_row()], responses=[response_row()]
-    ).dataset
-    assert dataset
-    question = {"key": "sensible", "text": "Does it make sense?", "scale": {"nominal": ["a", "b"]}}
-    scheme = {"key": "own", "name": "Own", "target": "response", "questions": [question]}
-    Study.objects.create(
-        dataset=dataset, name="P", slug="p", scheme=scheme, is_imported=True, state="closed"
-    )
+    scheme = scheme_of({"sensible": {"nominal": ["a", "b"]}})
+    study = rated(tmp_path / "b", {"r1": {"sensible": ["a"]}}, name="bare", scheme=scheme)
     # The scheme does not say which of its two answers is the yes.
-    assert not axes_of(dataset)
+    assert not axes_of(study.dataset)
 
     row = shown(client_for(rosa).get(reverse("tradeoffs:tradeoffs"))).table("Datasets").row("bare")
 
     assert row["Axes"] == "nothing yet for attribution and sensibleness"
+
+
+def test_an_arm_without_votes_makes_no_side(tmp_path, rosa, client_for):
+    study = rated(tmp_path / "b", {"r1": {"attributable": ["yes"]}}, name="bare")
+    study.arms.create(kind="merged")
+    assert [axis.key for axis in axes_of(study.dataset)] == [f"{study.slug}/separate/attributable"]
+    Vote.objects.all().delete()
+    assert not axes_of(study.dataset)
+
+    row = shown(client_for(rosa).get(reverse("tradeoffs:tradeoffs"))).table("Datasets").row("bare")
+
+    assert row["Axes"] == "nothing yet for attribution and sensibleness"
+
+
+def test_menus_of_axes_begin_with_those_of_their_side(dataset, see):
+    page = see(dataset)
+
+    groups = {name: page.groups_of(name) for name in ("attribution", "sensibleness")}
+
+    assert groups["attribution"] == {
+        "Metrics of attribution": ["auto_ais (imported)"],
+        "Other metrics": ["sensible (imported)"],
+    }
+    assert list(groups["sensibleness"]) == ["Metrics of sensibleness", "Other metrics"]
 
 
 def test_queries_do_not_grow_with_setups(
