@@ -1,6 +1,7 @@
 """The figure of the trade-off: places of its parts, by hand, and a well-formed drawing."""
 
 import itertools
+import math
 import xml.etree.ElementTree as ET
 from typing import NamedTuple
 
@@ -244,6 +245,94 @@ def test_whiskers_are_the_intervals_as_far_as_the_window_shows_them():
     [mark] = figure_of([row(0.6, 0.97)], View(intervals=True, x_from=0.5, y_from=0.0)).marks
 
     assert mark.whiskers == "M124.2 43.7H264.6M194.4 73.2V26.0"
+
+
+# --- marks on one spot ----------------------------------------------------------------------
+
+# With y from 0 to 1, one px is 1 / 702 of attribution and 1 / 590 of sensibleness.
+FROM_0 = View(intervals=True, y_from=0.0)
+
+
+def distance(one, other):
+    return math.hypot(one.x - other.x, one.y - other.y)
+
+
+def squares(marks):
+    return [Rectangle(mark.x - 6, mark.y - 6, mark.x + 6, mark.y + 6) for mark in marks]
+
+
+def test_marks_apart_stay_in_their_places_and_are_not_counted():
+    found = figure_of([row(0.5, 0.5), row(0.5 + 8 / 702, 0.5, prompt="random")], FROM_0)
+
+    assert not found.spots
+    # 54 + 351, and 8 px to the right
+    assert [(mark.x, mark.y, mark.stem) for mark in found.marks] == [(405, 321, ""), (413, 321, "")]
+
+
+def test_two_equal_marks_stand_beside_their_spot_which_counts_them():
+    rows = [row(0.5, 0.5), row(0.5, 0.5, prompt="random"), row(0.2, 0.9, prompt="one-shot")]
+
+    found = figure_of(rows, FROM_0)
+
+    [spot] = found.spots
+    assert (spot.x, spot.y, spot.n) == (405, 321, 2)
+    first, second, alone = found.marks
+    assert (first.x, first.y) == (405 - 17, 321)
+    assert (second.x, second.y) == (405 + 17, 321)
+    assert first.stem == "M405.0 321.0L388.0 321.0"
+    assert alone.stem == ""
+    # The interval from 0.45 to 0.55 on each axis stays at the true place.
+    assert first.whiskers == second.whiskers == "M369.9 321.0H440.1M405.0 350.5V291.5"
+    assert "attribution 0.500, sensibleness 0.500" in first.said
+
+
+def test_five_near_marks_fan_out_and_cover_neither_each_other_nor_a_neighbour():
+    kinds = [kind.key for kind in TWELVE[:5]]
+    near = [row(0.5 + n / 702, 0.5, prompt=kind) for n, kind in enumerate(kinds)]
+    neighbour = row(0.5 - 20 / 702, 0.5, prompt="random")
+
+    found = figure_of([*near, neighbour], FROM_0)
+
+    [spot] = found.spots
+    assert (spot.x, spot.y, spot.n) == (407, 321, 5)  # their mean: 405 + (0 + 1 + 2 + 3 + 4) / 5
+    boxes = squares(found.marks)
+    assert not any(a.overlap(b) for a, b in itertools.combinations(boxes, 2))
+    assert all(distance(mark, spot) < 32 for mark in found.marks)
+    assert [mark.row.of.prompt for mark in found.marks] == [*kinds, "random"]
+    assert (found.marks[-1].x, found.marks[-1].stem) == (385, "")
+    assert figure_of([*near, neighbour], FROM_0) == found
+
+
+@pytest.mark.parametrize("corner", [(0.0, 0.0), (1.0, 1.0), (1.0, 0.5)])
+def test_marks_at_an_edge_fan_out_into_the_plot(corner):
+    rows = [row(*corner, prompt=kind.key) for kind in TWELVE[:4]]
+
+    found = figure_of(rows, FROM_0)
+
+    assert all(PLOT.left <= mark.x <= PLOT.right for mark in found.marks)
+    assert all(PLOT.top <= mark.y <= PLOT.bottom for mark in found.marks)
+    assert not any(a.overlap(b) for a, b in itertools.combinations(squares(found.marks), 2))
+
+
+def test_labels_avoid_counts_and_the_marks_around_them():
+    rows = [row(0.5, 0.5, prompt=kind.key) for kind in TWELVE[:3]]
+
+    found = figure_of(rows, View(labels=True, y_from=0.0))
+
+    labels = [mark.label.box for mark in found.marks if mark.label]
+    taken = [*squares(found.marks), *(spot.box for spot in found.spots)]
+    assert len(labels) == 3
+    assert not any(label.overlap(box) for label in labels for box in taken)
+
+
+def test_the_count_is_in_pages_and_files():
+    found = figure_of([row(0.5, 0.5), row(0.5, 0.5, prompt="random")], View())
+
+    page = render_to_string("evaluation/tradeoffs/_figure.svg", {"figure": found})
+
+    for drawing in (page, file_of(found)):
+        assert "<title>2 setups are at this place</title>" in drawing
+        assert '<text y="3.5" text-anchor="middle">2</text>' in drawing
 
 
 def test_a_cluster_is_the_box_around_its_marks():

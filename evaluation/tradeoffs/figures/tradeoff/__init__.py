@@ -7,6 +7,7 @@ the report's rows, a view of them, lines of restricted context
       |    frame     the part of the unit square that is shown: ticks, curves of equal F1
       |    glyphs    shape, colour and fill of a setup, and the legend of these
       |    marks     setups in their places, with whiskers and labels
+      |    spots     places of several marks, which move apart and are counted
       |    clusters  boxes around marks of one cluster
       |    lines     restricted context and simulated retrieval
       v

@@ -34,6 +34,7 @@ from evaluation.tradeoffs.figures.tradeoff.lines import (
     placed_lines,
 )
 from evaluation.tradeoffs.figures.tradeoff.marks import HALF_MARK, Mark, labelled, mark_of
+from evaluation.tradeoffs.figures.tradeoff.spots import Spot, fanned
 from evaluation.tradeoffs.reports.tradeoff import TradeoffRow
 
 
@@ -48,6 +49,7 @@ class TradeoffFigure(NamedTuple):
     clusters: list[Cluster]
     lines: list[PlacedLine]
     marks: list[Mark]
+    spots: list[Spot]  # places of several marks, with their counts
     legend: Legend
     line_legend: list[tuple[str, str]]  # style, title
     n_outside: int  # setups beyond the part that is shown
@@ -108,7 +110,8 @@ def figure_of(
         for row, point in known
         if window.holds(*point)
     ]
-    taken = [around(mark.x, mark.y, HALF_MARK) for mark in marks]
+    marks, spots = fanned(marks)
+    taken = [around(mark.x, mark.y, HALF_MARK) for mark in marks] + [spot.box for spot in spots]
     clusters = list(clusters_of(marks, taken)) if view.clusters else []
     of_equal_f1 = curves(window, taken)
     marks = labelled(marks, taken) if view.labels else marks
@@ -126,6 +129,7 @@ def figure_of(
         clusters=clusters,
         lines=placed_lines(lines, window),
         marks=marks,
+        spots=spots,
         legend=legend_of([mark.row.of for mark in marks], palette),
         line_legend=legend_of_lines(lines),
         n_outside=len(known) - len(marks),

@@ -19,13 +19,14 @@ class Mark(NamedTuple):
     """One setup in its place."""
 
     row: TradeoffRow
-    x: float
+    x: float  # the place of the drawing
     y: float
     glyph: Glyph
     said: str  # name and figures, for readers who cannot see it
     whiskers: str = ""  # path of its intervals
     colour: str = ""  # class of the whiskers
     label: Text | None = None
+    stem: str = ""  # path from its true place to a mark that has moved; see `spots`
     leader: str = ""  # path from the mark to a label that is not next to it
     href: str = ""
 

@@ -1,0 +1,96 @@
+"""Spots: places of several marks, which move apart so that each is seen, and are counted.
+
+A mark that has moved is tied to its true place by a thin line. Its figures and the whiskers of its
+intervals do not move.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from evaluation.reports.figures.free_places import Rectangle, around
+from evaluation.tradeoffs.figures.tradeoff.frame import PLOT
+from evaluation.tradeoffs.figures.tradeoff.marks import HALF_MARK, Mark
+
+NEAR = 5.0  # px between two marks that cover each other so far that one may be missed
+RADIUS = 7.0  # px from the middle of the disc with the count to its edge
+RINGS = (17.0, 24.0, 31.0, 38.0, 45.0)  # distances from a spot that a mark may move to
+TURNS = (0, 20, -20, 40, -40, 60, -60, 80, -80, 100, -100, 120, -120, 140, -140, 160, -160, 180)
+
+
+class Spot(NamedTuple):
+    """One place of several marks."""
+
+    x: float
+    y: float
+    n: int  # marks
+
+    @property
+    def box(self) -> Rectangle:
+        return around(self.x, self.y, RADIUS)
+
+
+def fanned(marks: Sequence[Mark]) -> tuple[list[Mark], list[Spot]]:
+    """Return the marks, those on one spot moved around it, and the spots.
+
+    The order of the marks stays. A moved mark is inside the plot. It covers neither a count nor
+    another mark where there is room.
+    """
+    groups = _near_each_other(marks)
+    spots = [_spot([marks[place] for place in group]) for group in groups if len(group) > 1]
+    alone = [marks[group[0]] for group in groups if len(group) == 1]
+    taken = [around(mark.x, mark.y, HALF_MARK) for mark in alone] + [spot.box for spot in spots]
+    moved = list(marks)
+    for spot, group in zip(spots, (group for group in groups if len(group) > 1), strict=True):
+        for turn, place in enumerate(group):
+            x, y = _place(spot, turn, taken)
+            taken.append(around(x, y, HALF_MARK))
+            true = marks[place]
+            stem = f"M{true.x:.1f} {true.y:.1f}L{x:.1f} {y:.1f}"
+            moved[place] = true._replace(x=x, y=y, stem=stem)
+    return moved, spots
+
+
+def _near_each_other(marks: Sequence[Mark]) -> list[list[int]]:
+    """Return groups of marks, each near the first of its group; a mark is given by its place."""
+    groups: list[list[int]] = []
+    for place, mark in enumerate(marks):
+        for group in groups:
+            first = marks[group[0]]
+            if math.hypot(mark.x - first.x, mark.y - first.y) <= NEAR:
+                group.append(place)
+                break
+        else:
+            groups.append([place])
+    return groups
+
+
+def _spot(marks: Sequence[Mark]) -> Spot:
+    n = len(marks)
+    x, y = sum(mark.x for mark in marks) / n, sum(mark.y for mark in marks) / n
+    return Spot(round(x, 1), round(y, 1), n)
+
+
+def _place(spot: Spot, turn: int, taken: Sequence[Rectangle]) -> tuple[float, float]:
+    """Return the first free place for a mark of a spot, or the place that covers the least."""
+    places = list(_places(spot, 360 * turn / spot.n))
+
+    def covered(place: tuple[float, float]) -> float:
+        return sum(around(*place, HALF_MARK).overlap(box) for box in taken)
+
+    return next((place for place in places if not covered(place)), min(places, key=covered))
+
+
+def _places(spot: Spot, angle: float) -> Iterator[tuple[float, float]]:
+    """Yield places around a spot inside the plot, from near to far, those at an angle first.
+
+    Args:
+        angle: in degrees, from the left over the top.
+    """
+    for ring in RINGS:
+        for turn in TURNS:
+            towards = math.radians(180 + angle + turn)
+            x = round(spot.x + ring * math.cos(towards), 1)
+            y = round(spot.y + ring * math.sin(towards), 1)
+            if PLOT.left <= x <= PLOT.right and PLOT.top <= y <= PLOT.bottom:
+                yield x, y
