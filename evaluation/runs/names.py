@@ -7,20 +7,38 @@ WORDS = {"t": "threshold", "t>=": "threshold", "v": "version"}  # part of a sign
 
 
 def distinct_names(runs: Sequence[tuple[str, str]]) -> list[str]:
-    """Return a distinct name for each run.
+    """Return a distinct name for each run, of the parts in which the runs differ.
 
-    If several runs have the same name, the parts of the signature that not all of them share are
-    added: 'Auto-AIS, v3, lexical (golden)'. Runs that have equal signatures too are numbered.
+    Several runs whose names begin with the same part lose the other parts that all of them share.
+    If several runs then have the same name, the parts of the signature that not all of them share
+    are added: 'Auto-AIS, v3, lexical (golden)'. Runs that have equal signatures too are numbered.
 
     Args:
-        runs: the name and the signature of each run.
+        runs: the name and the signature of each run; a comma separates the parts of a name.
     """
+    short = _without_shared_parts([name.split(", ") for name, _ in runs])
+    called_so = list(zip(short, (signature for _, signature in runs), strict=True))
     told = []
-    for name, signature in runs:
-        alike = [set(other.split("|")) for called, other in runs if called == name]
+    for name, signature in called_so:
+        alike = [set(other.split("|")) for called, other in called_so if called == name]
         own = [part for part in signature.split("|") if part not in set.intersection(*alike)]
         told.append(f"{name} ({', '.join(map(_in_words, own))})" if own else name)
     return _numbered(told)
+
+
+def _without_shared_parts(names: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names without parts that all names with the same first part share."""
+    by_first: dict[str, list[set[str]]] = {}
+    for parts in names:
+        by_first.setdefault(parts[0], []).append({*parts})
+    shared = {
+        first: set.intersection(*alike) if len(alike) > 1 else set[str]()
+        for first, alike in by_first.items()
+    }
+    return [
+        ", ".join([first, *(part for part in parts if part not in shared[first])])
+        for first, *parts in names
+    ]
 
 
 def _in_words(part: str) -> str:

@@ -29,23 +29,19 @@ def axis_menu(axes: Sequence[Axis], side: Side) -> AxisMenu:
 
 
 def names_among(axes: Sequence[Axis]) -> list[str]:
-    """Return a distinct name for each axis: what it shows, and the parts that not all share.
+    """Return a distinct name for each axis, of the parts in which axes that show the same differ.
 
-    Parts are compared among axes that show the same: of two runs of Auto-AIS that differ only in
-    their evidence, one is 'Auto-AIS, golden evidence'. Studies are called by the words that differ,
-    and come last, as they are long.
+    Of two runs of Auto-AIS that differ only in their evidence, one is 'Auto-AIS, golden evidence'.
+    A question begins with its key, so that you find it in a menu by typing. Studies are called by
+    the words that differ, and come last, as they are long.
     """
-    shared: dict[str, set[str]] = {}
-    for axis in axes:
-        shared[axis.parts[0]] = shared.get(axis.parts[0], {*axis.parts}) & {*axis.parts}
     studies = short_names(axis.arm.study.name for axis in axes if axis.arm)
     named = []
     for axis in axes:
-        shows, *choices = axis.parts
-        own = [part for part in choices if part not in shared[shows]]
-        own = [studies.get(part, part) for part in sorted(own, key=studies.__contains__)]
-        signature = axis.run.full_signature if axis.run else ""
-        named.append((", ".join([shows, *own]), signature))
+        parts, signature = axis.parts, axis.run.full_signature if axis.run else ""
+        if axis.arm and axis.question:
+            parts = axis.question.key, f"{axis.arm.kind} arm", studies[axis.arm.study.name]
+        named.append((", ".join(parts), signature))
     return distinct_names(named)
 
 

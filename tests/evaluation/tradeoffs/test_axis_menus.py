@@ -36,9 +36,9 @@ def test_a_menu_begins_with_the_axes_of_its_side_metrics_before_raters():
             "run-1": "Auto-AIS, golden evidence",
             "run-2": "Auto-AIS, shown evidence",
         },
-        "Raters on attribution": {"P/separate/attributable": "Raters: attributable"},
-        "Other metrics": {"run-3": "Auto-SSA: sensible"},
-        "Other questions to raters": {"P/separate/understand": "Raters: understand"},
+        "Raters on attribution": {"P/separate/attributable": "attributable, separate arm, P"},
+        "Other metrics": {"run-3": "Auto-SSA: sensible, heuristic"},
+        "Other questions to raters": {"P/separate/understand": "understand, separate arm, P"},
     }
     assert list(axis_menu([GOLDEN, SENSIBLE], SENSIBLENESS)) == [
         "Metrics of sensibleness",
@@ -54,9 +54,9 @@ def test_raters_are_called_by_arm_and_by_the_words_of_their_study_that_differ():
     ]
 
     assert names_among(axes) == [
-        "Raters: attributable, separate arm, attribution",
-        "Raters: attributable, merged arm, attribution",
-        "Raters: attributable, separate arm, one careless rater",
+        "attributable, separate arm, attribution",
+        "attributable, merged arm, attribution",
+        "attributable, separate arm, one careless rater",
     ]
 
 
