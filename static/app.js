@@ -71,6 +71,37 @@
     if (said) said.textContent = "changed";
   });
 
+  /* a long menu, or a long list of boxes, gets a field that leaves what matches and what is chosen */
+  const LONG = 15;
+  const addFilter = list => {
+    const isMenu = list.matches("select"), items = [...list.querySelectorAll(isMenu ? "option" : "label.choice")];
+    if (items.length <= LONG || list.dataset.filtered) return;
+    list.dataset.filtered = "on";
+    const groups = [...list.querySelectorAll("optgroup, [data-group]")], wereOpen = groups.map(group => group.open);
+    const titleOf = item => item.closest("optgroup")?.label ?? item.closest("[data-group]")?.firstElementChild.textContent ?? "";
+    const input = document.createElement("input");
+    Object.assign(input, { type: "search", placeholder: isMenu ? "Filter the menu" : "Filter the list", autocomplete: "off", className: "menu-filter" });
+    input.setAttribute("aria-label", input.placeholder);
+    input.addEventListener("input", () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const item of items) {
+        const text = `${titleOf(item)} ${item.textContent}`.toLowerCase();
+        item.hidden = !words.every(word => text.includes(word)) && !(isMenu ? item.selected : item.control.checked);
+        if (isMenu) item.disabled = item.hidden; // Safari lists hidden options
+      }
+      groups.forEach((group, place) => {
+        group.hidden = items.every(item => item.hidden || !group.contains(item));
+        if (group.matches("details")) group.open = words.length > 0 || wereOpen[place];
+      });
+    });
+    input.addEventListener("change", event => event.stopPropagation()); // the form around it asks the server on a change
+    input.addEventListener("keydown", event => { if (event.key === "Enter") event.preventDefault(); });
+    if (isMenu) list.before(input); else list.querySelector("legend").after(input);
+  };
+  const addFilters = () => document.querySelectorAll("[data-filtered]").forEach(addFilter);
+  addFilters();
+  document.addEventListener("htmx:afterSettle", addFilters);
+
   /* an invalid form: go to its first error, on load and when htmx puts it in */
   const focusFirstError = () => document.querySelector('[aria-invalid="true"]')?.focus();
   focusFirstError();

@@ -60,9 +60,8 @@ class ExtendForm(forms.Form):
     def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         fields: Any = self.fields
-        fields["setups"].queryset = setups_of(study.dataset).exclude(
-            pk__in=study.setups.values("pk")
-        )
+        others = setups_of(study.dataset).exclude(pk__in=study.setups.values("pk"))
+        fields["setups"].offer(others)
         if study.n_sampled is not None:
             sample = fields["n_sampled"] = posted_fields(StudyPlan)["n_sampled"]
             sample.widget.attrs["placeholder"] = str(study.n_sampled)

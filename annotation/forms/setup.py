@@ -1,7 +1,7 @@
 """The form of a study before it opens."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -23,6 +23,7 @@ from annotation.study_plan import StudyPlan, usual_raters_per_unit
 from generation.choices.declaration import fields_of
 from generation.choices.forms import explained, posted_fields
 from generation.models import Dataset, Example, Setup
+from generation.setup_menus import SetupGroup, setup_menu
 
 OWN_SCHEME = "own"
 BOTH = "both"
@@ -59,12 +60,27 @@ class SchemeSelect(forms.RadioSelect):
 
 
 class SetupsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
-    """Setups of a dataset to tick, each with its number of responses."""
+    """Setups of a dataset to tick by group, each with its number of responses.
+
+    In the group of a model, names do not repeat the model.
+    """
 
     widget = forms.CheckboxSelectMultiple
+    groups: Sequence[SetupGroup] = ()
 
-    def label_from_instance(self, setup: Any) -> str:
-        return explained(setup.name, f"{setup.n_responses:,} responses")
+    def offer(self, setups: QuerySet[Setup]) -> None:
+        """Offer these setups, which have `n_responses`. They are read once."""
+        self.queryset = setups
+        self.groups = setup_menu(setups)
+        self.choices = [
+            (setup.pk, explained(name.removeprefix(f"{group.title} · "), _n_responses(setup)))
+            for group in self.groups
+            for setup, name in group.setups
+        ]
+
+
+def _n_responses(setup: Any) -> str:
+    return f"{setup.n_responses:,} responses"
 
 
 class RatersField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
@@ -144,7 +160,7 @@ class StudyForm(forms.Form):
         for name in CHOICES:
             fields[name].required = False
         setups = setups_of(dataset)
-        fields["setups"].queryset = setups
+        fields["setups"].offer(setups)
         if len(setups) == 1:
             fields["setups"].initial = setups
         of_dataset = Example.objects.of_benchmark().filter(dataset=dataset)

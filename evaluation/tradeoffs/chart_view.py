@@ -11,6 +11,7 @@ from evaluation.measures.tradeoff import attribution_from, sensibleness_from
 from evaluation.tradeoffs.dots import TOP_RIGHT, Dot
 from evaluation.tradeoffs.material import TradeoffMaterial
 from generation.model_sizes import by_size
+from generation.setup_menus import SetupKind, setup_kind
 
 NONE = ("",)  # a filter that shows nothing of its kind, because no key is empty
 NOT_SAID = "none"  # the key for something that a setup does not state
@@ -174,8 +175,7 @@ def _is_golden(dot: Dot) -> bool:
 
 def _is_of_full_grid(dot: Dot) -> bool:
     """Whether a mark is of the full grid: neither restricted context nor a part of a recipe."""
-    kind = dot.kind
-    return kind is None or not (dot.is_restricted or kind.part)
+    return setup_kind(dot.setup) not in (SetupKind.RESTRICTED, SetupKind.PART)
 
 
 def _is_reranked(dot: Dot) -> bool:

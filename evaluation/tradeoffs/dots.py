@@ -6,7 +6,8 @@ from typing import Any, Literal, NamedTuple
 
 from generation.amounts import UNDEFINED
 from generation.grids.prompts import is_of_earlier_rule
-from generation.models import RERANKED, Setup
+from generation.models import Setup
+from generation.setup_menus import SetupKind, setup_kind
 from generation.text.prompt_types import PromptType, prompt_type
 from generation.text.temperatures import temperature_text
 
@@ -41,11 +42,11 @@ class Dot(NamedTuple):
     @property
     def is_aggregate(self) -> bool:
         """Whether its responses were chosen among those of other setups."""
-        return self.setup.prompt == RERANKED
+        return setup_kind(self.setup) is SetupKind.RERANKED
 
     @property
     def is_restricted(self) -> bool:
-        return self.kind is not None and self.kind.dialog_share is not None
+        return setup_kind(self.setup) is SetupKind.RESTRICTED
 
     @property
     def is_of_earlier_rule(self) -> bool:

@@ -16,6 +16,7 @@ from evaluation.tradeoffs.dots import Dot
 from generation.grids.prompts import EVIDENCE_SHARE, PromptChoices, settings_of
 from generation.model_sizes import n_parameters
 from generation.retrieval.bm25 import Bm25
+from generation.setup_menus import SetupKind, setup_kind
 from generation.text.prompt_types import PromptType
 
 Difference = Literal[
@@ -47,9 +48,7 @@ class ComparablePair(NamedTuple):
 
 def is_plain(dot: Dot) -> bool:
     """Return whether a setup is of a full grid: no aggregate, restricted or part of a recipe."""
-    return not (
-        dot.is_aggregate or dot.is_restricted or (dot.kind is not None and dot.kind.part > 0)
-    )
+    return setup_kind(dot.setup) is SetupKind.SINGLE
 
 
 def pairs_differing_in(dots: Sequence[Dot], difference: Difference) -> list[SetupPair]:

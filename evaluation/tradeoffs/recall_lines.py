@@ -129,13 +129,13 @@ def restricted_pairs(material: TradeoffMaterial) -> list[RestrictedPair]:
     an earlier rule come after all others.
     """
     models = {
-        (dot.setup.model, dot.setup.temperature) for dot in material.dots if _is_restricted(dot)
+        (dot.setup.model, dot.setup.temperature) for dot in material.dots if dot.is_restricted
     }
     sizes = by_size(list({model for model, _ in models}))
     known = [
         place
         for place, dot in enumerate(material.dots)
-        if _is_restricted(dot)
+        if dot.is_restricted
         if any(material.statistics(place, by_score=each).any() for each in (False, True))
     ]
     found: list[tuple[tuple[Any, ...], RestrictedPair]] = []
@@ -233,10 +233,6 @@ def _size(
     golden = group.by_share(material, "golden", among)
     other = group.by_share(material, non_evidence, among)
     return len(golden.keys() & other.keys()), len(golden) + len(other)
-
-
-def _is_restricted(dot: Dot) -> bool:
-    return dot.kind is not None and dot.kind.dialog_share is not None
 
 
 def _is_of(dot: Dot, pair: RestrictedPair) -> bool:

@@ -6,6 +6,7 @@ from django import forms
 
 from generation.limits import LONGEST_FACTS
 from generation.models import Dataset
+from generation.setup_menus import menu_choices
 
 
 class ExampleFilter(forms.Form):
@@ -17,11 +18,9 @@ class ExampleFilter(forms.Form):
 
     def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        setups = dataset.setups.of_benchmark().values_list("pk", "name")
-        self.fields["setup"].choices = [  # type: ignore[attr-defined]
-            ("", "any setup"),
-            *((str(pk), name) for pk, name in setups),
-        ]
+        setups = dataset.setups.of_benchmark()
+        self.fields["setup"].choices = menu_choices(setups, "any setup", "pk")  # type: ignore[attr-defined]
+        self.fields["setup"].widget.attrs["data-filtered"] = ""
 
 
 class DatasetFactsForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from accounts.listing import on_offer
 from generation.grids.grid_file import GridError, read_grid
 from generation.models import Call, Dataset, Grid
+from generation.setup_menus import menu_choices
 
 LARGEST_FILE = 64 * 1024  # bytes of an uploaded grid file, at most
 
@@ -23,11 +24,9 @@ class CallFilterForm(forms.Form):
     def __init__(self, grid: Grid, asked: Mapping[str, Any]) -> None:
         super().__init__(asked)
         self.grid = grid
-        setups = grid.cells.values_list("setup", "setup__name")
-        self.fields["setup"].choices = [  # type: ignore[attr-defined]
-            ("", "any setup"),
-            *((str(pk), name) for pk, name in setups),
-        ]
+        setups = [cell.setup for cell in grid.cells.select_related("setup")]
+        self.fields["setup"].choices = menu_choices(setups, "any setup", "pk")  # type: ignore[attr-defined]
+        self.fields["setup"].widget.attrs["data-filtered"] = ""
         self.is_valid()
 
     def calls_left(self) -> QuerySet[Call]:

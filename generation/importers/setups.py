@@ -69,7 +69,7 @@ def read_setup(row: Row) -> SetupRecord:
     return setup if setup.name else setup._replace(name=setup_name(setup))
 
 
-def setup_name(setup: SetupRecord) -> str:
+def setup_name(setup: AnySetup) -> str:
     """Return the canonical name of a setup: the known facts about it, in a fixed order."""
     parts = [_plain(setup.model)]
     if setup.temperature is not None:

@@ -9,8 +9,9 @@ from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
 from annotation.models import Study
+from generation.text.prompt_types import SHARES, TWELVE, restricted_key
 from tests.annotation.planned import make_dataset, make_raters, make_study
-from tests.makers import contents
+from tests.makers import contents, example_row, import_rows, response_row
 
 
 @pytest.fixture
@@ -79,6 +80,32 @@ def test_fields_that_make_no_sense_fold_away(page, sign_in, dataset, rosa):
     expect(own).to_be_hidden()
     page.get_by_label("A scheme of your own").check()
     expect(own).to_be_visible()
+
+
+def test_many_setups_are_filtered_and_parts_of_analyses_are_folded(page, sign_in, tmp_path, rosa):
+    prompts = [*(kind.key for kind in TWELVE), *(restricted_key("golden", s) for s in SHARES[:5])]
+    responses = [
+        response_row(f"r-{prompt}", setup={"model": "m", "temperature": 0.0, "prompt": prompt})
+        for prompt in prompts
+    ]
+    import_rows(tmp_path / "many", "many", examples=[example_row()], responses=responses)
+    sign_in(rosa)
+    page.goto(f"{reverse('annotation:new-study')}?dataset=many")
+    setups = page.get_by_role("group", name="Setups")
+    boxes = setups.get_by_role("checkbox")
+    expect(boxes).to_have_count(12)  # the folded ones are out of sight
+
+    page.get_by_label("Filter the list").fill("dialog 90")
+
+    expect(boxes).to_have_count(1)
+    boxes.check()
+    page.get_by_label("Filter the list").fill("one-shot")
+    expect(boxes).to_have_count(2)  # what is ticked stays in sight
+    page.get_by_label("Filter the list").press("Enter")  # sends nothing
+    page.get_by_label("Filter the list").fill("")
+    expect(boxes).to_have_count(12)
+    page.get_by_text("Restricted context (5)").click()
+    expect(boxes).to_have_count(17)
 
 
 def test_a_refused_form_keeps_what_was_typed_and_goes_to_the_first_error(

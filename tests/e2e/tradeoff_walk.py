@@ -45,6 +45,9 @@ def tradeoff_pages(folder: Path, user: User) -> Iterator[tuple[str, str]]:
     yield "figure, all on", f"{figure}?figure=1&intervals=on&labels=on&clusters=on&own=1"
     yield "figure, empty window", f"{figure}?x_from=0.01&x_to=0.02&y_from=0.01&y_to=0.02"
     yield "figure, not valid", f"{figure}?x_from=2&x_to=mill"
+    # Long menus of setups, some of which are parts of analyses, have a filter.
+    yield "new study of many setups", f"{reverse('annotation:new-study')}?dataset={dataset.slug}"
+    yield "dataset of many setups", reverse("generation:dataset", args=[dataset.slug])
     setup = dataset.setups.order_by("name")[0]
     yield "behind a mark", reverse("tradeoffs:responses", args=[dataset.slug, setup.pk])
     for page in PAGES:

@@ -19,6 +19,7 @@ from evaluation.studies.disagreements.worklist import (
     Disagreement,
 )
 from evaluation.votes.judgements import UNDECIDABLE
+from generation.setup_menus import menu_choices
 
 KINDS = {
     "": "Disagreements",
@@ -54,11 +55,12 @@ class WorklistForm(forms.Form):
             if is_about(run, citations=self.scheme.target == "citation")
         }
         self.has_excluded = Rater.objects.filter(study=study, is_excluded=True).exists()
+        setups = list(study.setups.all())
         known = {
             "run": _run_names(self.runs),
             "question": [(q.key, q.wording) for q in self.scheme.questions],
             "truth": [(arm.kind, arm.kind) for arm in study.arms.all()],
-            "setup": [("", "all setups"), *((s.name, s.name) for s in study.setups.all())],
+            "setup": [("", "all setups"), *((s.name, s.name) for s in setups)],
             "status": list(STATUSES.items()),
             "kind": list(KINDS.items()),
         }
@@ -72,8 +74,10 @@ class WorklistForm(forms.Form):
             said["with_excluded"] = "on"
         self.said = said
         super().__init__(said)
-        for name in ("run", "question", "truth", "setup"):
+        for name in ("run", "question", "truth"):
             self.fields[name].choices = known[name]  # type: ignore[attr-defined]
+        self.fields["setup"].choices = menu_choices(setups, "all setups")  # type: ignore[attr-defined]
+        self.fields["setup"].widget.attrs["data-filtered"] = ""
 
     @property
     def query(self) -> str:

@@ -10,6 +10,7 @@ from annotation.schemes import load_scheme
 from evaluation.reports.base import Choices
 from evaluation.studies.reports.choices import usual_choices
 from generation.choices.forms import ChoicesForm
+from generation.setup_menus import menu_choices
 
 
 class ReportChoicesForm(ChoicesForm[Choices]):
@@ -23,15 +24,22 @@ class ReportChoicesForm(ChoicesForm[Choices]):
     run = forms.IntegerField(required=False)
 
     def __init__(self, asked: Mapping[str, str], *, study: Study) -> None:
-        self.setups = sorted(study.setups.values_list("name", flat=True))
+        setups = sorted(study.setups.all(), key=str)
+        self.setups = [setup.name for setup in setups]
         self.arms = [arm.kind for arm in study.arms.all()]
         # A rater in Attest cannot answer a question behind a gate that they closed. Only imported
         # votes can have such answers.
         has_gates = any(question.after for question in load_scheme(study.scheme).questions)
         self.offers_gates = study.is_imported and has_gates
         self._usual = usual_choices(study)
-        known = {"setup": self.setups, "truth": self.arms}
+        menu = dict(menu_choices(setups, f"all {len(setups)} setups"))
+        known = {"setup": menu, "truth": self.arms}
         super().__init__(Choices, asked, without={"by_setup"}, known=known)
+        self.fields["setup"].widget.attrs |= {
+            "id": "filter-setup",
+            "class": "btn",
+            "data-filtered": "",
+        }
 
     @property
     def choices(self) -> Choices:
