@@ -14,7 +14,7 @@ from generation.text.temperatures import temperature_text
 
 
 class SetupKind(StrEnum):
-    """What the responses of a setup are for, in words; all but the first are parts of analyses."""
+    """The kinds of setups, by their titles in menus. All but single setups belong to analyses."""
 
     SINGLE = "Single setups"
     RESTRICTED = "Restricted context"
