@@ -9,7 +9,7 @@ WORDS = {"t": "threshold", "t>=": "threshold", "v": "version"}  # part of a sign
 def distinct_names(runs: Sequence[tuple[str, str]]) -> list[str]:
     """Return a distinct name for each run, of the parts in which the runs differ.
 
-    Several runs whose names begin with the same part lose the other parts that all of them share.
+    Different names that begin with the same part lose the other parts that all of them share.
     If several runs then have the same name, the parts of the signature that not all of them share
     are added: 'Auto-AIS, v3, lexical (golden)'. Runs that have equal signatures too are numbered.
 
@@ -27,12 +27,15 @@ def distinct_names(runs: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _without_shared_parts(names: Sequence[Sequence[str]]) -> list[str]:
-    """Return the names without parts that all names with the same first part share."""
-    by_first: dict[str, list[set[str]]] = {}
+    """Return the names without parts that all names with the same first part share.
+
+    Names whose first part only equal names have stay whole.
+    """
+    by_first: dict[str, set[frozenset[str]]] = {}
     for parts in names:
-        by_first.setdefault(parts[0], []).append({*parts})
+        by_first.setdefault(parts[0], set()).add(frozenset(parts))
     shared = {
-        first: set.intersection(*alike) if len(alike) > 1 else set[str]()
+        first: frozenset.intersection(*alike) if len(alike) > 1 else frozenset[str]()
         for first, alike in by_first.items()
     }
     return [

@@ -142,7 +142,7 @@ def test_one_click_runs_auto_ais_and_fills_the_report(page, sign_in, rosa, tmp_p
     page.get_by_role("button", name="Run Auto-AIS").click()
 
     auto = page.get_by_role("region", name="Human–auto agreement")
-    row = auto.get_by_role("row").filter(has_text="Auto-AIS, added_words")
+    row = auto.get_by_role("row").filter(has_text="Auto-AIS, localized K = 2, added_words")
     expect(row.first).to_be_visible(timeout=30_000)
     expect(page.locator("[data-chart=accuracy] svg")).to_be_visible()
     assert page.evaluate("window.sameDocument"), "htmx should swap, not reload the page"

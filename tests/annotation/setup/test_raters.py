@@ -62,7 +62,7 @@ def test_the_table_tells_what_each_rater_has_done(researcher, opened):
     assert page.table("Raters").row("R-1 r1") == {
         "Rater": "R-1 r1",
         "Submitted": "0",
-        "Reserved": f"until {until:%H:%M} Release",
+        "Reserved": f"until {until:%H:%M} UTC Release",
         "Surplus": "1",
         "Skipped": "1",
         "Flagged": "1",

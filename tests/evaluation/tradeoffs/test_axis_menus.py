@@ -66,7 +66,10 @@ def test_runs_of_equal_titles_are_told_apart_by_their_signatures():
         of_run(2, "auto_ais", "Auto-AIS", "lexical", signature="lexical|t:0.7"),
     ]
 
-    assert names_among(axes) == ["Auto-AIS (threshold 0.5)", "Auto-AIS (threshold 0.7)"]
+    assert names_among(axes) == [
+        "Auto-AIS, lexical (threshold 0.5)",
+        "Auto-AIS, lexical (threshold 0.7)",
+    ]
 
 
 def test_a_short_name_has_at_least_one_word():
