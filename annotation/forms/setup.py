@@ -144,7 +144,7 @@ class StudyForm(forms.Form):
         widget=forms.RadioSelect,
         choices=[(key, explained(key.capitalize(), line)) for key, line in ARM_LINES.items()],
     )
-    all_raters = forms.BooleanField(label="Everybody with the rater role", required=False)
+    all_raters = forms.BooleanField(label="Every account with the rater role", required=False)
     raters = RatersField(User.objects.none(), label="Raters", required=False)
 
     def __init__(
