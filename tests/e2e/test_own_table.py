@@ -117,7 +117,7 @@ def open_a_study(page: Page, somebody: Mouse | Keyboard, path: Path) -> None:
     somebody.press("button", "Import")
     somebody.press("link", "Make a study with it")
     page.get_by_label("Name", exact=True).fill("Lights")
-    for label in ("large", "small", "Everybody with the rater role"):
+    for label in ("large", "small", "Every account with the rater role"):
         somebody.tick(label)
     somebody.press("button", "Plan the study")
     somebody.press("button", "Open the study")

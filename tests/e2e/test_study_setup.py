@@ -47,7 +47,7 @@ def test_a_study_is_planned_and_opened_by_keyboard_without_a_script(plain_page, 
     keys.press("Tab")  # The term 'setup' is explained here.
     for key in ("Tab", "Space", "Tab", "Space"):
         keys.press(key)
-    page.get_by_label("Everybody with the rater role").focus()
+    page.get_by_label("Every account with the rater role").focus()
     keys.press("Space")
     page.get_by_role("button", name="Plan the study").focus()
     keys.press("Enter")
