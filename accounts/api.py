@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import Model, QuerySet
 from django.forms import IntegerField
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django_filters import rest_framework as filters
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
@@ -56,6 +56,7 @@ class LongPages(CursorPagination):
     max_page_size = MOST_ROWS
     ordering = "pk"
     parameters = ("limit", "cursor")
+    invalid_cursor_message = "There is no such cursor. Take it from `next` of an earlier answer."
 
     def decode_cursor(self, request: Request) -> Any:
         cursor = super().decode_cursor(request)
@@ -175,13 +176,16 @@ def refused_as_json(error: Exception, context: dict[str, Any]) -> Response | Non
     request = context["request"]
     request.accepted_renderer = JSONRenderer()
     request.accepted_media_type = JSONRenderer.media_type
+    if isinstance(error, Http404):  # its own text names a class of the code
+        error = NotFound("There is nothing at this address. Check its names and numbers.")
     return exception_handler(error, context)
 
 
 def refuse_unknown(request: Request, known: Collection[str]) -> None:
     """Refuse unknown parameters: the caller expects an effect, and they would have none."""
+    there = f"The parameters are: {', '.join(known)}." if known else "There are none here."
     unknown = {
-        name: [f"There is no such parameter. The parameters are: {', '.join(known)}."]
+        name: [f"There is no such parameter. {there}"]
         for name in request.query_params
         if name not in known
     }

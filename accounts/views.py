@@ -177,7 +177,7 @@ def users(request: SignedInRequest) -> HttpResponse:
         except services.AccountError as exc:
             form.add_error("username", str(exc))
         else:
-            messages.success(request, f"Created {username}. Send them a sign-in link.")
+            messages.success(request, f"{username} is created. Send them a sign-in link.")
             return redirect("accounts:user", created.pk)
     search = UserSearchForm(request.GET)
     page = Paginator(search.matching_users(), USERS_PER_PAGE).get_page(request.GET.get("page"))

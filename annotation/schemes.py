@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from generation.importers.errors import quotation
 from generation.importers.json_text import JSONTrouble, parse_json
 
 SCHEME_FILES = Path(__file__).parent / "scheme_files"
@@ -52,7 +53,7 @@ class Scale(NamedTuple):
         """
         answer = self.answer(text)
         if answer is None:
-            raise ValueError(f"answer {text!r:.80}; expected {self.expected}")
+            raise ValueError(f"found the answer {quotation(text)}; expected {self.expected}")
         return answer
 
     def label(self, answer: int) -> str:
@@ -167,14 +168,16 @@ def load_scheme(data: object) -> Scheme:
             what was expected.
     """
     if not isinstance(data, Mapping):
-        raise SchemeError(f"scheme: found {type(data).__name__}; expected an object")
+        raise SchemeError(f"scheme: found {quotation(data)}; expected an object")
     key = _text(data, "key", "scheme")
     if len(key) > LONGEST_KEY:
         found = f"found {len(key)} characters; expected {LONGEST_KEY} at most"
         raise SchemeError(f"scheme, key: {found}")
     rows = data.get("questions")
     if not isinstance(rows, Sequence) or isinstance(rows, str) or not rows:
-        raise SchemeError(f"scheme {key!r}: expected 'questions', a list of one or more objects")
+        raise SchemeError(
+            f"scheme {key!r}, questions: found {quotation(rows)}; expected one or more objects"
+        )
     if len(rows) > MAX_QUESTIONS:
         found = f"found {len(rows):,} questions; expected {MAX_QUESTIONS} at most"
         raise SchemeError(f"scheme {key!r}: {found}")
@@ -197,39 +200,49 @@ def load_scheme(data: object) -> Scheme:
     )
     for question in scheme.questions:
         if question.with_evidence and scheme.evidence == "none":
-            expected = "expected false, as the scheme's evidence is none"
+            expected = "expected false, because the scheme's evidence is none"
             raise SchemeError(f"question {question.key!r}, with_evidence: found true; {expected}")
     if scheme.citations == "removed" and scheme.target == "citation":
-        raise SchemeError("citations: found 'removed'; expected shown, as a question is about one")
+        raise SchemeError(
+            "citations: found 'removed'; expected shown, because the scheme's target is a citation"
+        )
     return scheme
 
 
 def _question(row: object, earlier: Mapping[str, Question]) -> Question:
     if not isinstance(row, Mapping):
-        raise SchemeError(f"question {len(earlier) + 1}: found {row!r:.80}; expected an object")
+        raise SchemeError(
+            f"question {len(earlier) + 1}: found {quotation(row)}; expected an object"
+        )
     key = _text(row, "key", f"question {len(earlier) + 1}")
     where = f"question {key!r}"
     if key in earlier:
-        raise SchemeError(f"{where}: is there twice; expected each key once")
+        raise SchemeError(f"{where}: found the key twice; expected each key once")
     if len(key) > 64:
         raise SchemeError(f"{where}: found a key of {len(key)} characters; expected 64 at most")
     after = row.get("after", [])
     if not isinstance(after, list) or not all(_is_gate(key, earlier) for key in after):
-        expected = "expected keys of earlier questions that are yes/no"
-        raise SchemeError(f"{where}, after: found {after!r:.80}; {expected}")
+        expected = "expected a list of keys of earlier yes/no questions"
+        raise SchemeError(f"{where}, after: found {quotation(after)}; {expected}")
     better = row.get("better")
     if better not in (None, "yes", "no"):
-        raise SchemeError(f"{where}, better: found {better!r:.80}; expected yes, no or nothing")
+        raise SchemeError(
+            f"{where}, better: found {quotation(better)}; expected yes, no or nothing"
+        )
     ends = row.get("ends")
     if ends is not None and not (isinstance(ends, list) and len(ends) == 2):
-        raise SchemeError(f"{where}, ends: found {ends!r:.80}; expected the words of both ends")
+        raise SchemeError(
+            f"{where}, ends: found {quotation(ends)}; expected the words of both ends"
+        )
     with_evidence = row.get("with_evidence", False)
     if not isinstance(with_evidence, bool):
         expected = "expected true or false"
-        raise SchemeError(f"{where}, with_evidence: found {with_evidence!r:.80}; {expected}")
+        raise SchemeError(f"{where}, with_evidence: found {quotation(with_evidence)}; {expected}")
     examples = row.get("examples", [])
     if not isinstance(examples, list):
-        raise SchemeError(f"{where}, examples: found {examples!r:.80}; expected a list of objects")
+        raise SchemeError(
+            f"{where}, examples: found {quotation(examples)}; expected a list of objects"
+        )
     return Question(
         key=key,
         wording=_text(row, "wording", where, default=key.replace("_", " ").capitalize()),
@@ -268,52 +281,54 @@ def _scale(scale: object, where: str) -> Scale:
                 stripped = tuple(label.strip() for label in labels)
                 return Scale("nominal", tuple(range(len(labels))), stripped)
     raise SchemeError(
-        f'{where}, scale: found {json.dumps(scale)[:80]}; expected "yes_no", '
+        f'{where}, scale: found {quotation(scale)}; expected "yes_no", '
         f'{{"ordinal": [1, 4]}} or {{"nominal": ["a", "b"]}} (2 to {MAX_CATEGORIES} different)'
     )
 
 
 def _example(row: object, where: str) -> WorkedExample:
     if not isinstance(row, Mapping):
-        raise SchemeError(f"{where}, examples: found {row!r:.80}; expected objects")
+        raise SchemeError(f"{where}, examples: found {quotation(row)}; expected objects")
     return WorkedExample(
         *(_text(row, name, f"{where}, examples") for name in WorkedExample._fields)
     )
 
 
 def _impossible(rows: object, questions: Mapping[str, Question]) -> tuple[Mapping[str, int], ...]:
-    expected = "expected objects of question and answer"
+    expected = "expected objects of the scheme's questions and their answers"
     if not isinstance(rows, list):
-        raise SchemeError(f"impossible: found {rows!r:.80}; {expected}")
+        raise SchemeError(f"impossible: found {quotation(rows)}; {expected}")
     combinations: list[Mapping[str, int]] = []
     for row in rows:
         if not isinstance(row, Mapping) or not set(row) <= set(questions):
-            raise SchemeError(f"impossible: found {row!r:.80}; {expected}")
+            raise SchemeError(f"impossible: found {quotation(row)}; {expected}")
         answers = {key: questions[key].scale.answer(str(word)) for key, word in row.items()}
         found = {key: answer for key, answer in answers.items() if answer is not None}
         if len(found) != len(answers):
-            raise SchemeError(f"impossible: found {row!r:.80}; {expected}")
+            raise SchemeError(f"impossible: found {quotation(row)}; {expected}")
         combinations.append(found)
     return tuple(combinations)
 
 
 def _main(keys: object, questions: Mapping[str, Question]) -> tuple[str, ...]:
     if not isinstance(keys, list) or not all(isinstance(k, str) and k in questions for k in keys):
-        raise SchemeError(f"main: found {keys!r:.80}; expected a list of keys of its questions")
+        raise SchemeError(
+            f"main: found {quotation(keys)}; expected a list of keys of the scheme's questions"
+        )
     return tuple(keys)
 
 
 def _one_of(row: Mapping[Any, Any], name: str, default: str, known: Sequence[str]) -> Any:
     found = row.get(name, default)
     if found not in known:
-        raise SchemeError(f"{name}: found {found!r:.80}; expected {', '.join(known)}")
+        raise SchemeError(f"{name}: found {quotation(found)}; expected {', '.join(known)}")
     return found
 
 
 def _text(row: Mapping[Any, Any], name: str, where: str, default: str | None = None) -> str:
     found = row.get(name, default)
     if not isinstance(found, str) or (default is None and not found.strip()):
-        raise SchemeError(f"{where}, {name}: found {found!r:.80}; expected text")
+        raise SchemeError(f"{where}, {name}: found {quotation(found)}; expected text")
     return found
 
 

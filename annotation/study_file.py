@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from generation.importers.errors import quotation
 from generation.limits import LARGEST_SEED
 
 EVIDENCE_CHOICES = ("shown", "golden", "retrieved")
@@ -55,15 +56,17 @@ def read_study_facts(data: Mapping[str, Any]) -> StudyFacts:
     name, scheme = (data.get(key, "") for key in ("name", "scheme"))
     for key, value in (("name", name), ("scheme", scheme)):
         if not isinstance(value, str) or len(value) > 100:
-            raise StudyFileError(f"{key}: found {value!r:.80}; expected up to 100 characters")
+            raise StudyFileError(f"{key}: found {quotation(value)}; expected up to 100 characters")
     raters_per_unit = data.get("raters_per_unit")
     if raters_per_unit is not None:
         raters_per_unit = _number(data, "raters_per_unit", 1, MAX_RATERS)
     stops, share = data.get("stops_when_decided", False), data.get("full_share", 0.25)
     if not isinstance(stops, bool):
-        raise StudyFileError(f"stops_when_decided: found {stops!r:.80}; expected true or false")
+        raise StudyFileError(
+            f"stops_when_decided: found {quotation(stops)}; expected true or false"
+        )
     if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
-        raise StudyFileError(f"full_share: found {share!r:.80}; expected a number from 0 to 1")
+        raise StudyFileError(f"full_share: found {quotation(share)}; expected a number from 0 to 1")
     return StudyFacts(
         name=name.strip(),
         scheme=scheme,
@@ -83,7 +86,7 @@ def _one_of(values: Sequence[str], data: Mapping[str, Any], key: str) -> str:
     value = data.get(key, values[0])
     if value not in values:
         expected = ", ".join(values)
-        raise StudyFileError(f"{key}: found {value!r:.80}; expected one of {expected}")
+        raise StudyFileError(f"{key}: found {quotation(value)}; expected one of {expected}")
     return str(value)
 
 
@@ -91,21 +94,21 @@ def _number(data: Mapping[str, Any], key: str, low: int, high: int) -> int:
     value = data[key]
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         expected = f"a whole number from {low} to {high}"
-        raise StudyFileError(f"{key}: found {value!r:.80}; expected {expected}")
+        raise StudyFileError(f"{key}: found {quotation(value)}; expected {expected}")
     return value
 
 
 def _guidelines(rows: object) -> tuple[tuple[int, str], ...]:
     expected = 'expected a list of {"version": 1, "text": "…"}, each version once'
     if not isinstance(rows, list):
-        raise StudyFileError(f"guidelines: found {rows!r:.80}; {expected}")
+        raise StudyFileError(f"guidelines: found {quotation(rows)}; {expected}")
     versions: dict[int, str] = {}
     for row in rows:
         match row:
             case {"version": int(version), "text": str(text)} if 0 < version < 2**15:
                 if version in versions:
-                    raise StudyFileError(f"guidelines: version {version} twice; {expected}")
+                    raise StudyFileError(f"guidelines: found version {version} twice; {expected}")
                 versions[version] = text
             case _:
-                raise StudyFileError(f"guidelines: found {row!r:.80}; {expected}")
+                raise StudyFileError(f"guidelines: found {quotation(row)}; {expected}")
     return tuple(versions.items())

@@ -35,7 +35,8 @@ class StrictJSONParser(JSONParser):
             return parse_json(raw.decode(), MAX_NESTING)
         except UnicodeDecodeError as error:
             raise ParseError(
-                f"The body of the request is not UTF-8 ({error}). Expected JSON in UTF-8."
+                f"The body of the request is not UTF-8, at byte {error.start + 1:,}. Expected JSON "
+                "in UTF-8."
             ) from error
         except JSONTrouble as trouble:
             raise ParseError(f"Found {trouble.found}; expected {trouble.expected}.") from trouble

@@ -17,11 +17,13 @@ def server_address(location: str) -> tuple[str, str]:
         is_whole = has_secrets = False
     if has_secrets:
         raise BackendError(
-            "found an address with a user, a password or a query; expected one without. A key is "
-            "kept in an environment variable"
+            "Found an address with a user, a password or a query; expected one without. Put a key "
+            "into an environment variable"
         )
     if not is_whole:
-        raise BackendError(f"{location}: expected a server's address, as in https://host/v1")
+        raise BackendError(
+            f"Found {address or 'nothing'}; expected a server's address, as in https://host/v1"
+        )
     for ending, kind in (("/chat/completions", "chat"), ("/completions", "completions")):
         if address.endswith(ending):
             return address.removesuffix(ending), kind

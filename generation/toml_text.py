@@ -32,5 +32,7 @@ def parse_toml(text: str, longest: int, what: str) -> dict[str, Any]:
         raise TomlTrouble("a key with dozens of parts", "shorter keys")
     try:
         return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also raised for numbers of thousands of digits
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise TomlTrouble(f"text that is not TOML ({error})", what) from error
+    except ValueError as error:
+        raise TomlTrouble("a number of thousands of digits", "a shorter number") from error

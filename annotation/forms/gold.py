@@ -64,7 +64,7 @@ class GoldForm(forms.Form):
                 raise forms.ValidationError(f"{where}: {error}.") from error
             if key in answers.setdefault(response, {}):
                 raise forms.ValidationError(
-                    f"{where}: {key} of response {response!r} is there twice; expected once."
+                    f"{where}: found {key} of response {response!r} twice; expected it once."
                 )
             answers[response][key] = answer
         return answers
@@ -86,7 +86,10 @@ def _rows(text: str) -> Iterator[tuple[str, str, str, str]]:
             response, key, word = ((row[name] or "").strip() for name in COLUMNS)
             yield f"Line {rows.reader.line_num}", response, key, word
     except csv.Error as error:
-        raise forms.ValidationError(f"Line {rows.reader.line_num}: {error}.") from error
+        raise forms.ValidationError(
+            f"Line {rows.reader.line_num}: found a row that is not CSV ({error}); "
+            "expected quotes that are closed, and cells that are not too long."
+        ) from error
 
 
 def known_answers_csv(study: Study, scheme: Scheme) -> str:

@@ -44,20 +44,20 @@ def set_gold(
     for key, given in answers.items():
         judgement = with_implied(scheme, given)
         if key not in ids:
-            raise StudyError(f"response {key!r}: it belongs to no setup of this study")
+            raise StudyError(f"Response {key!r} belongs to no setup of this study. Leave it out.")
         if judgement.missing or judgement.impossible:
             wrong = judgement.missing or [" and ".join(judgement.impossible[0])]
             raise StudyError(
-                f"response {key!r}: expected an answer to every question; look at "
-                f"{', '.join(wrong)}"
+                f"Response {key!r} needs an answer to every question, and answers that fit "
+                f"together. Check {', '.join(wrong)}."
             )
     if n_qualifying > len(answers):
         raise StudyError(
-            f"found {n_qualifying} to qualify; expected at most {len(answers)}, the number of "
-            "known answers"
+            f"Found {n_qualifying} known answers to qualify; expected at most {len(answers)}, "
+            "because the study has no more."
         )
     if threshold is not None and not 0 <= threshold <= 1:
-        raise StudyError(f"threshold: found {threshold:g}; expected a share from 0 to 1")
+        raise StudyError(f"Found the threshold {threshold:g}; expected a share from 0 to 1.")
     targets = target_ids({(pk, None) for pk in ids.values()})
     known = {targets[ids[key], None]: with_implied(scheme, answers[key]) for key in answers}
     store_known_answers(study, known, n_qualifying, threshold)

@@ -41,12 +41,13 @@ def scheme_to_rate_by(data: Mapping[str, Any]) -> Scheme:
     for question in scheme.questions:
         if not question.help or not question.examples:
             raise StudyError(
-                f"question {question.key!r}: found no help or no examples; raters need both"
+                f"Question {question.key!r} has no help or no examples. Add both, because raters "
+                "need them."
             )
         if question.after and question.scale != YES_NO:
             raise StudyError(
-                f"question {question.key!r}: it comes after a gate, so its answers must be yes and "
-                "no, because a closed gate implies a no"
+                f"Question {question.key!r} comes after a gate, which implies a no when it is "
+                "closed. Make its answers yes and no."
             )
     return scheme
 

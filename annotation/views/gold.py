@@ -34,7 +34,8 @@ def gold(request: SignedInRequest, slug: str) -> HttpResponse:
         except StudyError as error:
             form.add_error("answers", str(error))
         else:
-            messages.success(request, f"{len(said['answers'])} gold items are set.")
+            n = len(said["answers"])
+            messages.success(request, f"{n} known answer{'s are' if n != 1 else ' is'} set.")
             return redirect("annotation:study-setup", slug)
     context = {
         "study": study,

@@ -209,7 +209,7 @@ def extend_study(request: SignedInRequest, slug: str) -> HttpResponse:
     except StudyError as error:
         form.add_error(None, str(error))
         return _setup_page(request, rated_here(slug), 422, extend_form=form)
-    messages.success(request, f"Added {n_units:,} unit{'s' if n_units != 1 else ''}.")
+    messages.success(request, f"{n_units:,} unit{'s are' if n_units != 1 else ' is'} added.")
     return redirect("annotation:study-setup", slug)
 
 
@@ -231,7 +231,7 @@ def add_raters(request: SignedInRequest, slug: str) -> HttpResponse:
     except StudyError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"Added {n_new} rater{'s' if n_new != 1 else ''}.")
+        messages.success(request, f"{n_new} rater{'s are' if n_new != 1 else ' is'} added.")
     return redirect("annotation:study-setup", slug)
 
 

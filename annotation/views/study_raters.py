@@ -83,9 +83,12 @@ def let_slots_go(request: SignedInRequest, slug: str) -> HttpResponse:
     except StudyError as error:
         messages.error(request, str(error))
     else:
-        what = f"{n_slots:,} slot{'s' if n_slots != 1 else ''}"
+        what = f"{n_slots:,} slot{'s are' if n_slots != 1 else ' is'}"
         messages.success(
-            request, f"{what} released." if n_slots else "There is no such slot any more."
+            request,
+            f"{what} released."
+            if n_slots
+            else "Nothing was released: there is no such slot any more.",
         )
     return redirect("annotation:study-setup", slug)
 

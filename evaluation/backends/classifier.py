@@ -128,15 +128,17 @@ def _entailment_label(labels: Mapping[int, str], index: int | None, location: st
     """
     names = ", ".join(f"{at}: {name}" for at, name in sorted(labels.items()))
     if len(labels) < 2:
-        raise BackendError(f"{location}: labels {names}; expected two or more")
+        raise BackendError(f"{location}: found the labels {names}; expected two or more")
     named = [at for at, name in labels.items() if name.lower().startswith(("entail", "support"))]
     if index is None and len(named) == 1:
         return named[0]
     if index is None:
         raise BackendError(
-            f"{location}: labels {names}; expected one that begins with 'entail' or 'support'. "
-            "If you know which output means entailment, state its index"
+            f"{location}: found the labels {names}; expected one that begins with 'entail' or "
+            "'support'. If you know which output means entailment, state its index"
         )
     if index not in labels or (named and index not in named):
-        raise BackendError(f"{location}: labels {names}; {index} is not one that means entailment")
+        raise BackendError(
+            f"{location}: found the labels {names}; expected one that means entailment as {index}"
+        )
     return index

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from evaluation.backends.base import Reply
 from evaluation.backends.distilled_classifier import TAUGHT, ReplyReader
 from generation.backends.checkpoint_loader import share_cores
-from generation.backends.model_files import first_line, model_files
+from generation.backends.model_files import NO_WORDS, first_line, model_files
 from generation.model_specs import BackendError, ModelSpec
 
 CARD = "training.json"  # the file in the model's folder that records what it was made of
@@ -88,8 +88,8 @@ class Training:
         self.n_left_out = len(lessons) + len(held_out) - len(self._lessons) - len(self._held_out)
         if not self._lessons or not self._held_out:
             raise BackendError(
-                f"{base.name}: it reads {self._reader.max_tokens} tokens, and no reply leaves room "
-                "for its dialog there"
+                f"{base.name}: the model reads at most {self._reader.max_tokens} tokens, and every "
+                "reply is too long to leave room for its dialog"
             )
         self._folder = folder
         self._made_of = hashlib.sha256(
@@ -236,7 +236,8 @@ def _base(folder: Path, location: str, recipe: TrainingRecipe) -> tuple[Any, Any
             )
     except Exception as exc:  # a file from elsewhere may raise any exception
         raise BackendError(
-            f"{location}: cannot be loaded as an encoder; is it whole? {first_line(exc)}"
+            f"{location}: the model cannot be loaded as an encoder. Are its files complete? "
+            f"{first_line(exc)}"
         ) from exc
     encoder = f"{model.base_model_prefix}."
     misfits = [name for name, *_ in found["mismatched_keys"]]
@@ -247,11 +248,11 @@ def _base(folder: Path, location: str, recipe: TrainingRecipe) -> tuple[Any, Any
     ]
     if lost:
         raise BackendError(
-            f"{location}: no weights that fit for {', '.join(lost[:3])}; expected an encoder"
+            f"{location}: found no fitting weights for {', '.join(lost[:3])}; expected an encoder"
         )
     known = tokenizer("The museum opens at nine.", add_special_tokens=False)["input_ids"]
     if set(known) <= {tokenizer.unk_token_id}:  # the vocabulary is missing
-        raise BackendError(f"{location}: its tokenizer knows no words, expected its files")
+        raise BackendError(f"{location}: {NO_WORDS}")
     return tokenizer, model.to("cuda" if torch.cuda.is_available() else "cpu")
 
 

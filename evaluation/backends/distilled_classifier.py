@@ -36,8 +36,8 @@ class Distilled:
         if len(labels) != 1 or labels[0] not in TAUGHT:
             found = ", ".join(map(str, labels))
             raise BackendError(
-                f"{spec.location}: outputs {found}; expected one that is called "
-                f"{' or '.join(TAUGHT)}, as `distil` makes them"
+                f"{spec.location}: found the outputs {found}; expected one that is called "
+                f"{' or '.join(TAUGHT)}, as manage.py distil makes it"
             )
         self.metric: str = labels[0]
         self._reader = ReplyReader(loaded.tokenizer, self._model)

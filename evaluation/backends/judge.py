@@ -77,10 +77,10 @@ def _gives_probabilities(model: LanguageModel) -> bool:
     has_probabilities = all(reply.tokens for reply in replies)
     yes, no = map(_by_token if has_probabilities else _by_word, replies)
     if problem := yes.problem or no.problem:
-        raise BackendError(f"the language model cannot judge entailment: {problem}")
+        raise BackendError(f"The language model cannot judge entailment: {problem}")
     if not yes.probability > no.probability:
         raise BackendError(
-            f"the language model gives an obvious entailment {yes.probability:.3f} and an obvious "
+            f"The language model gives an obvious entailment {yes.probability:.3f} and an obvious "
             f"non-entailment {no.probability:.3f}; expected the first to be higher"
         )
     return has_probabilities

@@ -9,7 +9,7 @@ from evaluation.backends.base import Entailment
 from evaluation.measures.entailment import Pair
 from generation.backends.checkpoint_loader import Loaded
 from generation.backends.faster_layers import FasterLayers
-from generation.backends.model_files import first_line
+from generation.backends.model_files import GIVES_NOTHING, NO_WORDS, first_line
 from generation.model_specs import BackendError, ModelSpec
 
 # These are scored when a model is loaded: a checkpoint with reversed labels must not run.
@@ -59,7 +59,7 @@ class PairModel(ABC):
         self._batch_tokens = BATCH_TOKENS if loaded.device == "cpu" else BATCH_TOKENS_ON_GPU
         known = self._tokenizer(OBVIOUS.premise, add_special_tokens=False)["input_ids"]
         if set(known) <= {self._tokenizer.unk_token_id}:  # the vocabulary is missing
-            raise BackendError(f"{location}: its tokenizer knows no words, expected its files")
+            raise BackendError(f"{location}: {NO_WORDS}")
 
     def entailment(self, pairs: Sequence[Pair]) -> list[Entailment]:
         """Return P(entailment) for each pair, in the same order.
@@ -112,8 +112,8 @@ class PairModel(ABC):
                 self._batch_tokens = min(self._batch_tokens, n * len(batch[0].ids)) // 2
                 if n == 1:
                     raise BackendError(
-                        f"{self.location}: out of memory with one pair of {len(batch[0].ids)} "
-                        f"tokens: {first_line(exc)}"
+                        f"{self.location}: one pair of {len(batch[0].ids):,} tokens does not fit "
+                        f"into memory ({first_line(exc)})"
                     ) from exc
                 torch.cuda.empty_cache()
             else:
@@ -150,11 +150,11 @@ class PairModel(ABC):
         try:
             plain = self._plain_pairs()
         except Exception as exc:  # a tokenizer that does not fit its model first fails here
-            raise BackendError(f"{self.location}: cannot be asked: {first_line(exc)}") from exc
+            raise BackendError(f"{self.location}: {GIVES_NOTHING}: {first_line(exc)}") from exc
         yes, no = plain
         if not yes > no:  # also when one is NaN
             raise BackendError(
-                f"{self.location}: gives an obvious entailment {yes:.3f} and an "
+                f"{self.location}: the model gives an obvious entailment {yes:.3f} and an "
                 f"obvious non-entailment {no:.3f}; expected the first to be higher. "
                 "Are its labels the wrong way round?"
             )

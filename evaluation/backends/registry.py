@@ -78,7 +78,9 @@ def open_backend(spec: ModelSpec) -> Backend:
         BackendError: there is no such backend, or it cannot be used.
     """
     if spec.backend not in BACKENDS:
-        raise BackendError(f"backend {spec.backend!r}, expected one of {', '.join(BACKENDS)}")
+        raise BackendError(
+            f"Found the backend {spec.backend!r}; expected one of {', '.join(BACKENDS)}"
+        )
     kind = BACKENDS[spec.backend]
     if not kind.needs_model:
         return kind.open(spec)

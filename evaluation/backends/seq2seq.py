@@ -40,7 +40,7 @@ class Seq2SeqClassifier(PairModel):
         start = loaded.model.generation_config.decoder_start_token_id
         if start is None:
             raise BackendError(
-                f"{spec.location}: no decoder_start_token_id, expected an encoder-decoder"
+                f"{spec.location}: found no decoder_start_token_id; expected an encoder-decoder"
             )
         self._start: int = start
         most = most_tokens(loaded.tokenizer, loaded.model.config, DEFAULT_MAX_TOKENS)
@@ -112,13 +112,13 @@ def _answers(tokenizer: Any, location: str) -> tuple[int, int]:
     yes, no = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in (YES, NO))
     if len(yes) != 1 or yes[0] == tokenizer.unk_token_id:
         raise BackendError(
-            f"{location}: its tokenizer makes {len(yes)} pieces of {YES!r}, expected one that it "
+            f"{location}: the tokenizer makes {len(yes)} tokens of {YES!r}; expected one that it "
             "knows"
         )
     if not no or no[0] in (yes[0], tokenizer.unk_token_id):
         raise BackendError(
-            f"{location}: its tokenizer begins {NO!r} as it does {YES!r}, or does not know it; "
-            "expected another piece"
+            f"{location}: the tokenizer begins {NO!r} with the token of {YES!r}, or does not know "
+            f"{NO!r}; expected another token"
         )
     return yes[0], no[0]
 

@@ -28,6 +28,7 @@ from annotation.models import (
     VoteChange,
 )
 from evaluation.jobs.services import ENDED
+from evaluation.metrics.registry import METRICS
 from evaluation.models import Adjudication, AutoScore, Job, MetricRun
 from evaluation.reports.cache import DELETED
 from generation.models import (
@@ -119,15 +120,15 @@ def _in_use(chosen: ChosenMaterial) -> Iterator[tuple[str, str]]:
     for study in open_studies.filter(Q(setups__in=chosen.setups) | Q(pk__in=rated)).distinct():
         yield f"The study {study.name} is {study.state}", "Close it"
     for run in dataset.metric_runs.filter(state=MetricRun.State.RUNNING):
-        yield f"The run of {run.metric} is going on", "Wait for it, or cancel it,"
+        yield f"The run of {METRICS[run.metric].title} is going on", "Wait for it or cancel it"
     going_on = (Grid.State.PLANNING, Grid.State.RUNNING)
     for grid in Grid.objects.filter(dataset=dataset, state__in=going_on):
-        yield f"The grid {grid.name} is going on", "Wait for it, or cancel it,"
+        yield f"The grid {grid.name} is going on", "Wait for it or cancel it"
     for sample in dataset.samples.filter(state=Sample.State.FILTERING):
         yield f"The sample {sample.name} is being drawn", "Wait for it"
     of_dataset = Q(dataset=dataset) | Q(study__dataset=dataset)
     for job in Job.objects.filter(of_dataset).exclude(state__in=ENDED):
-        yield f"{job.name} is going on", "Wait for it, or cancel it,"
+        yield f"{job.name} is going on", "Wait for it or cancel it"
 
 
 @transaction.atomic

@@ -17,7 +17,7 @@ from annotation.schemes import (
 from annotation.study_file import StudyFacts, StudyFileError, read_study_facts
 from generation.importers import Material
 from generation.importers.dataset_file import read_dataset_facts
-from generation.importers.errors import DatasetError
+from generation.importers.errors import DatasetError, quotation
 from generation.limits import LONGEST_NAME
 from generation.models import Dataset
 from generation.records import Problem, VoteRecord
@@ -77,8 +77,8 @@ def plan_import(
         )
     for key in ("raters_per_unit", "evidence_choice", "seed"):
         if study and key in (material.study or {}) and getattr(facts, key) != getattr(study, key):
-            expected = f"{getattr(study, key)}, as in the study {study_name!r}"
-            raise DatasetError(f"study.json, {key}", str(getattr(facts, key)), expected)
+            expected = f"{quotation(getattr(study, key))}, as in the study {study_name!r}"
+            raise DatasetError(f"study.json, {key}", quotation(getattr(facts, key)), expected)
     scheme_data, origin = _scheme_for(material, study, facts, study_name, on_progress)
     try:
         scheme = load_scheme(scheme_data)

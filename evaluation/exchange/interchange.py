@@ -163,7 +163,7 @@ def import_dataset(
         logger.warning("import into %s broke a constraint", plan.name, exc_info=True)
         found = "rows that another import stored at the same time"
         raise DatasetError(
-            plan.name, found, "one import at a time; import the file again"
+            plan.name, found, "one import at a time. Import the file again"
         ) from error
     return outcome
 

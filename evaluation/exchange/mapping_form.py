@@ -112,7 +112,7 @@ class MappingForm(forms.Form):
             if not mapping.is_complete:
                 raise forms.ValidationError("Choose which column is the response.")
             try:
-                cleaned["mapping"] = read_mapping(mapping.as_toml(), "These columns").as_toml()
+                cleaned["mapping"] = read_mapping(mapping.as_toml(), "Your choice").as_toml()
             except DatasetError as error:
                 raise forms.ValidationError(f"{error}.") from error
         return cleaned

@@ -96,7 +96,7 @@ def map_columns(request: SignedInRequest, pk: int) -> HttpResponse:
     mapping = form.cleaned_data["mapping"]
     if name := form.cleaned_data["save_as"]:
         save_mapping(name, mapping, request.user)
-        messages.success(request, f"Saved the mapping {name}.")
+        messages.success(request, f"The mapping {name} is saved.")
     if request_another_check(upload, mapping):
         carry_on_import.delay_on_commit(upload.pk)
     return redirect("evaluation:import-progress", pk)
@@ -125,7 +125,7 @@ def delete_mapping(request: SignedInRequest, pk: int) -> HttpResponse:
             "Another user saved this mapping. Only that user or an admin can delete it."
         )
     mapping.delete()
-    messages.success(request, f"Deleted the mapping {mapping.name}.")
+    messages.success(request, f"The mapping {mapping.name} is deleted.")
     return redirect("evaluation:import")
 
 

@@ -38,9 +38,9 @@ def do_here(job: Job, title: str, unit: str, stderr: Any) -> Job:
             returncode=130,
         ) from None
     if job.state != Job.State.DONE:
-        raise CommandError(
-            f"{job.error or 'Another user cancelled it.'}\n{job.n_done} {unit} are kept."
-        )
+        verb = "is" if job.n_done == 1 else "are"
+        kept = f"{job.n_done} of at most {job.n_total} {unit} {verb} kept."
+        raise CommandError(f"{job.error or 'Another user cancelled it.'}\n{kept}")
     return job
 
 

@@ -36,6 +36,7 @@ from generation.services.claims import (
     lost_if_sent_before,
     silent,
     take,
+    unexpected,
     unheard,
 )
 
@@ -318,7 +319,7 @@ def carry_out(claim: Job, work: Callable[[JobHold], Mapping[str, Any]]) -> None:
     with JobHold(claim) as hold:
         try:
             if claim.attempts > MOST_CLAIMS:
-                raise JobError(f"its worker stopped {MOST_CLAIMS} times without an error message")
+                raise JobError(f"The worker stopped {MOST_CLAIMS} times without an error message.")
             hold.finish(work(hold))
         except WorkStopped:
             logger.info("job %s was stopped, is another's, or takes long", claim.pk)
@@ -331,7 +332,7 @@ def carry_out(claim: Job, work: Callable[[JobHold], Mapping[str, Any]]) -> None:
             raise
         except Exception as error:
             logger.exception("job %s cannot be done", claim.pk)
-            hold.fail(f"{type(error).__name__}: {error}")
+            hold.fail(unexpected(error))
         except BaseException:
             hold.release()
             raise

@@ -84,7 +84,7 @@ def _changeable(request: SignedInRequest, pk: int) -> Job:
     found = get_object_or_404(Job, pk=pk)
     kinds = kind_of(found).asks_others
     if kinds and Role.ADMIN not in roles_of(request.user):
-        raise PermissionDenied(f"Only admins can change {kinds}.")
+        raise PermissionDenied(f"Only admins can change {kinds.lower()}.")
     return found
 
 

@@ -137,7 +137,9 @@ def delete_chosen_material(request: SignedInRequest, slug: str) -> HttpResponse:
     try:
         if request.method == "POST":
             delete_chosen(chosen, request.user)
-            messages.success(request, f"Deleted the chosen examples and setups of {dataset.name}.")
+            messages.success(
+                request, f"The chosen examples and setups of {dataset.name} are deleted."
+            )
             return redirect("generation:dataset", slug)
         refuse_if_in_use(chosen)
     except InUseError as error:
@@ -161,7 +163,7 @@ def delete_dataset(request: SignedInRequest, slug: str) -> HttpResponse:
     form = DeleteDatasetForm(dataset, request.POST or None)
     if form.is_valid():
         delete(dataset, request.user)
-        messages.success(request, f"Deleted {dataset.name}.")
+        messages.success(request, f"{dataset.name} is deleted.")
         return redirect("generation:datasets")
     context = {
         "dataset": dataset,

@@ -104,10 +104,12 @@ def check_function(function: str, weights: Sequence[float] | None) -> None:
         ValueError: the check failed; the message says what was expected.
     """
     if function not in FUNCTIONS:
-        raise ValueError(f"function {function!r}; expected one of {', '.join(FUNCTIONS)}")
+        raise ValueError(
+            f"Found the function {function!r}; expected one of {', '.join(FUNCTIONS)}."
+        )
     if function != WEIGHTED:
         if weights is not None:
-            raise ValueError(f"weights {list(weights)} for {function}, which has none")
+            raise ValueError(f"Found weights for {function}, which has none. Leave them out.")
         return
     if (
         weights is None

@@ -88,7 +88,9 @@ class AutoSsa(AutoMetric):
             return cls(None)
         text = parameters.get("prompt_text", usual.text if name == usual.name else "")
         if not text.rstrip().endswith(SEPARATOR):
-            raise ValueError(f"prompt {name!r}: expected its text, with {SEPARATOR} at the end")
+            raise ValueError(
+                f"Found the prompt {name!r}; expected its text, with {SEPARATOR} at the end."
+            )
         built_on, dataset = (parameters.get(key, "") for key in ("built_on", "built_on_dataset"))
         return cls(SsaPrompt(name, text, built_on, dataset))
 
@@ -129,9 +131,13 @@ class AutoSsa(AutoMetric):
         """
         taught = getattr(backend, "metric", self.key)
         if taught != self.key:
-            raise BackendError(f"this model was taught {taught}, and is asked about {self.key}")
+            raise BackendError(
+                f"This model was taught {taught}; expected one that was taught {self.key}"
+            )
         if self.prompt is None and not hasattr(backend, "sensibleness"):
-            raise BackendError("a language model is asked with a prompt, and the run has none")
+            raise BackendError(
+                "The run has no prompt, and a language model needs one. Start a new run"
+            )
         return super().ready(backend)
 
     def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:

@@ -91,9 +91,9 @@ class TextQuality(AutoMetric):
     def made(cls, parameters: Mapping[str, Any]) -> Self:
         mode, repeats = parameters.get("mode", cls.mode), parameters.get("repeats", cls.repeats)
         if mode not in MODES:
-            raise ValueError(f"mode {mode!r}, expected one of {', '.join(MODES)}")
+            raise ValueError(f"Found the mode {mode!r}; expected one of {', '.join(MODES)}.")
         if not isinstance(repeats, int) or not 1 <= repeats <= MOST_REPEATS:
-            raise ValueError(f"{repeats!r} repeats, expected 1 to {MOST_REPEATS}")
+            raise ValueError(f"Found {repeats!r} repeats; expected 1 to {MOST_REPEATS}.")
         return cls(mode, repeats)
 
     @property

@@ -259,7 +259,7 @@ def _not_applying(kind: type[AutoMetric], options: Collection[str], backend: str
 def _check_they_apply(kind: type[AutoMetric], options: Collection[str], backend: str) -> None:
     for name in _not_applying(kind, options, backend):
         title = BACKENDS[backend].title if backend in BACKENDS else backend
-        raise ChoiceError(name, f"{kind.title} by {title} has no {name}: leave it out.")
+        raise ChoiceError(name, f"{kind.title} by {title} has no option {name}. Leave it out.")
 
 
 def _chosen(option: Option, value: Any) -> Any:
@@ -284,9 +284,9 @@ def _answering(kind: type[AutoMetric], spec: ModelSpec, precision: str) -> Model
     """
     title = BACKENDS[spec.backend].title if spec.backend in BACKENDS else spec.backend
     if spec.backend not in kind.backends:
-        can = ", ".join(BACKENDS[key].title for key in kind.backends if key in BACKENDS)
+        can = "; ".join(BACKENDS[key].title for key in kind.backends if key in BACKENDS)
         name = f"{spec.name} ({title})" if spec.name else title
-        raise ChoiceError("model", f"{kind.title} cannot ask {name}. It can ask: {can}.")
+        raise ChoiceError("model", f"{kind.title} cannot use {name}. It can use: {can}.")
     offered = precisions_of(spec.backend)
     if precision and precision not in offered:
         raise ChoiceError(

@@ -38,7 +38,7 @@ def why_unusable(spec: ModelSpec, metric: str) -> str:
     config = config_of(folder)
     wanted = BACKENDS[spec.backend].architectures
     if found := wrong_kind(config, wanted):
-        return f"{spec.name}: {found}, expected a model whose kind ends in {' or '.join(wanted)}."
+        return f"{spec.name}: found {found}; expected a kind that ends in {' or '.join(wanted)}."
     if spec.backend == TAUGHT and (taught := _outputs(config)) != [metric]:
         said = ", ".join(taught) or "nothing"
         return f"{spec.name} was trained for {said}, so it cannot score {metric}."

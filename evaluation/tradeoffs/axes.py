@@ -142,9 +142,9 @@ def find(axes: Sequence[Axis], text: str) -> Axis:
         return found[0]
     if found:
         raise LookupError(
-            f"{len(found)} axes show {text!r}; give the key of one:\n{_listed(found)}"
+            f"{len(found)} axes show {text!r}. Give the key of one:\n{_listed(found)}"
         )
-    raise LookupError(f"no axis {text!r}; there are:\n{_listed(axes)}")
+    raise LookupError(f"There is no axis {text!r}. The axes are:\n{_listed(axes)}")
 
 
 def _listed(axes: Sequence[Axis]) -> str:
@@ -164,12 +164,11 @@ def named_axes(dataset: Dataset, attribution: str = "", sensibleness: str = "") 
         try:
             axis = find(axes, text) if text else getattr(usually, side, None)
         except LookupError as exc:
-            raise LookupError(f"{side}: {exc}") from exc
+            raise LookupError(f"{side.capitalize()}: {exc}") from exc
         if axis is None:
             raise LookupError(
-                f"there is no usual axis for {side}: neither a run nor raters; run a metric, or "
-                f"name "
-                "one of:\n"
+                f"There is no usual axis for {side}, because no run and no raters have judged it. "
+                "Run a metric, or name one of:\n"
                 f"{_listed(axes)}"
             )
         chosen.append(axis)

@@ -31,7 +31,9 @@ def check_typed(at_1: float | None, at_k: float | None) -> None:
         ChoiceError: recall@k is below recall@1.
     """
     if at_1 is not None and at_k is not None and at_k < at_1:
-        raise ChoiceError("recall_k", f"Expected at least recall@1, which is {at_1:g}.")
+        raise ChoiceError(
+            "recall_k", f"Found {at_k:g}; expected at least recall@1, which is {at_1:g}."
+        )
 
 
 def typed_or_measured(
@@ -52,12 +54,16 @@ def typed_or_measured(
     measured = measured_recalls(material, curves, k) or unknown_recalls(k)
     if at_1 is not None:
         if at_1 > measured.at_k:
-            message = f"Expected at most {measured.at_k:.3g}, the measured recall@{k}."
+            message = (
+                f"Found {at_1:g}; expected at most {measured.at_k:.3g}, the measured recall@{k}."
+            )
             raise ChoiceError("recall_1", message)
         return measured._replace(at_1=at_1, is_1_measured=False)
     if at_k is not None:
         if at_k < measured.at_1:
-            message = f"Expected at least {measured.at_1:.3g}, the measured recall@1."
+            message = (
+                f"Found {at_k:g}; expected at least {measured.at_1:.3g}, the measured recall@1."
+            )
             raise ChoiceError("recall_k", message)
         return measured._replace(at_k=at_k, is_k_measured=False)
     return measured

@@ -78,7 +78,7 @@ class TradeoffMaterial(NamedTuple):
         for place, dot in enumerate(self.dots):
             if dot.setup.name == setup:
                 return place
-        raise LookupError(f"no setup {setup!r} among the {len(self.dots):,} there are")
+        raise LookupError(f"There is no setup {setup!r} among the {len(self.dots):,} setups.")
 
     def statistics(self, dot: int, *, by_score: bool = False) -> Floats:
         """Return the statistics of one setup, see `evaluation.measures.tradeoff`: (n_examples, 3).

@@ -128,14 +128,14 @@ def scorer_called(
         there = sorted({str(each.plan.evidence) for each in alike if each.plan})
         raise LookupError(
             f"{plan.metric.title} has scores here against {' and '.join(there)} evidence, and none "
-            f"against {plan.evidence}: say --evidence {' or '.join(there)} to use them, or "
-            f"--evidence {plan.evidence} for a new run."
+            f"against {plan.evidence} evidence. Give --evidence {' or '.join(there)} to use them, "
+            f"or --evidence {plan.evidence} for a new run."
         )
     if of_metric and not (model or options or evidence):
         raise LookupError(
-            f"{plan.metric.title} has scores here that nothing can be added to (imported, or of a "
-            "sample): name a model that scores the responses, such as "
-            f"{metric}/{plan.spec.name or plan.spec.backend}."
+            f"{plan.metric.title} has only scores that were imported or that are of a sample, and "
+            "no further responses can be added to them. Name a model that scores the responses, "
+            f"such as {metric}/{plan.spec.name or plan.spec.backend}."
         )
     return _of_plan(plan, model)
 
@@ -174,7 +174,7 @@ def scorer_among(there: Sequence[Scorer], dataset: Dataset, side: Side, text: st
         runs = [each for each in there if each.run and _is_of(each.run, plan)]
         if runs:
             return runs[0]
-    raise LookupError(f"there is nothing {text!r} that could score {side}")
+    raise LookupError(f"There is no {text!r} that could score {side}.")
 
 
 def judge_beside(

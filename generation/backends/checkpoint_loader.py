@@ -39,7 +39,9 @@ def load(spec: ModelSpec, auto_class: str, made_for: str) -> Loaded:
     import torch
 
     if spec.precision not in ("fp32", "bf16"):
-        raise BackendError(f"{spec.location}: precision {spec.precision}, expected fp32 or bf16")
+        raise BackendError(
+            f"{spec.location}: found the precision {spec.precision}; expected fp32 or bf16"
+        )
     found = model_files(spec)
     share_cores()
     if torch.cuda.is_available():
@@ -53,7 +55,8 @@ def load(spec: ModelSpec, auto_class: str, made_for: str) -> Loaded:
     try:
         model = model.to(device).eval()
     except torch.OutOfMemoryError as exc:
-        raise BackendError(f"{spec.location}: too large for memory: {first_line(exc)}") from exc
+        problem = f"the model does not fit into memory ({first_line(exc)})"
+        raise BackendError(f"{spec.location}: {problem}") from exc
     return Loaded(model, tokenizer, words, found.revision, found.files)
 
 
@@ -109,12 +112,13 @@ def _from_files(folder: Path, spec: ModelSpec, auto_class: str, made_for: str) -
         )
     except Exception as exc:  # files made by others may raise anything
         raise BackendError(
-            f"{spec.location}: cannot be loaded; is it whole? {first_line(exc)}"
+            f"{spec.location}: the model cannot be loaded. Are its files complete? "
+            f"{first_line(exc)}"
         ) from exc
     misfits = [name for name, *_ in found["mismatched_keys"]]
     if wanting := sorted(found["missing_keys"]) + sorted(misfits):
         raise BackendError(
-            f"{spec.location}: no weights that fit for {', '.join(wanting[:3])}; expected a "
-            f"whole checkpoint, fine-tuned for {made_for}"
+            f"{spec.location}: found no fitting weights for {', '.join(wanting[:3])}; expected a "
+            f"complete checkpoint, fine-tuned for {made_for}"
         )
     return tokenizer, model

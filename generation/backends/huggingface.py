@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from generation.backends.base import Completion, Decoding, Prompt, Token
 from generation.backends.checkpoint_loader import load, most_tokens
-from generation.backends.model_files import first_line, folder_of
+from generation.backends.model_files import GIVES_NOTHING, NO_WORDS, first_line, folder_of
 from generation.backends.token_steps import Steps, Stops, TokenStep
 from generation.model_specs import BackendError, ModelSpec
 
@@ -108,13 +108,13 @@ class TransformersLanguageModel:
         probe = Decoding(max_tokens=1)
         known = self._tokenizer(_PROBE.text, add_special_tokens=False)["input_ids"]
         if set(known) <= {self._tokenizer.unk_token_id}:  # happens if the vocabulary is missing
-            raise BackendError(f"{self._location}: its tokenizer knows no words")
+            raise BackendError(f"{self._location}: {NO_WORDS}")
         try:
             [completion] = self._completed([_Encoded(_PROBE, self._ids_of(_PROBE))], probe)
         except Exception as exc:  # a tokenizer that does not fit its model fails only here
-            raise BackendError(f"{self._location}: cannot be asked: {first_line(exc)}") from exc
+            raise BackendError(f"{self._location}: {GIVES_NOTHING}: {first_line(exc)}") from exc
         if completion.problem:
-            raise BackendError(f"{self._location}: cannot be asked: {completion.problem}")
+            raise BackendError(f"{self._location}: {GIVES_NOTHING}: {completion.problem}")
 
     def _ids_of(self, prompt: Prompt) -> list[int]:
         """Return the ids of a prompt's tokens, in the form that the model was trained on."""
@@ -252,14 +252,16 @@ def _is_causal(folder: Path, location: str) -> bool:
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as exc:  # files made by others may raise anything
-        raise BackendError(f"{location}: cannot be loaded; is it whole? {first_line(exc)}") from exc
+        raise BackendError(
+            f"{location}: the model cannot be loaded. Are its files complete? {first_line(exc)}"
+        ) from exc
     makes_another = bool(getattr(config, "is_encoder_decoder", False))
-    names = config.architectures or ["no architecture"]
+    names = config.architectures or ["no name of a model"]
     wanted = _FROM_TEXT_TO_TEXT if makes_another else _CAUSAL
     if not any(name.endswith(wanted) for name in names):
         raise BackendError(
-            f"{location}: {', '.join(names)}, expected a language model: one whose name ends in "
-            f"{' or '.join(wanted)}"
+            f"{location}: found {', '.join(names)}; expected a language model, whose name in "
+            f"config.json ends in {' or '.join(wanted)}"
         )
     return not makes_another
 

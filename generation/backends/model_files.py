@@ -34,6 +34,9 @@ LARGEST_INDEX = 64 * 1024**2
 _LARGEST_HEADER = 100 * 1000**2  # bytes; the safetensors library has the same limit
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _BYTES_OF = {"fp32": 4, "bf16": 2}
+# What is said of a model whose files are there but do not work together.
+NO_WORDS = "found a tokenizer that knows no words; expected its files beside the weights"
+GIVES_NOTHING = "the model does not answer a test"
 
 
 class ModelFiles(NamedTuple):
@@ -92,12 +95,12 @@ def folder_of(location: str, revision: str = "") -> Path:
     """
     folder = Path(os.path.expanduser(location))
     if not location:
-        raise BackendError("no model: expected a folder, or a name on the hub like org/model")
+        raise BackendError("Found no model; expected a folder, or a name on the hub like org/model")
     if not folder.exists() and is_hub_name(location):
         folder = _snapshot(location, revision)
     if not folder.is_dir():
-        found = "a file" if folder.exists() else "nothing there"
-        raise BackendError(f"{location}: {found}, expected a folder with config.json")
+        found = "a file" if folder.exists() else "nothing"
+        raise BackendError(f"{location}: found {found}; expected a folder with config.json")
     if problem := what_is_wrong(folder):
         raise BackendError(f"{location}: {problem}")
     return folder
@@ -136,7 +139,7 @@ def _snapshot(name: str, revision: str) -> Path:
     except Exception as exc:  # no network, no such name, gated, disk full: each has its own class
         at = f" at revision {revision}" if revision else ""
         raise BackendError(
-            f"{name}: no such folder here, and not to be had{at} from the Hugging Face hub: "
+            f"{name}: there is no such folder here, and the Hugging Face hub does not give it{at}: "
             f"{first_line(exc)}"
         ) from exc
 
@@ -180,13 +183,13 @@ def what_is_wrong(folder: Path) -> str:
     try:
         has_weights = (folder / WEIGHTS).is_file() or (folder / INDEX).is_file()
         if (folder / ADAPTER).is_file() and not has_weights:
-            return f"an adapter ({ADAPTER}) without the weights of its model, expected both merged"
+            return f"found an adapter ({ADAPTER}) without its model; expected both merged"
         if not (folder / "config.json").is_file():
-            return "a folder without config.json, expected a checkpoint"
+            return "found a folder without config.json; expected a checkpoint"
         if "quantization_config" in _read_json(folder / "config.json", LARGEST_CONFIG):
             return (
-                "stored in another precision than fp32, bf16 or fp16 (its config.json has a "
-                "quantization_config), expected the weights that it was made from"
+                "found weights in another precision than fp32, bf16 or fp16 (config.json has a "
+                "quantization_config); expected the weights that they were made from"
             )
         weights_of(folder)
     except (BackendError, OSError) as exc:
@@ -207,8 +210,8 @@ def check_memory(folder: Path, precision: str, location: str, free: int | None, 
     needed = weights_of(folder).bytes_in(precision)
     if free is not None and needed > free:
         raise BackendError(
-            f"{location}: too large for the memory of {of}: needs about {in_gib(needed)} "
-            f"in {precision}, {in_gib(free)} are free"
+            f"{location}: the model is too large for the memory of {of}. In {precision} it needs "
+            f"about {in_gib(needed)}; {in_gib(free)} are free"
         )
 
 
@@ -259,18 +262,18 @@ def _weight_files(folder: Path) -> list[Path]:
         found = sorted(path.name for path in folder.glob("*.safetensors"))
         others = sorted(path.name for path in folder.glob("*.bin"))
         if found:
-            raise BackendError(f"weights as {', '.join(found[:3])}, expected {WEIGHTS} or {INDEX}")
-        beside = f": found {', '.join(others[:3])}" if others else ""
-        raise BackendError(f"no weights as .safetensors, the only ones that are read{beside}")
+            raise BackendError(
+                f"found weights in {', '.join(found[:3])}; expected {WEIGHTS} or {INDEX}"
+            )
+        there = ", ".join(others[:3]) or "no weights"
+        raise BackendError(f"found {there}; expected weights as .safetensors")
     named = _read_json(folder / INDEX, LARGEST_INDEX).get("weight_map")
     names = sorted(set(map(str, named.values()))) if isinstance(named, dict) else []
     if not names:
-        raise BackendError(f"{INDEX} names no files, expected a weight_map")
+        raise BackendError(f"{INDEX}: found no names of files; expected a weight_map")
     for name in names:
         if Path(name).name != name or not (folder / name).is_file():
-            raise BackendError(
-                f"no {name}, one of {len(names)} files that {INDEX} names; is it whole?"
-            )
+            raise BackendError(f"found no {name}; expected every file that {INDEX} names")
     return [folder / name for name in names]
 
 
@@ -282,8 +285,8 @@ def _header(path: Path) -> dict[str, Any]:
         n_header = int.from_bytes(begin, "little")
         if (begin + file.read(len(_POINTER) - 8)) == _POINTER:
             raise BackendError(
-                f"cannot be loaded; is it whole? {path.name} is a git-lfs pointer of {n_bytes} "
-                "bytes, expected the weights it points to"
+                f"{path.name}: found a git-lfs pointer of {n_bytes} bytes; expected the weights "
+                "themselves"
             )
         file.seek(8)
         is_plausible = 8 + n_header <= n_bytes and n_header <= _LARGEST_HEADER
@@ -297,13 +300,12 @@ def _header(path: Path) -> dict[str, Any]:
         expected = 8 + n_header + int(end)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as exc:
         raise BackendError(
-            f"cannot be loaded; is it whole? {path.name} has {n_bytes:,} bytes and no readable "
-            "safetensors header"
+            f"{path.name}: found {n_bytes:,} bytes without a readable safetensors header; expected "
+            "a complete file"
         ) from exc
     if n_bytes != expected:
         raise BackendError(
-            f"cannot be loaded; is it whole? {path.name} has {n_bytes:,} bytes, expected "
-            f"{expected:,}"
+            f"{path.name}: found {n_bytes:,} bytes; expected {expected:,}, as its header says"
         )
     return dict(header)
 
@@ -311,16 +313,15 @@ def _header(path: Path) -> dict[str, Any]:
 def _read_json(path: Path, most_bytes: int) -> dict[str, Any]:
     """Return the object that a file holds."""
     if path.stat().st_size > most_bytes:
-        raise BackendError(f"{path.name} is larger than {most_bytes:,} bytes")
+        raise BackendError(
+            f"{path.name}: found more than {most_bytes:,} bytes; expected a smaller file"
+        )
     try:
         found = json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError) as exc:
-        raise BackendError(
-            f"cannot be loaded; is it whole? {path.name} cannot be read as JSON: {first_line(exc)}"
-        ) from exc
+        is_deep = isinstance(exc, RecursionError)
+        why = "brackets that are nested too deep" if is_deep else f"no JSON ({first_line(exc)})"
+        raise BackendError(f"{path.name}: found {why}; expected an object") from exc
     if not isinstance(found, dict):
-        raise BackendError(
-            f"cannot be loaded; is it whole? {path.name} holds a {type(found).__name__}, "
-            "expected an object"
-        )
+        raise BackendError(f"{path.name}: found {json.dumps(found)[:80]}; expected an object")
     return found

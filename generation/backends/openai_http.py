@@ -110,7 +110,7 @@ class OpenAILanguageModel:
         check_key(spec)
         self._model = spec.served_name
         if not self._model:
-            raise BackendError("no name of the model, expected the one that its server knows")
+            raise BackendError("Found no name of the model; expected the one that its server knows")
         self._key_variable = spec.key_variable
         self._key = _key_in(spec.key_variable)
         self._patience = patience
@@ -174,8 +174,8 @@ class OpenAILanguageModel:
             self._n_silent = self._n_silent + 1 if trouble.is_silence else 0
             if self._n_silent >= MOST_SILENT:
                 raise BackendError(
-                    f"{self._location}: {self._n_silent} calls in a row got no answer, the last: "
-                    f"{trouble}. See whether the server works, then resume"
+                    f"{self._location}: {self._n_silent} calls in a row got no answer. The last: "
+                    f"{trouble}. Check that the server works, then resume"
                 ) from None
             return Completion(problem=str(trouble))
 
@@ -196,8 +196,8 @@ class OpenAILanguageModel:
                 setting = "" if trouble.is_passing else needed(request, str(trouble))
                 if setting and not self._has_completed:
                     raise BackendError(
-                        f"{self._location}: {trouble}. What is asked for needs {setting}: expected "
-                        "a model that takes it"
+                        f"{self._location}: {str(trouble).rstrip('.')}. The work needs {setting}. "
+                        "Choose a model that takes it"
                     ) from None
                 wait = pause * random.uniform(0.75, 1) if trouble.wait is None else trouble.wait
                 is_late = time.monotonic() + wait > ends
@@ -287,7 +287,11 @@ class OpenAILanguageModel:
         is_about_all = not self._has_completed
         if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             # The server's own words are left out, because servers often quote the key.
-            key = f"the key in {self._key_variable}" if self._key_variable else "no key"
+            key = (
+                f"the key in {self._key_variable}"
+                if self._key_variable
+                else "a request without a key"
+            )
             if is_about_all or status == HTTPStatus.UNAUTHORIZED:
                 raise BackendError(f"{self._location}: {said} to {key}")
             return _RequestTrouble(said, status)
@@ -299,7 +303,7 @@ class OpenAILanguageModel:
         quoted = self._safe(said_in(error.body))
         if status == HTTPStatus.NOT_FOUND and is_about_all:
             expected = f"expected a model {self._model!r} there"
-            raise BackendError(f"{self._location}: {said}, {expected}{': ' * bool(quoted)}{quoted}")
+            raise BackendError(f"{self._location}: {said}; {expected}{': ' * bool(quoted)}{quoted}")
         is_paid_up = "insufficient_quota" not in str(error.body)
         return _RequestTrouble(
             f"{said}{': ' * bool(quoted)}{quoted}",
@@ -334,10 +338,13 @@ def _key_in(variable: str) -> str:
     key = os.environ.get(variable, "").strip()
     if not key:
         raise BackendError(
-            f"the environment variable {variable} is not set where the worker runs, expected a key"
+            f"Found no environment variable {variable} where the worker runs; expected a key in it"
         )
     if not key.isascii() or not key.isprintable():
-        raise BackendError(f"the environment variable {variable} holds what cannot be a key")
+        raise BackendError(
+            f"Found spaces, accents or control characters in the environment variable {variable}; "
+            "expected a key"
+        )
     return key
 
 

@@ -58,7 +58,7 @@ def open_language_model(spec: ModelSpec) -> LanguageModel:
     kind = LANGUAGE_MODELS.get(spec.backend)
     if kind is None:
         expected = ", ".join(LANGUAGE_MODELS)
-        raise BackendError(f"backend {spec.backend!r}, expected one of {expected}")
+        raise BackendError(f"Found the backend {spec.backend!r}; expected one of {expected}")
     if not kind.needs_model:
         return kind.open(spec)
     return kept_open(spec, kind.open, is_server=kind.is_server)

@@ -112,8 +112,9 @@ def check_known(field: str, chosen: Any, known: Collection[Any]) -> None:
         ChoiceError: it is not. The message lists the known names.
     """
     if chosen not in known:
-        there = ", ".join(map(str, known)) or "none yet"
-        raise ChoiceError(field, f"There is no {field} {chosen!r} here. There are: {there}.")
+        names = ", ".join(map(str, known))
+        there = f"There are: {names}." if names else "There are none yet."
+        raise ChoiceError(field, f"There is no {field} {chosen!r} here. {there}")
 
 
 def values_of(chosen: tuple[Any, ...]) -> dict[str, Any]:

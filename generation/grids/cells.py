@@ -15,6 +15,7 @@ from generation.grids.grid_file import (
 )
 from generation.grids.prompts import PromptChoices, draws, settings_of, what_matters
 from generation.grids.question_graphs import graph_marks
+from generation.importers.errors import excerpt
 from generation.importers.setups import setup_content, setup_name
 from generation.model_specs import ModelSpec
 from generation.models import Checkpoint, Dataset, Setup
@@ -97,11 +98,16 @@ def check_setups(dataset: Dataset, cells: Iterable[GridCell]) -> None:
         stored = setup_content(setup)
         for part, value in asked[setup.name].items():
             if stored[part] != value:
+                there = f"{part} {_shown(getattr(setup, part))}"
                 raise GridError(
                     f"setup “{setup.name}”",
-                    f"a setup of that name in {dataset.name} with {part} {getattr(setup, part)!r}",
-                    f"{value!r}; give the model another name, so that their responses do not mix",
+                    f"a setup of that name in {dataset.name} with {there}",
+                    f"{_shown(value)}. Give the model another name, so that responses do not mix",
                 )
+
+
+def _shown(value: object) -> str:
+    return "nothing" if value in (None, "", {}) else excerpt(value)
 
 
 def decoding_of(setup: Setup | SetupRecord) -> Decoding:

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import tomli_w
 
+from generation.importers.errors import excerpt
 from generation.limits import LARGEST_SEED, LONGEST_NAME
 from generation.retrieval.bm25 import IDF_RULES, Bm25, IdfRule
 from generation.text.dialog_prompts import POSITIONS, Position
@@ -63,7 +64,8 @@ class GridError(ValueError):
             where: the key: 'temperatures', 'retrieval.k1' or 'models.2.name' (from 1); "" for the
                 whole file.
         """
-        super().__init__(f"{where}: " * bool(where) + f"found {found}; expected {expected}")
+        begin = f"{where}: found" if where else "Found"
+        super().__init__(f"{begin} {found}; expected {expected}")
         self.where, self.found, self.expected = where, found, expected
 
     @property
@@ -363,7 +365,7 @@ def _top_p(value: Any) -> float:
 
 
 def _number(least: float, most: float = math.inf) -> Read:
-    between = f"from {least:,} to {most:,}" if most < math.inf else f"of {least:g} or more"
+    between = f"from {least:,.10g} to {most:,.10g}" if most < math.inf else f"of {least:g} or more"
 
     def read(value: Any) -> float:
         number = _finite(value)
@@ -401,4 +403,6 @@ def _finite(value: Any) -> float | None:
 
 def _shown(value: Any) -> str:
     """Return a value in the form in which errors show it."""
-    return "nothing" if value is None else repr(value)[:80]
+    if value in (None, "", []):
+        return "nothing"
+    return repr(value)[:80] if isinstance(value, str) else excerpt(value)

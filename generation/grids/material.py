@@ -64,7 +64,7 @@ def materials(example_ids: Sequence[int]) -> list[ExampleMaterial]:
         for pk, key, dialog in examples
     }
     if missing := wanted - found.keys():
-        raise LookupError(f"no example with the id {min(missing)}")
+        raise LookupError(f"There is no example with the id {min(missing)}.")
     return [found[pk] for pk in example_ids]
 
 

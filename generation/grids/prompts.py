@@ -143,11 +143,11 @@ def choices_of(setup: Setup | SetupRecord) -> PromptChoices:
     try:
         kind = prompt_type(setup.prompt)
     except ValueError as exc:
-        raise PromptError(f"{setup.name}: {exc}") from exc
+        raise PromptError(f"{setup.name}: found {exc}") from exc
     if is_of_earlier_rule(kind, setup.settings):
         raise PromptError(
             f"{setup.name}: its evidence was cut for the requested dialog share, not for the share "
-            "really kept; prompts are no longer made this way: plan a new grid"
+            "really kept. Prompts are no longer made this way. Plan a new grid"
         )
     usual = PromptChoices(kind)
     values = {name: setup.settings.get(name, value) for name, value in _flat(usual).items()}

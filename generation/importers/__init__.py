@@ -127,8 +127,10 @@ def mapping_in(path: Path) -> ColumnMapping:
     try:
         return read_mapping(path.read_text("utf-8"), path.name)
     except (OSError, UnicodeDecodeError) as error:
-        found = getattr(error, "strerror", None) or str(error)
-        raise DatasetError(str(path), found, "a mapping as TOML, in UTF-8") from error
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise DatasetError(
+            str(path), f"a file that cannot be read ({reason})", "a mapping as TOML, in UTF-8"
+        ) from error
 
 
 def _format_of(source: Source) -> str:

@@ -47,7 +47,7 @@ class ZipStore:
             return self._zip.open(self._members[name])
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
             raise DatasetError(
-                name, f"damaged zip member ({error})", "a zip that is not damaged"
+                name, f"a damaged file in the zip ({error})", "a zip that is not damaged"
             ) from error
 
     def close(self) -> None:
@@ -88,7 +88,7 @@ def _readable_members(
 ) -> tuple[dict[str, zipfile.ZipInfo], list[str]]:
     infos = archive.infolist()
     if len(infos) > limits.max_members:
-        found = f"{len(infos):,} members"
+        found = f"{len(infos):,} files and folders"
         raise DatasetError(zip_name, found, f"at most {limits.max_members:,}")
     for info in infos:
         _refuse_unsafe(info, zip_name)
@@ -118,16 +118,16 @@ def _common_folder(names: list[str]) -> str:
 
 
 def _refuse_unsafe(info: zipfile.ZipInfo, zip_name: str) -> None:
-    where = f"{zip_name}: member {excerpt(info.orig_filename)}"
+    where = f"{zip_name}: {excerpt(info.orig_filename)}"
     if found := _unsafe_name(info.orig_filename):
         raise DatasetError(where, found, "a plain name inside the zip")
     if stat.S_ISLNK(info.external_attr >> 16):
         raise DatasetError(where, "a symbolic link", "a file")
     if info.flag_bits & _ENCRYPTED:
-        raise DatasetError(where, "an encrypted member", "one without a password")
+        raise DatasetError(where, "an encrypted file", "a file without a password")
     if info.compress_type not in _METHODS and not is_junk(info.filename):
-        found = f"compression method {info.compress_type}"
-        raise DatasetError(where, found, "'stored' or 'deflated'")
+        found = f"the compression method {info.compress_type}"
+        raise DatasetError(where, found, "the method 'stored' or 'deflated'")
 
 
 def _unsafe_name(name: str) -> str:

@@ -50,7 +50,7 @@ class Utf16AsUtf8(io.RawIOBase):
         try:
             chunk = self._text.read(max(1, len(view) // 4)).encode()  # 4 bytes each at most
         except UnicodeError as error:
-            found = f"bytes that are no UTF-16 text ({error})"
+            found = "bytes that are not UTF-16 text"
             raise DatasetError(self._name, found, "UTF-16 or UTF-8 text") from error
         view[: len(chunk)] = chunk
         return len(chunk)

@@ -33,6 +33,11 @@ def excerpt(value: object) -> str:
     return quoted if len(quoted) <= EXCERPT_LENGTH else quoted[: EXCERPT_LENGTH - 1] + "…"
 
 
+def quotation(value: object) -> str:
+    """Return `value` as `excerpt` does; a value that is missing is 'nothing'."""
+    return "nothing" if value is None else excerpt(value)
+
+
 def _beginning(value: Any) -> str:
     """Return the beginning of a value as JSON. A large value is not written out as a whole."""
     quoted = ""

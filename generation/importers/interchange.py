@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from generation.importers.errors import DatasetError
+from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import RowKind, outcome, read_rows
 from generation.importers.interchange_rows import ROW_KINDS
 from generation.importers.json_text import JSONTrouble, parse_json
@@ -160,7 +160,7 @@ def _settings(source: Source, what: str) -> dict[str, Any] | None:
         return None
     value = source.whole_json(name, source.limits.max_settings_bytes)
     if not isinstance(value, dict):
-        raise DatasetError(name, type(value).__name__, "a JSON object")
+        raise DatasetError(name, excerpt(value), "a JSON object")
     return value
 
 

@@ -49,7 +49,7 @@ def parse_json(text: str, max_nesting: int) -> Any:
     except JSONTrouble:
         raise
     except ValueError as error:  # raised for an integer of thousands of digits
-        raise JSONTrouble(str(error), "a number of ordinary length") from error
+        raise JSONTrouble("a number of thousands of digits", "a shorter number") from error
 
     if text.count("[") + text.count("{") > max_nesting:
         _check_nesting(value, max_nesting)

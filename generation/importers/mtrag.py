@@ -54,7 +54,7 @@ class MtragMaterial(FileMaterial):
         super().__init__(source)
         data = source.whole_json(self._file)
         if not isinstance(data, dict):
-            raise DatasetError(self._file, type(data).__name__, "one JSON object")
+            raise DatasetError(self._file, excerpt(data), "one JSON object")
         self._items = {what: _list(data, what, self._file) for what in LISTS}
         source.refuse_more_in_memory(self._file, max(map(len, self._items.values())))
         self._documents = {

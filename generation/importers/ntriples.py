@@ -123,7 +123,8 @@ def _parsed(lines: list[TextLine], file: str) -> Iterator[_Parsed | Problem]:
         try:
             (triple,) = parse(line.text, RdfFormat.N_TRIPLES)
         except (SyntaxError, ValueError) as error:
-            yield Problem(where, "", f"{_reason(error)} in {excerpt(line.text.strip())}", _EXPECTED)
+            found = f"{excerpt(line.text.strip())} ({_reason(error)})"
+            yield Problem(where, "", found, _EXPECTED)
         else:
             yield _Parsed(line.number, triple)
 

@@ -319,7 +319,8 @@ class _CountedStream(io.RawIOBase):
             chunk = self._stream.read(len(view))
         except _DAMAGE as error:
             expected = "a file that can be unpacked and read"
-            raise DatasetError(self._name, f"damaged data ({error})", expected) from error
+            said = str(error).partition(" (b")[0]  # gzip quotes the bytes that it has found
+            raise DatasetError(self._name, f"damaged data ({said})", expected) from error
         self._count(len(chunk))
         view[: len(chunk)] = chunk
         return len(chunk)

@@ -80,7 +80,9 @@ def csv_rows(
             continue
         if isinstance(cells, str):
             source.count_row(name)
-            yield Problem(where, "", cells, "a CSV row (quotes closed and doubled inside)")
+            yield Problem(
+                where, "", cells, "a CSV row of usual length, with quotes closed and doubled inside"
+            )
             if not header:
                 return
             continue
@@ -210,7 +212,7 @@ def _records(feed: _Feed, delimiter: str) -> Iterator[tuple[int, list[str] | str
         except _RowTooLong as error:
             yield feed.number, str(error)
         except csv.Error as error:
-            yield feed.number, str(error)
+            yield feed.number, f"a row that is not CSV ({error})"
         else:
             yield feed.number, cells
 

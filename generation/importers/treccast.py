@@ -76,7 +76,7 @@ class TrecCastMaterial(FileMaterial):
         super().__init__(source)
         topics = source.whole_json(self._file)
         if not isinstance(topics, list):
-            raise DatasetError(self._file, type(topics).__name__, "a JSON list of topics")
+            raise DatasetError(self._file, excerpt(topics), "a JSON list of topics")
         self._topics = topics
         self.kinds = ("examples",)
 

@@ -29,5 +29,6 @@ def named(rows: QuerySet[M], name: str, of: str = "") -> M:
     if found is None:
         what = rows.model._meta.verbose_name
         names = ", ".join(rows.order_by("pk").values_list("name", flat=True)[:MOST_NAMES])
-        raise CommandError(f"There is no {what} {name!r}{of}. There are: {names or 'none yet'}.")
+        there = f"There are: {names}." if names else "There are none yet."
+        raise CommandError(f"There is no {what} {name!r}{of}. {there}")
     return found

@@ -70,10 +70,10 @@ def place_of(url: str) -> HostAndPort:
         or url.split() != [url]
     ):
         raise EndpointError(
-            f"found {url[:200]}; expected the address of an endpoint, as in https://host/sparql"
+            f"Found {url[:200] or 'nothing'}; expected the address of an endpoint, as in https://host/sparql"
         )
     if parts.username or parts.password:
-        raise EndpointError("found an address with a user or a password; expected one without")
+        raise EndpointError("Found an address with a user or a password; expected one without")
     return HostAndPort(host, port or PORTS[parts.scheme])
 
 

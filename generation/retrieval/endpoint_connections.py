@@ -195,5 +195,6 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         try:
             place_of(newurl)
         except EndpointError as error:
-            raise EndpointError(f"{req.full_url.partition('?')[0]} sends on to {error}") from None
+            asked = req.full_url.partition("?")[0]
+            raise EndpointError(f"{asked} sends on to another address. {error}") from None
         return super().redirect_request(req, fp, code, msg, headers, newurl)

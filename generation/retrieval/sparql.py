@@ -354,6 +354,8 @@ def _batches(names: Sequence[str]) -> Iterator[list[str]]:
 
 def _words(reason: object) -> str:
     """Return what went wrong, without an error number: 'Connection refused'."""
+    if isinstance(reason, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({reason.verify_message})"
     return getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
 
 

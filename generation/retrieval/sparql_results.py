@@ -34,7 +34,7 @@ def rows_of(body: bytes, variables: Collection[str]) -> list[Row]:
             f"bytes that are not UTF-8, at byte {error.start + 1:,}", "JSON"
         ) from error
     if text.lstrip()[:1] == "<":
-        raise JSONTrouble(f"a page: {excerpt(text)}", "JSON: is this the address of an endpoint?")
+        raise JSONTrouble(f"a page: {excerpt(text)}", "JSON. Is this the address of an endpoint?")
     answer = parse_json(text, _DEEPEST)
     results = answer.get("results") if isinstance(answer, dict) else None
     bindings = results.get("bindings") if isinstance(results, dict) else None

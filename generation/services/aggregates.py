@@ -7,6 +7,7 @@ from django.db import transaction
 
 from generation.batches import lots
 from generation.grids.cells import USUAL_PRECISION, decoding_of
+from generation.importers.errors import quotation
 from generation.importers.setups import origin_of, setup_content
 from generation.models import RERANKED, Dataset, Example, Response, ResponsePassage, Setup
 from generation.records import ResponseRecord, SetupRecord, Where
@@ -151,9 +152,10 @@ def checked_pool(dataset: Dataset, names: Sequence[str]) -> list[Setup]:
             )
         for part, value in what_makes(setup).items():
             if value != what_makes(first)[part]:
+                usual = quotation(what_makes(first)[part])
                 raise AggregateError(
-                    f"A pool has one {part}: “{first.name}” has {what_makes(first)[part]!r}, "
-                    f"“{setup.name}” {value!r}."
+                    f"A pool has one {part}: “{first.name}” has {usual}, “{setup.name}” has "
+                    f"{quotation(value)}."
                 )
         if not _is_one_model(first, setup):
             raise AggregateError(

@@ -39,6 +39,14 @@ class WorkStopped(Exception):
     """The work does not go on here: it was cancelled, or another worker has it now."""
 
 
+def unexpected(error: Exception) -> str:
+    """Return what people read when work stopped at an error that the code does not expect."""
+    return (
+        "The work stopped at an error that Attest did not expect. The worker's log has more: "
+        f"{type(error).__name__}: {error}"
+    )
+
+
 def lease() -> timedelta:
     """Return how long a worker keeps a row without a sign of life."""
     return timedelta(seconds=settings.CHUNK_LEASE_SECONDS)

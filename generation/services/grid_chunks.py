@@ -47,6 +47,7 @@ from generation.services.claims import (
     free,
     silent,
     take,
+    unexpected,
     unheard,
 )
 from generation.services.model_provenance import open_noted
@@ -262,7 +263,7 @@ def generate_chunk(claim: GridChunk, goes_on: Callable[[], bool] = lambda: True)
         except Exception as error:
             logger.exception("chunk %s cannot be asked", claim.pk)
             hold.release(attempts=0)
-            _fail(claim, f"{type(error).__name__}: {error}")
+            _fail(claim, unexpected(error))
         except BaseException:
             hold.release()
             raise

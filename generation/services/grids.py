@@ -29,7 +29,7 @@ from generation.models import (
     Sample,
     Setup,
 )
-from generation.services.claims import WorkStopped, lease
+from generation.services.claims import WorkStopped, lease, unexpected
 from generation.services.responses import store_setups
 
 logger = logging.getLogger(__name__)
@@ -147,7 +147,7 @@ def make_plan(grid_id: int) -> None:
         planning.update(state=State.FAILED, error=storable(str(error)))
     except Exception as error:
         logger.exception("grid %s cannot be planned", grid_id)
-        said = storable(f"{type(error).__name__}: {error}")
+        said = storable(unexpected(error))
         planning.update(state=State.FAILED, error=said)
         raise
 
@@ -189,7 +189,7 @@ def start_grid(grid: Grid, user: User | None) -> bool:
         _plan_again(grid)
         _record(user, "grid.replanned", grid)
     raise OutgrownPlan(
-        f"There is now more to ask than the plan of {grid.name} says. Nothing was asked, and the "
+        f"There is now more to ask than the plan of “{grid.name}” says. Nothing was asked, and the "
         "grid is planned again."
     )
 

@@ -24,7 +24,7 @@ from generation.models import Dataset, Example, ExamplePassage, Sample, SampledE
 from generation.records import SampleRecord, TurnRecord
 from generation.sample_choices import SampleChoices, choices_of
 from generation.seeded_random import random_key
-from generation.services.claims import lease
+from generation.services.claims import lease, unexpected
 from generation.services.record_keys import ids_by_key
 
 logger = logging.getLogger(__name__)
@@ -211,7 +211,7 @@ def filter_sample(
     except Exception as error:
         logger.exception("sample %s stopped", sample_id)
         still = Sample.objects.filter(pk=sample_id, state=State.FILTERING)
-        still.update(state=State.FAILED, error=f"{type(error).__name__}: {error}")
+        still.update(state=State.FAILED, error=unexpected(error))
         raise
 
 

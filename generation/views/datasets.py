@@ -108,7 +108,7 @@ def describe(request: SignedInRequest, slug: str) -> HttpResponse:
     form = DatasetFactsForm(request.POST or None, instance=found)
     if form.is_valid():
         describe_dataset(found, form.cleaned_data, request.user)
-        messages.success(request, f"Described {found.name}.")
+        messages.success(request, f"The description of {found.name} is saved.")
         return redirect("generation:dataset", slug)
     context = {"dataset": found, "form": form}
     status = 422 if form.is_bound else 200

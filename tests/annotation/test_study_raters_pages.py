@@ -82,8 +82,8 @@ def test_a_slot_is_let_go_counted_and_wanted_again(researcher, study):
     said = shown(researcher.post(let_go, {"unit": unit.pk}, follow=True))
     again = shown(researcher.post(let_go, {"unit": unit.pk}, follow=True))
 
-    assert said.messages == ["1 slot released."]
-    assert again.messages == ["There is no such slot any more."]
+    assert said.messages == ["1 slot is released."]
+    assert again.messages == ["Nothing was released: there is no such slot any more."]
     row = said.table("Slots").row("separate")
     assert (row["Of"], row["Released"]) == ("19", "1")
     assert "1 by hand" in said.text
@@ -252,7 +252,7 @@ def test_a_study_without_votes_is_deleted(researcher, tmp_path, db, is_open):
 
     assert unsure.status_code == 422
     assert kept
-    assert shown(done).messages[0] == "Deleted Pilot."
+    assert shown(done).messages[0] == "Pilot is deleted."
     assert not Study.objects.exists()
     assert not Assignment.objects.exists()
     assert study.dataset.responses.exists()

@@ -165,7 +165,7 @@ def test_a_checkpoint_is_asked_for_by_its_name(api, mill):
         ({"model": "none"}, "model", "There is no model 'none'. There are: added_words,"),
         ({"model": "/etc"}, "model", "There is no model '/etc'. There are: added_words,"),
         ({"metric": "fluency"}, "model", "Fluency (G-Eval) needs a model. Name one."),
-        ({"model": "heuristic"}, "model", "Auto-AIS cannot ask Words and whole sentences"),
+        ({"model": "heuristic"}, "model", "Auto-AIS cannot use Words and whole sentences"),
         ({"flavor": "v4"}, "flavor", '"v4" is not a valid choice.'),
         ({"window": -1}, "window", "Found -1; expected a whole number from 0 to 50."),
         ({"window": 51}, "window", "Found 51; expected a whole number from 0 to 50."),

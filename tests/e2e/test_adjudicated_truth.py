@@ -25,7 +25,7 @@ def test_a_researcher_decides_what_is_undecided_and_takes_it_as_the_truth(
     case.get_by_role("radio", name="yes").check()
     case.get_by_label("Why").fill("Sentence 3 says so.")
     case.get_by_role("button", name="Save decision").click()
-    expect(case.get_by_role("status")).to_have_text("Saved. No vote was changed.")
+    expect(case.get_by_role("status")).to_have_text("The decision is saved. No vote was changed.")
 
     pages = page.get_by_role("navigation", name="Pages of this study")
     pages.get_by_role("link", name="Metrics").click()

@@ -38,7 +38,7 @@ def test_a_researcher_filters_opens_and_adjudicates(page, sign_in, rosa, tmp_pat
     case.get_by_role("radio", name="yes").check()
     case.get_by_label("Why").fill("Sentence 3 says so.")
     case.get_by_role("button", name="Save decision").click()
-    expect(case.get_by_role("status")).to_have_text("Saved. No vote was changed.")
+    expect(case.get_by_role("status")).to_have_text("The decision is saved. No vote was changed.")
     expect(case.get_by_role("status")).to_be_focused()
     assert page.evaluate("window.sameDocument"), "htmx should swap, not reload the page"
 
@@ -73,7 +73,7 @@ def test_it_works_without_javascript(browser, live_server, sign_in, page, rosa, 
     case.get_by_label("Why").fill("The date is missing.")
     case.get_by_role("button", name="Save decision").click()
 
-    expect(plain.get_by_text("Saved. No vote was changed.")).to_be_visible()
+    expect(plain.get_by_text("The decision is saved. No vote was changed.")).to_be_visible()
     expect(plain.get_by_role("article")).to_contain_text("The date is missing.")
     assert Adjudication.objects.get().answer == 0
     context.close()

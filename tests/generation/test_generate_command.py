@@ -117,7 +117,7 @@ def test_a_plan_that_was_outgrown_is_made_again_before_anything_is_asked(grid, t
     generate(grid)
 
     said = capsys.readouterr()
-    assert "There is now more to ask than the plan of pilot grid says" in said.err
+    assert "There is now more to ask than the plan of “pilot grid” says" in said.err
     assert said.out.splitlines()[0] == "4 examples, 2 setups of noting"
     assert "8 of 8 calls answered" in said.out
 

@@ -79,9 +79,9 @@ def test_a_grid_written_and_read_is_the_same_grid(text):
         ("temprature = [0.5]", "temprature", "an unknown key"),
         ("temperatures = [0.5, 0.5]", "temperatures", "0.5 twice"),
         ("temperatures = [2.5]", "temperatures", "2.5"),
-        ("temperatures = [true]", "temperatures", "True"),
-        ("temperatures = [nan]", "temperatures", "nan"),
-        ("temperatures = []", "temperatures", "[]"),
+        ("temperatures = [true]", "temperatures", "true"),
+        ("temperatures = [nan]", "temperatures", "NaN"),
+        ("temperatures = []", "temperatures", "nothing"),
         ("temperatures = 0.7", "temperatures", "0.7"),
         ("seeds = [1.0]", "seeds", "1.0"),
         ("seeds = [-1]", "seeds", "-1"),
@@ -90,7 +90,7 @@ def test_a_grid_written_and_read_is_the_same_grid(text):
         ("max_tokens = [0]", "max_tokens", "0"),
         ("budget = 0", "budget", "0"),
         ('prompts = ["gold"]', "prompts", "'gold'"),
-        ("prompts = [[]]", "prompts", "[]"),
+        ("prompts = [[]]", "prompts", "nothing"),
         ("sample = 3", "sample", "3"),
         ("retrieval = {k1 = -1}", "retrieval.k1", "-1"),
         ("retrieval = {b = 1.5}", "retrieval.b", "1.5"),
@@ -152,7 +152,7 @@ def test_a_grid_needs_a_name_in_one_line(name):
 
 def test_a_file_that_is_no_toml_says_where():
     with pytest.raises(
-        GridError, match=r"found text that is not TOML \(.*line 2.*\); expected a grid file"
+        GridError, match=r"Found text that is not TOML \(.*line 2.*\); expected a grid file"
     ):
         read_grid('name = "pilot"\nprompts = golden\n')
 

@@ -42,15 +42,15 @@ def answers_of(setup, folder, dataset):
 @pytest.mark.parametrize(
     ("setup", "said"),
     [
-        (NAME, "model ''; expected 'noting'"),
-        ({"name": NAME, "model": "other"}, "model 'other'; expected 'noting'"),
+        (NAME, 'model nothing; expected "noting"'),
+        ({"name": NAME, "model": "other"}, 'model "other"; expected "noting"'),
         (
             {"name": NAME, "model": "noting", "temperature": 0.9, "prompt": "golden"},
             "temperature 0.9; expected 0.0",
         ),
         (
             {"name": NAME, "model": "noting", "temperature": 0, "prompt": "golden", "top_p": 0.5},
-            "settings {'top_p': 0.5}; expected {}",
+            'settings {"top_p": 0.5}; expected nothing',
         ),
     ],
 )
@@ -68,7 +68,7 @@ def test_a_setup_that_was_imported_after_planning_is_not_taken_over(mills, notin
     make_plan(grid.pk)
     answers_of({"name": NAME, "model": "other"}, tmp_path / "more", mills)
 
-    with pytest.raises(GridError, match="with model 'other'"):
+    with pytest.raises(GridError, match='with model "other"'):
         start_grid(grid, None)
 
     grid.refresh_from_db()

@@ -332,12 +332,12 @@ def test_a_grid_file_is_pasted_or_uploaded(researcher, dataset):
     ("sent", "field", "message"),
     [
         ({"text": WRITTEN + "colour = 1\n"}, "text", "models.1.colour: found an unknown key"),
-        ({"text": "name = "}, "text", "found text that is not TOML"),
+        ({"text": "name = "}, "text", "Found text that is not TOML"),
         ({"text": WRITTEN.replace("extractive", "gpt")}, "text", "models.1.name: found"),
         (
             {"file": SimpleUploadedFile("grid.toml", b"\xff")},
             "file",
-            "found bytes that are not UTF-8, at byte 0",
+            "Found bytes that are not UTF-8, at byte 0",
         ),
         ({}, None, "Found neither; expected a file or a text"),
     ],
@@ -365,7 +365,7 @@ def test_a_large_file_is_refused_whoever_sends_it(researcher, dataset, adam, cli
 
     assert sent(researcher).status_code == 400
     said = shown(sent(client_for(adam))).errors["file"]
-    assert "found 65,537 bytes; expected 65,536 at most" in said
+    assert "Found 65,537 bytes; expected 65,536 at most" in said
 
 
 # --- who may --------------------------------------------------------------------------------

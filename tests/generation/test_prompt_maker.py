@@ -492,6 +492,6 @@ def test_a_prompt_draws_where_it_is_random():
 
 def test_a_setup_of_another_prompt_is_an_error():
     with pytest.raises(
-        PromptError, match="model-a: prompt type 'my own'; expected one of no-evidence"
+        PromptError, match="model-a: found prompt type 'my own'; expected one of no-evidence"
     ):
         choices_of(named_setup("model-a")._replace(prompt="my own"))

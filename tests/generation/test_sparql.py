@@ -228,7 +228,7 @@ def test_a_page_in_place_of_an_answer():
     said, _ = trouble(gives(b"<!DOCTYPE html><title>Sign in</title>"))
 
     assert 'found a page: "<!DOCTYPE html>' in said
-    assert "is this the address of an endpoint?" in said
+    assert "Is this the address of an endpoint?" in said
 
 
 def test_a_huge_answer_is_not_read_to_its_end():

@@ -269,7 +269,7 @@ def test_rows_of_an_answer_are_read_with_language_and_datatype():
         (b'{"results": {"bindings": [', "expected valid JSON"),
         (b"", "expected valid JSON"),
         (b"\xff\xfe", "not UTF-8, at byte 1; expected JSON"),
-        (b"<html><body>Sign in</body></html>", "found a page: .*is this the address"),
+        (b"<html><body>Sign in</body></html>", "found a page: .*Is this the address"),
         (b'{"boolean": true}', 'found {"boolean": true}; expected results of a SELECT'),
         (b'{"results": {"bindings": {}}}', "expected results of a SELECT"),
         (b"[]", "expected results of a SELECT"),

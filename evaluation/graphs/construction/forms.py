@@ -94,7 +94,7 @@ class EntriesForm(forms.Form):
         except TooLargeError as error:
             self.add_error("file", f"{error}. {_BY_COMMAND}")
         except DatasetError as error:
-            self.add_error("file", str(error))
+            self.add_error("file", f"{error}.")
         return cleaned
 
     def _upload(self, cleaned: dict[str, Any]) -> Upload:

@@ -140,7 +140,7 @@ def delete_question(request: SignedInRequest, slug: str, pk: int) -> HttpRespons
         except QuestionError as error:
             messages.error(request, str(error))
             return redirect("graphs:question", slug, pk)
-        messages.success(request, "Deleted the question and its answers.")
+        messages.success(request, "The question and its answers are deleted.")
         return redirect("graphs:questions", slug)
     context = {
         "dataset": example.dataset,

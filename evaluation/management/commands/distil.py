@@ -124,7 +124,7 @@ def _run(options: dict[str, Any]) -> MetricRun:
     if found:
         datasets = ", ".join(sorted({run.dataset.name for run in found}))
         raise CommandError(
-            f"{len(found)} runs have that signature ({datasets}). Choose one with --dataset"
+            f"{len(found)} runs have that signature ({datasets}). Choose one with --dataset."
         )
     raise CommandError("There is no such run. The page 'Metrics' lists runs with their signatures.")
 
@@ -141,5 +141,7 @@ def _base(named: str) -> ModelSpec:
         raise CommandError(f"--base {named!r}: {error}") from error
     if not is_folder:
         names = ", ".join(Checkpoint.objects.values_list("name", flat=True)) or "none"
-        raise CommandError(f"--base {named}: neither a folder nor a listed model ({names})")
+        raise CommandError(
+            f"--base {named}: found neither a folder nor a listed model. Listed are: {names}."
+        )
     return ModelSpec("transformers", folder.resolve().name[:100], str(folder.resolve()))

@@ -171,9 +171,11 @@ def _check_server(location: str, served_name: str) -> None:
     try:
         server_address(location)
     except BackendError as exc:
-        raise _not_there(f"Found {exc}.") from exc
+        raise _not_there(f"{exc}.") from exc
     if not served_name:
-        raise CheckpointError("Expected the name by which the server knows it.", "served_name")
+        raise CheckpointError(
+            "The name of the model is missing. Give the name that the server knows.", "served_name"
+        )
 
 
 def _check_key(location: str, key_variable: str, key_over_http: bool) -> None:
@@ -192,7 +194,7 @@ def _without_revision(location: str) -> tuple[str, str]:
     if not at or not HUB_NAME.fullmatch(name):
         return location, ""
     if not COMMIT.fullmatch(revision):
-        raise _not_there(f"{location}: expected a commit of 40 hexadecimal digits behind the @.")
+        raise _not_there(f"{location}: expected a commit of 40 hexadecimal digits after the @.")
     return name, revision
 
 
@@ -207,7 +209,7 @@ def check_location(location: str, entailment_index: int | None, backend: str) ->
     folder = Path(location)
     if not folder.is_absolute():
         raise _not_there(
-            f"{location} is neither a whole path nor a name on the hub; expected "
+            f"{location} is neither a full path nor a name on the hub; expected "
             "/folder/of/the/model, or owner/name."
         )
     try:
@@ -237,7 +239,9 @@ def _config(folder: Path, expected: tuple[str, ...]) -> dict[str, Any]:
         config = json.loads(path.read_text("utf-8"))
     except FileNotFoundError as exc:
         raise _not_there(f"Found no config.json in {folder}; expected a model's folder.") from exc
-    except (OSError, ValueError, RecursionError) as exc:
+    except RecursionError as exc:
+        raise _not_there(f"{path} cannot be read as JSON: its brackets are too deep.") from exc
+    except (OSError, ValueError) as exc:
         raise _not_there(f"{path} cannot be read as JSON: {exc}.") from exc
     if not isinstance(config, dict):
         config = {}

@@ -38,6 +38,7 @@ from generation.services.claims import (
     free,
     silent,
     take,
+    unexpected,
     unheard,
 )
 
@@ -180,7 +181,7 @@ def score_chunk(claim: RunChunk) -> None:
         except Exception as error:
             logger.exception("chunk %s cannot be scored", claim.pk)
             hold.release(attempts=0)
-            _fail_run(claim.run, f"{type(error).__name__}: {error}")
+            _fail_run(claim.run, unexpected(error))
         except BaseException:
             hold.release()
             raise
@@ -206,7 +207,7 @@ def _backend_of(run: MetricRun) -> Backend:
     """
     if is_of_earlier_rule(run):
         raise BackendError(
-            "the rule of this metric has changed since this run was started, and scores by two "
+            "The rule of this metric has changed since this run was started, and scores by two "
             "rules cannot be mixed. The scores of this run are kept. Start a new run."
         )
     backend = metric_of(run.metric, run.parameters).ready(open_backend(with_leave(spec_of(run))))

@@ -96,8 +96,8 @@ def request_prompt_search(plan: SearchPlan, user: User | None) -> Job:
     found = slice_of(plan)
     if len(found.examples) < FEWEST_EXAMPLES:
         raise JobError(
-            f"{plan.setup} has {len(found.examples)} rated responses that can be used; expected "
-            f"{FEWEST_EXAMPLES} or more.",
+            f"Found {len(found.examples)} of the rated responses of {plan.setup} that can be used; "
+            f"expected {FEWEST_EXAMPLES} or more.",
             "setup",
         )
     spec = plan.spec

@@ -110,7 +110,7 @@ def request_precision_check(
         raise RunError(f"This run is already in {spec.precision}. Choose a run in fp32.")
     if kind is None or LOWER_PRECISION not in kind.precisions:
         title = kind.title if kind else run.backend
-        raise RunError(f"{title} computes in one precision only.")
+        raise RunError(f"“{title}” computes in one precision only.")
     scored = AutoScore.objects.filter(run=run, score__isnull=False, is_assumed=False)
     keys = dict(scored.values_list("target__response", "target__response__key"))
     if not keys:

@@ -111,7 +111,7 @@ def change_pace(request: SignedInRequest, pk: int) -> HttpResponse:
             form.add_error(error.field, str(error))
         else:
             at_most = f"at most {limit:,} calls a minute" if limit else "no limit of calls"
-            messages.success(request, f"{checkpoint.name}: {at_most} from now on.")
+            messages.success(request, f"The limit of {checkpoint.name} is saved: {at_most}.")
             return redirect(_page_of(checkpoint))
     context = {"form": CheckpointForm(), **_listed(number, {checkpoint.pk: form})}
     return render(request, "evaluation/runs/checkpoints.html", context, status=422)
@@ -129,7 +129,7 @@ def let_key_go_over_http(request: SignedInRequest, pk: int) -> HttpResponse:
         messages.error(request, str(error))
     else:
         goes = "is now sent over plain http" if is_allowed else "is no longer sent over plain http"
-        messages.success(request, f"{checkpoint.name}: its key {goes}.")
+        messages.success(request, f"The key of {checkpoint.name} {goes}.")
     return redirect(_page_of(checkpoint))
 
 

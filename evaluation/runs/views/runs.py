@@ -281,7 +281,7 @@ def precision_of_run(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show the progress of the measurement in bf16. The page asks repeatedly until it has ended."""
     panel = precision_panel(_of_ours(pk))
     if panel is None:
-        raise Http404("Its backend computes in one precision only.")
+        raise Http404("The backend of this run computes in one precision only.")
     return render(request, "evaluation/runs/_precision.html", {"panel": panel})
 
 

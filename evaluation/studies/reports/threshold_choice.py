@@ -379,8 +379,12 @@ def _check(study: Study, choices: ThresholdChoiceOptions) -> None:
         check_known("question", choices.question, questions)
     families = families_of(study)
     if choices.model and not any(choices.model in (each.key, each.model) for each in families):
-        there = ", ".join(each.key for each in families) or "none yet"
-        raise ChoiceError("model", f"No scores by a model {choices.model!r}; there are: {there}.")
+        keys = ", ".join(each.key for each in families)
+        there = f"There are scores by: {keys}." if keys else "There are no scores yet."
+        raise ChoiceError(
+            "model",
+            f"There are no scores by a model {choices.model!r}. {there}",
+        )
 
 
 def _chosen_report(study: Study, choices: ThresholdChoiceOptions) -> Report[ThresholdChoiceRow]:

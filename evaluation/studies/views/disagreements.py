@@ -75,7 +75,10 @@ def adjudicate(request: SignedInRequest, slug: str, target_id: int) -> HttpRespo
     decided = said.cleaned_data
     is_new = store(study, target, question, decided["answer"], decided["note"], request.user)
     messages.success(
-        request, "Saved. No vote was changed." if is_new else "This decision is stored already."
+        request,
+        "The decision is saved. No vote was changed."
+        if is_new
+        else "This decision is stored already.",
     )
     address = reverse("evaluation:disagreement", args=[study.slug, target.pk])
     return redirect(f"{address}{form.query}")

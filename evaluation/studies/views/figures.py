@@ -19,7 +19,7 @@ from evaluation.studies.views.last_figures import come_back_later, last_figures
 def figure(request: SignedInRequest, slug: str, name: str, format_key: str) -> HttpResponse:
     """Draw a chart of a study as SVG, PDF or PNG, with the choices that the address makes."""
     if name not in CHARTS:
-        raise Http404(f"Figures: {', '.join(CHARTS)}.")
+        raise Http404(f"There is no such figure. The figures are: {', '.join(CHARTS)}.")
     study = get_object_or_404(Study, slug=slug)
     form = ReportChoicesForm(request.GET, study=study)
     figures = last_figures(study, form.choices).figures

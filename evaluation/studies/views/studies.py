@@ -43,7 +43,7 @@ def delete_study(request: SignedInRequest, slug: str) -> HttpResponse:
         except StudyError as error:
             messages.error(request, str(error))
             return redirect("annotation:study-setup", slug)
-        messages.success(request, f"Deleted {found.name}.")
+        messages.success(request, f"{found.name} is deleted.")
         return redirect("annotation:studies")
     context = {
         "study": found,
@@ -64,7 +64,9 @@ def download_report(
 ) -> HttpResponse:
     """Download a report with the choices of the address. It has the rows that the page shows."""
     if report not in KINDS or format_key not in FORMATS:
-        raise Http404(f"Reports: {', '.join(KINDS)}. Formats: {', '.join(FORMATS)}.")
+        raise Http404(
+            f"There is no such file. Reports: {', '.join(KINDS)}. Formats: {', '.join(FORMATS)}."
+        )
     found = get_object_or_404(Study, slug=slug)
     choices = ReportChoicesForm(request.GET, study=found).choices
     if report == "raters" and request.GET.get("by") == "setup":

@@ -203,7 +203,8 @@ def _small(slug: str) -> Study:
     study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
     if is_large(study):
         raise Http404(
-            f"More than {MOST_VOTES_AT_ONCE:,} votes: manage.py report threshold_choice prints it."
+            f"The study has more than {MOST_VOTES_AT_ONCE:,} votes, which takes long. Use the "
+            "command 'manage.py report threshold_choice' instead."
         )
     return study
 

@@ -35,7 +35,7 @@ from generation.models import Dataset
 def figure(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
     """Download the figure of the address as SVG, PDF or PNG."""
     if format_key not in CONTENT_TYPES:
-        raise Http404(f"Formats: {', '.join(CONTENT_TYPES)}.")
+        raise Http404(f"There is no such format. The formats are: {', '.join(CONTENT_TYPES)}.")
     material, view = _asked(request, slug)
     drawn = _drawn(material, view, lines_in_view(material, view))
     axes = material.axes
@@ -73,7 +73,7 @@ def _asked(request: SignedInRequest, slug: str) -> tuple[TradeoffMaterial, View]
     dataset = get_object_or_404(Dataset, slug=slug)
     axes = AxesForm(request.GET, dataset=dataset).chosen
     if axes is None:
-        raise Http404("There is nothing for one of the two axes yet: neither a run nor raters.")
+        raise Http404("One of the two axes is empty: no run and no raters have judged it yet.")
     material = cached_material(dataset, axes)
     choice = TradeoffForm(request.GET, material=material).choice
     if choice.is_about_nothing(material):

@@ -32,7 +32,7 @@ def save_view(request: SignedInRequest, slug: str) -> HttpResponse:
             dataset, said["name"], said["address"], request.user, replaces=said["replaces"]
         )
         if view:
-            messages.success(request, f"Saved as “{view.name}”.")
+            messages.success(request, f"The view is saved as “{view.name}”.")
             here = reverse("tradeoffs:tradeoff", args=[slug])
             return redirect(f"{here}?{said['address']}" if said["address"] else here)
         form.add_error(
@@ -51,5 +51,5 @@ def delete_view(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """Delete a saved view, but nothing that it showed."""
     view = get_object_or_404(SavedView, dataset__slug=slug, pk=pk)
     services.delete_view(view)
-    messages.success(request, f"Deleted the view “{view.name}”.")
+    messages.success(request, f"The view “{view.name}” is deleted.")
     return redirect("tradeoffs:tradeoff", slug)

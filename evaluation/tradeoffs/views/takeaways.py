@@ -120,7 +120,8 @@ def _material_or_404(request: SignedInRequest, slug: str) -> TradeoffMaterial:
     material = _material(dataset, AxesForm(request.GET, dataset=dataset).chosen)
     if material is None:
         raise Http404(
-            "There are no labels for attribution and sensibleness: neither a run nor raters."
+            "There are no labels for attribution and sensibleness, because no run and no raters "
+            "have judged them yet."
         )
     return material
 

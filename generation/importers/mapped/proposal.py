@@ -88,7 +88,8 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
     }
     missing = [name for name in _needed(mapping) if name not in there]
     if missing:
-        raise DatasetError(table.name, f"no column {' or '.join(missing)}", excerpt(columns))
+        found = f"the columns {excerpt(columns)}"
+        raise DatasetError(table.name, found, f"a column {' or '.join(missing)}")
     mapping = mapping.of_table(there)
     if not is_given:
         mapping = mapping._replace(columns=_proposed(columns, first, mapping.columns))

@@ -76,7 +76,7 @@ def _cells_of(source: Source, name: str) -> Iterator[_Spooled]:
         except (DatasetError, MemoryError):
             raise
         except Exception as error:  # any error that a library meets in a file that no program wrote
-            found = f"a damaged Excel workbook ({type(error).__name__}: {excerpt(str(error))})"
+            found = f"a damaged Excel workbook ({excerpt(str(error))})"
             raise DatasetError(name, found, _SOUND) from error
 
 

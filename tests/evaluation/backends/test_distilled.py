@@ -178,7 +178,7 @@ def test_a_model_that_was_not_distilled_is_refused(base):
 
 
 def test_a_folder_without_a_model_is_no_base(tmp_path):
-    with pytest.raises(BackendError, match="nothing there"):
+    with pytest.raises(BackendError, match="found nothing"):
         training(ModelSpec("transformers", "lost", str(tmp_path / "lost")), tmp_path)
 
 
@@ -187,5 +187,5 @@ def test_replies_without_room_are_left_out_of_the_training_and_counted(base, tmp
     long = Lesson(Reply(turns, "museum " * 60), 1.0)
 
     assert training(base, tmp_path, taught=[*TAUGHT, long]).n_left_out == 1
-    with pytest.raises(BackendError, match="no reply leaves room"):
+    with pytest.raises(BackendError, match="too long to leave room"):
         training(base, tmp_path, taught=[long])

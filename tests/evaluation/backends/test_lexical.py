@@ -58,5 +58,5 @@ def test_backends_open_by_name():
 
 
 def test_an_unknown_backend_is_refused_with_the_ones_there_are():
-    with pytest.raises(BackendError, match="backend 'gpt', expected one of added_words, lexical"):
+    with pytest.raises(BackendError, match="backend 'gpt'; expected one of added_words, lexical"):
         open_backend(ModelSpec("gpt"))

@@ -90,7 +90,7 @@ def test_a_model_whose_files_changed_is_loaded_anew(alive, tmp_path):
 
 
 def test_a_backend_that_is_not_there_is_named():
-    with pytest.raises(BackendError, match="backend 'none', expected one of added_words, "):
+    with pytest.raises(BackendError, match="backend 'none'; expected one of added_words, "):
         open_backend(ModelSpec("none"))
 
 

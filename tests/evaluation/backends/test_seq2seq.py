@@ -142,7 +142,7 @@ def test_answers_the_wrong_way_round_are_refused_loudly(tmp_path):
 def test_a_tokenizer_that_does_not_know_1_is_refused(tmp_path):
     tiny_t5(tmp_path, is_one_known=False)
 
-    assert "its tokenizer makes 2 pieces of '1', expected one that it knows" in refusal(tmp_path)
+    assert "the tokenizer makes 2 tokens of '1'; expected one that it knows" in refusal(tmp_path)
 
 
 def test_a_classifier_is_no_model_from_text_to_text(tmp_path):

@@ -209,7 +209,7 @@ def test_work_that_goes_on_is_waited_for(adam, tmp_path):
     dataset = imported(tmp_path / "a", examples=[example_row()])
     one = chosen(dataset, ["e1"])
     running: dict[str, tuple[Any, Any]] = {
-        "run of auto_ais": (MetricRun, {"metric": "auto_ais", "state": "running"}),
+        "run of Auto-AIS": (MetricRun, {"metric": "auto_ais", "state": "running"}),
         "grid Temperatures": (Grid, {"name": "Temperatures", "choices": {}, "state": "running"}),
         "sample hundred": (Sample, {"name": "hundred", "parameters": {}, "state": "filtering"}),
         "a pull": (Job, {"kind": Job.Kind.GRAPH_PULL, "name": "a pull"}),
@@ -245,9 +245,7 @@ def test_boxes_lead_to_a_look_and_the_look_to_deletion(admin, tmp_path):
         ["Scores", "2"],
         ["Votes", "4"],
     ]
-    assert any(
-        "Deleted the chosen examples and setups" in message for message in shown(answer).messages
-    )
+    assert any("The chosen examples and setups" in message for message in shown(answer).messages)
     assert dataset.examples.get().key == "e2"
 
 

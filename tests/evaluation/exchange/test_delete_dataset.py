@@ -178,7 +178,7 @@ def test_the_right_name_deletes_every_row_and_leaves_an_audit_line(admin, adam, 
 
     answer = admin.post(address(dataset), {"name": " Pilot "}, follow=True)
 
-    assert any("Deleted Pilot" in message for message in shown(answer).messages)
+    assert any("Pilot is deleted" in message for message in shown(answer).messages)
     assert is_empty()
     entry = AuditEntry.objects.get(action="dataset.deleted")
     assert (entry.actor, entry.subject) == (adam, "Pilot")

@@ -252,5 +252,5 @@ def test_a_saved_mapping_is_deleted_by_who_saved_it_and_by_admins(
     answer = client_for(rosa).post(address, follow=True)
     admin.post(of_others)
 
-    assert "Deleted the mapping Lights." in shown(answer).messages
+    assert "The mapping Lights is deleted." in shown(answer).messages
     assert not SavedMapping.objects.exists()

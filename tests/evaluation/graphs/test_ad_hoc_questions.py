@@ -142,7 +142,7 @@ def test_its_page_says_so_and_deletes_it(client: Client, graph: Dataset, questio
 
     assert "ad hoc" in page.text
     assert "its 1 answer," in sure.text
-    assert done_.messages[0] == "Deleted the question and its answers."
+    assert done_.messages[0] == "The question and its answers are deleted."
     assert not Example.objects.filter(pk=question.pk).exists()
     for model in (Response, Grid, Sample, Setup):
         assert not model.objects.exists(), model

@@ -63,7 +63,7 @@ def test_after_trouble_the_same_command_goes_on(oxigraph, monkeypatch):
     with endpoint_server(*[forwards(oxigraph.url)] * 3, refuses(503)) as server:
         with pytest.raises(CommandError, match="503 Service Unavailable") as stopped:
             pull(server.url, "Aristotle", "Rome")
-        assert str(stopped.value).endswith("1 names are kept.")
+        assert str(stopped.value).endswith("1 of at most 2 names is kept.")
         server.plan = [forwards(oxigraph.url)]
         pull(server.url, "Aristotle", "Rome")
 
@@ -78,5 +78,5 @@ def test_what_cannot_be_used_is_said_in_a_line(tmp_path):
     assert "expected a public one" in refused("Rome", "--endpoint", "http://127.0.0.1:1/")
     assert "No such file" in refused("--names", tmp_path / "none.txt")
     (tmp_path / "latin.txt").write_bytes("Düsseldorf".encode("latin-1"))
-    assert "can't decode" in refused("--names", tmp_path / "latin.txt")
+    assert "not UTF-8. Save it" in refused("--names", tmp_path / "latin.txt")
     assert not Job.objects.exists()

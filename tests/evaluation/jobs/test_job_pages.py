@@ -105,7 +105,7 @@ def test_a_form_with_a_mistake_says_where_and_starts_nothing(study, told_model, 
 
     assert taken.status_code == few.status_code == 422
     assert "Attest itself uses the name" in shown(taken).errors["name"]
-    assert "warm has 1 rated" in shown(few).errors["slice"]
+    assert "Found 1 of the rated responses of warm" in shown(few).errors["slice"]
     assert not Job.objects.exists()
 
 

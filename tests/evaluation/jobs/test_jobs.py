@@ -179,7 +179,11 @@ def test_a_cancelled_job_stops_at_its_next_step_and_goes_on_from_there():
     [
         (BackendError("no server at /srv/secret/model"), "no server at tiny"),
         (JobError("nothing to do"), "nothing to do"),
-        (ValueError("nonsense in /home/me/x"), "ValueError: nonsense in …/x"),
+        (
+            ValueError("nonsense in /home/me/x"),
+            "The work stopped at an error that Attest did not expect. The worker's log has more: "
+            "ValueError: nonsense in …/x",
+        ),
     ],
 )
 def test_what_cannot_be_done_fails_with_its_reason_and_without_paths(error, said):

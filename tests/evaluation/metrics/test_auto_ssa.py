@@ -166,7 +166,7 @@ def test_of_a_backend_that_is_asked_with_no_prompt_none_is_said(backend):
     assert (metric.in_title, metric.described_choices) == ([], [])
     assert metric_of("sensible", metric.parameters) == metric
     assert scored(metric, Heuristic(), "The mill closed and").score == 0.5
-    with pytest.raises(BackendError, match="asked with a prompt"):
+    with pytest.raises(BackendError, match="The run has no prompt"):
         metric.ready(ToldLanguageModel(lambda asked, decoding: "0.5"))
 
 

@@ -37,7 +37,7 @@ def test_it_is_not_gone_on_with_and_the_same_choices_make_a_new_run(tmp_path):
     earlier = work(made_earlier(requested(dataset)))
 
     assert (earlier.state, earlier.scores.count()) == ("failed", 0)
-    assert earlier.error.startswith("the rule of this metric has changed")
+    assert earlier.error.startswith("The rule of this metric has changed")
     again = done(dataset)
     assert again.pk != earlier.pk
     assert again.scores.count() == 12

@@ -116,7 +116,7 @@ def test_the_command_refuses_what_it_has_not():
     said = failure("run_metric", "terse", "--dataset", "mill", "--flavor", "v1")
     assert said == "--flavor: Terse has no option flavor. Its options are: most_words."
     said = failure("run_metric", "auto_ais", "--dataset", "mill", "--backend", "counter")
-    assert said.startswith("--model: Auto-AIS cannot ask Counter. It can ask: Added words")
+    assert said.startswith("--model: Auto-AIS cannot use Counter. It can use: Added words")
 
 
 def test_the_page_offers_and_starts_it(rosa, client_for):

@@ -107,10 +107,10 @@ def test_a_place_where_no_folder_is_is_refused(admin, tmp_path):
         (f"{tmp_path}/nowhere", "Found nothing at"),
         (f"{tmp_path}/file", "Found a file at"),
         (f"{tmp_path}/empty", "Found no config.json in"),
-        ("./models/mini", "neither a whole path nor a name on the hub"),
-        ("~/mini", "neither a whole path"),
-        ("a/b/c", "neither a whole path"),
-        ("../secret", "neither a whole path"),
+        ("./models/mini", "neither a full path nor a name on the hub"),
+        ("~/mini", "neither a full path"),
+        ("a/b/c", "neither a full path"),
+        ("../secret", "neither a full path"),
     ]:
         answer = add(admin, place)
         assert answer.status_code == 422
@@ -183,7 +183,7 @@ def test_a_folder_with_half_its_weights_is_refused(admin, folder):
     answer = add(admin, location)
 
     assert answer.status_code == 422
-    assert "is it whole? model.safetensors" in shown(answer).errors["location"]
+    assert "model.safetensors: found" in shown(answer).errors["location"]
     assert not Checkpoint.objects.exists()
 
 
@@ -368,8 +368,8 @@ def test_only_language_models_have_a_limit(admin, adam):
 @pytest.mark.parametrize(
     ("said", "limit", "told"),
     [
-        ("90", 90, "mini: at most 90 calls a minute"),
-        ("", None, "mini: no limit of calls"),
+        ("90", 90, "mini is saved: at most 90 calls a minute"),
+        ("", None, "mini is saved: no limit of calls"),
     ],
 )
 def test_an_admin_changes_the_limit_of_a_listed_model(admin, adam, said, limit, told):

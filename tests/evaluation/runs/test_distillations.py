@@ -202,7 +202,7 @@ def test_a_base_that_is_not_there_fails_without_its_path(run, encoder, tmp_path)
     job = work(request_distillation(plan(run, encoder)._replace(base=lost), None))
 
     assert job.state == Job.State.FAILED
-    assert job.error == "tiny: nothing there, expected a folder with config.json"
+    assert job.error == "tiny: found nothing; expected a folder with config.json"
 
 
 def test_deleting_a_distillation_leaves_only_a_model_that_runs_may_use(run, encoder, settings):

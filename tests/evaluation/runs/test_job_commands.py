@@ -113,7 +113,7 @@ def test_distil_trains_lists_and_prints_table_1(tmp_path, told_model, settings):
     assert "argument --epochs: found 0; expected 1 to 100" in failure(
         "distil", "--run", "0", "--base", "x", "--name", "y", "--epochs", "0"
     )
-    assert "neither a folder nor a listed model (small)" in failure(
+    assert "neither a folder nor a listed model. Listed are: small" in failure(
         *("distil", "--signature", run.signature, "--base", "/lost", "--name", "y")
     )
 
@@ -122,5 +122,5 @@ def test_a_table_1_that_cannot_be_made_is_said(tmp_path, told_model):
     run = teacher_run(rated_and_unrated(tmp_path), told_model)
     small = Checkpoint(name="small", backend="distilled", location=str(tmp_path / "gone"))
 
-    with pytest.raises(CommandError, match="nothing there, expected a folder"):
+    with pytest.raises(CommandError, match="found nothing; expected a folder"):
         Distil()._table_1(run, small)

@@ -101,7 +101,7 @@ def test_a_key_and_an_address_are_nowhere_but_where_they_belong(tmp_path, server
     other = work(asked_for(mill(tmp_path, 2, "other"), server.url, key_variable="ATTEST_TEST_KEY"))
 
     assert other.state == MetricRun.State.FAILED
-    assert "answered 404 (Not Found), expected a model 'org/tiny' there" in other.error
+    assert "answered 404 (Not Found); expected a model 'org/tiny' there" in other.error
     assert server.url not in other.error
     runs = MetricRun.objects.values()
     assert KEY not in str(list(runs)) + str(list(AutoScore.objects.values()))

@@ -224,8 +224,8 @@ def test_a_prompt_that_a_search_has_found_can_be_chosen(researcher, dataset, mod
     ("files", "said"),
     [
         (None, "its folder does not exist here"),
-        ({"config.json": "{}"}, "no weights as .safetensors"),
-        ({"config.json": "{}", "model.safetensors": "half"}, "is it whole?"),
+        ({"config.json": "{}"}, "expected weights as .safetensors"),
+        ({"config.json": "{}", "model.safetensors": "half"}, "expected a complete file"),
     ],
 )
 def test_a_model_whose_files_are_gone_or_not_whole_is_refused_at_its_field(
@@ -270,10 +270,15 @@ def whole_model(folder, **config):
             "auto_ais",
             "transformers",
             {"architectures": ["BertModel"]},
-            "mini: BertModel, expected a model whose kind ends in ForSequenceClassification.",
+            "mini: found BertModel; expected a kind that ends in ForSequenceClassification.",
         ),
-        ("auto_ais", "seq2seq", {}, "mini: no architecture, expected a model whose kind ends in"),
-        ("sensible", "language-model", CLASSIFIER, "mini: BertForSequenceClassification, expected"),
+        ("auto_ais", "seq2seq", {}, "mini: found no architecture; expected a kind that ends in"),
+        (
+            "sensible",
+            "language-model",
+            CLASSIFIER,
+            "mini: found BertForSequenceClassification; expected",
+        ),
         (
             "sensible",
             "distilled",
@@ -308,7 +313,7 @@ def test_a_model_that_is_too_large_for_this_machine_is_left_to_the_workers(
     monkeypatch.setattr("evaluation.runs.model_checks.GPUS", str(tmp_path / "none"))
     monkeypatch.setattr("evaluation.runs.model_checks.free_memory", lambda: 3999)
 
-    hint = "mini: too large"
+    hint = "mini: the model is too large"
     assert hint in shown(researcher.get(NEW, run_choices(model="mini"))).part("to-score").text
     half_the_bytes = run_choices(model="mini", precision="bf16")
     assert hint not in shown(researcher.get(NEW, half_the_bytes)).text

@@ -152,7 +152,7 @@ def test_another_revision_is_not_compared(dataset, in_two_precisions):
 
 def test_what_cannot_be_checked_is_refused(dataset, told, in_two_precisions):
     told(0.9)
-    with pytest.raises(RunError, match="Told computes in one precision only"):
+    with pytest.raises(RunError, match="“Told” computes in one precision only"):
         request_precision_check(work(requested(dataset, backend="told")), None)
     in_two_precisions(FP32)
     empty = requested(dataset, backend="told", flavor="v1")

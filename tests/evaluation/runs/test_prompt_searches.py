@@ -294,7 +294,10 @@ def test_what_may_have_stopped_early_is_no_example_and_counted(study, told_model
         ({"name": "paper"}, "Attest itself uses the name"),
         ({"metric": "fluency"}, "asks sensible, specific; expected fluency"),
         ({"setup": "hot"}, "pilot has no setup 'hot'. It has: cool, warm"),
-        ({"setup": "warm"}, "warm has 1 rated responses that can be used; expected 2 or more"),
+        (
+            {"setup": "warm"},
+            "Found 1 of the rated responses of warm that can be used; expected 2 or more",
+        ),
         ({"spec": ModelSpec("lexical")}, "Only a language model can be given"),
     ],
 )

@@ -133,7 +133,7 @@ def test_what_failed_is_said_with_its_reason_and_can_be_retried(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--study", "none"], "There is no study 'none'. There are: none yet"),
+        (["--study", "none"], "There is no study 'none'. There are none yet"),
         (["--dataset", "none"], "There is no dataset 'none'. There are: mill"),
         (
             ["--dataset", "mill", "--window", "-1"],
@@ -151,7 +151,7 @@ def test_what_failed_is_said_with_its_reason_and_can_be_retried(tmp_path):
             ["--dataset", "mill", "--backend", "transformers"],
             "--model: The backend transformers needs a model.",
         ),
-        (["--dataset", "mill", "--backend", "heuristic"], "--model: Auto-AIS cannot ask Words and"),
+        (["--dataset", "mill", "--backend", "heuristic"], "--model: Auto-AIS cannot use Words and"),
         (
             ["--dataset", "mill", "--mode", "integer"],
             "--mode: Auto-AIS has no option mode. Its options",

@@ -120,7 +120,7 @@ def test_a_decision_stands_at_the_case_and_at_the_response(
     assert "kind=missed" in response.url
     page = shown(researcher.get(response.url))
     [message] = page.messages
-    assert message.startswith("Saved.")
+    assert message.startswith("The decision is saved.")
     [decision] = page.part(f"case-{target.pk}").items
     assert decision.startswith(f"{label} It is in sentence 3. rosa,")
     on_response = shown(researcher.get(response_address("r-miss"))).table("Adjudications")
@@ -145,7 +145,7 @@ def test_htmx_gets_the_case_alone_with_the_way_to_the_next(researcher, study, ta
     page = shown(answer)
     assert page.text == page.part(f"case-{target.pk}").text
     assert "<html" not in answer.text
-    assert "Saved." in page.text
+    assert "The decision is saved." in page.text
     following = Target.objects.get(response__key="r-false")
     case = reverse("evaluation:disagreement", args=[study.slug, following.pk])
     assert page.links["Next open"].startswith(f"{case}?")

@@ -69,10 +69,10 @@ def test_mistakes_are_said_before_anything_is_scored(study):
         == "There is no question 'x'. The questions are: q."
     )
     assert failure("choose_threshold", pilot, "--truth=merged") == (
-        "No merged arm in 'pilot'; there is: separate"
+        "'pilot' has no merged arm. It has: separate."
     )
     assert failure("choose_threshold", pilot, "--windows", "-1") == (
-        "--windows: -1: expected 0 (the whole evidence) or more."
+        "--windows: Found -1; expected 0 (the whole evidence) or more."
     )
     assert failure("choose_threshold", pilot, "--backend=heuristic").startswith(
         "--model: Auto-AIS cannot"
@@ -81,7 +81,7 @@ def test_mistakes_are_said_before_anything_is_scored(study):
         "--model: No listed model is named x"
     )
     assert failure("report", "threshold_choice", pilot, "--model=x") == (
-        "No scores by a model 'x'; there are: none yet."
+        "There are no scores by a model 'x'. There are no scores yet."
     )
     assert not MetricRun.objects.exists()
 

@@ -124,7 +124,7 @@ def test_they_are_adjudicated_before_any_metric_has_run(tmp_path, researcher):
         {"question": "q", "answer": "1", "note": "Clear."},
         follow=True,
     )
-    assert shown(saved).messages == ["Saved. No vote was changed."]
+    assert shown(saved).messages == ["The decision is saved. No vote was changed."]
     assert Adjudication.objects.get().answer == 1
     assert not shown(researcher.get(address(study, status="open"))).parts("case")
     assert "None with this status" in shown(researcher.get(address(study, status="open"))).headings

@@ -275,7 +275,7 @@ def test_scores_from_elsewhere_cannot_go_on_and_a_new_run_is_asked_for_by_name(d
 
     said = failure("run_recipe", *CHOICES)
 
-    assert "--attribution: Auto-AIS has scores here that nothing can be added to" in said
+    assert "--attribution: Auto-AIS has only scores that were imported" in said
     assert "such as auto_ais/added_words" in said
     assert not Grid.objects.exists()
     run_recipe(*CHOICES, "--attribution=auto_ais/lexical")
@@ -287,7 +287,7 @@ def test_scores_against_other_evidence_are_used_or_left_by_choice_alone(dataset)
 
     said = failure("run_recipe", *CHOICES)
 
-    assert "against shown evidence, and none against golden: say --evidence shown" in said
+    assert "against shown evidence, and none against golden evidence. Give --evidence shown" in said
     run_recipe(*CHOICES, "--evidence=shown")
     assert MetricRun.objects.filter(metric="auto_ais").count() == 1
     run_recipe(*CHOICES, "--evidence=golden")
@@ -394,11 +394,14 @@ def test_without_a_large_model_it_says_so(tmp_path):
         ),
         (
             ["valley", "--model=extractive", "--k1=2", "--recall=0.9"],
-            "--k1: expected --k1 or --recall, not both.",
+            "--k1: found --k1 and --recall; expected one of them. Leave one out.",
         ),
         (["valley", "--model=extractive", "--k1=9"], "--k1: Found 9; there are 7 passages"),
-        (["valley", "--model=extractive", "--sample=s"], "No sample 's' of valley is ready"),
-        (["valley", "--model=extractive", "--attribution=x"], "--attribution: no axis 'x'"),
+        (["valley", "--model=extractive", "--sample=s"], "valley has no sample 's' that is ready"),
+        (
+            ["valley", "--model=extractive", "--attribution=x"],
+            "--attribution: There is no axis 'x'",
+        ),
         (
             ["valley", "--model=extractive", "--window=51"],
             "--window: Found 51; expected a whole number from 0 to 50",

@@ -187,7 +187,7 @@ def test_the_command_report_prints_what_the_page_shows(researcher, dataset, caps
     call_command(*asked, "--judge", second, "--format", "json")
 
     assert capsys.readouterr().out == researcher.get(file, {"judge": second}).text
-    assert failure(*asked, "--judge", "x").startswith("no axis 'x'; there are:")
+    assert failure(*asked, "--judge", "x").startswith("There is no axis 'x'. The axes are:")
     assert failure(*asked, "--pool", "x").startswith("There is no pool 'x' here. There are: ")
 
 
@@ -236,7 +236,7 @@ def test_the_command_stores_and_reports(dataset, capsys):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--model", "PaLM 62B"], "No pool of that model and temperature"),
+        (["--model", "PaLM 62B"], "There is no pool of that model and temperature"),
         (["--pool", "nobody"], "no setup 'nobody'"),
         (["--judge", "bleu"], "no axis 'bleu'"),
         (["--weights", "1", "1"], "weights"),

@@ -263,7 +263,9 @@ def test_the_command_prints_what_the_page_shows(researcher, scored, capsys):
 
     of_page = file_of(researcher, scored, "json", **chosen).text
     assert capsys.readouterr().out == of_page
-    assert failure(*asked, "--recall-k", "0.25") == "Expected at least recall@1, which is 0.5."
+    assert failure(*asked, "--recall-k", "0.25") == (
+        "Found 0.25; expected at least recall@1, which is 0.5."
+    )
     assert failure(*asked, "--pair", "x").startswith("There is no pair 'x' here. There are: ")
 
 

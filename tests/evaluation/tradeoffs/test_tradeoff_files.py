@@ -112,7 +112,7 @@ def test_command_and_api_say_what_is_wrong(dataset, api):
             "own",
             "--attribution",
             "x",
-        ): "attribution: no axis 'x'; there",
+        ): "Attribution: There is no axis 'x'. The",
     }
     for arguments, message in mistakes.items():
         assert failure("report", "tradeoff", *arguments).startswith(message)
@@ -130,7 +130,7 @@ def test_a_dataset_without_runs_has_no_files(page, tmp_path):
     assert page("table", "xlsx").status_code == 404
     assert page("methods").client.get(address).status_code == 404
     assert failure("report", "tradeoff", "--dataset", "bare").startswith(
-        "there is no usual axis for attribution"
+        "There is no usual axis for attribution"
     )
 
 

@@ -116,13 +116,13 @@ def test_an_axis_is_found_by_its_key_or_by_what_only_it_shows(dataset):
     second = find(axes, "second")
 
     assert find(axes, second.key) == second
-    with pytest.raises(LookupError, match=r"no axis 'other'; there are:\n  run-\d+: auto_ais"):
+    with pytest.raises(LookupError, match=r"no axis 'other'. The axes are:\n  run-\d+: auto_ais"):
         find(axes, "other")
     twin = second._replace(key="run-0")
-    with pytest.raises(LookupError, match="2 axes show 'second'; give the key of one"):
+    with pytest.raises(LookupError, match="2 axes show 'second'"):
         find([*axes, twin], "second")
     assert named_axes(dataset) == axes_in(dataset)
-    with pytest.raises(LookupError, match="sensibleness: no axis 'other'"):
+    with pytest.raises(LookupError, match="Sensibleness: There is no axis 'other'"):
         named_axes(dataset, "second", "other")
 
 

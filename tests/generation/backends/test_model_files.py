@@ -52,8 +52,7 @@ def test_half_a_file_says_how_long_it_should_be(folder):
     (folder / WEIGHTS).write_bytes(whole[:-1])
 
     assert refused(folder) == (
-        f"cannot be loaded; is it whole? {WEIGHTS} has {len(whole) - 1:,} bytes, expected "
-        f"{len(whole):,}"
+        f"{WEIGHTS}: found {len(whole) - 1:,} bytes; expected {len(whole):,}, as its header says"
     )
 
 
@@ -61,7 +60,7 @@ def test_half_a_file_says_how_long_it_should_be(folder):
 def test_a_file_without_a_header_is_refused(folder, content):
     (folder / WEIGHTS).write_bytes(content)
 
-    assert f"{WEIGHTS} has {len(content):,} bytes and no readable safetensors header" in refused(
+    assert f"{WEIGHTS}: found {len(content):,} bytes without a readable safetensors" in refused(
         folder
     )
 
@@ -70,7 +69,7 @@ def test_a_pointer_of_git_lfs_is_told(folder):
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n"
     (folder / WEIGHTS).write_text(pointer)
 
-    assert f"{WEIGHTS} is a git-lfs pointer of {len(pointer)} bytes" in refused(folder)
+    assert f"{WEIGHTS}: found a git-lfs pointer of {len(pointer)} bytes" in refused(folder)
 
 
 def test_a_missing_part_of_several_is_named(folder):
@@ -80,7 +79,7 @@ def test_a_missing_part_of_several_is_named(folder):
     (folder / INDEX).write_text(json.dumps(index))
     save_file({"a": np.zeros(3, np.float32)}, folder / parts[0])
 
-    assert refused(folder) == f"no {parts[1]}, one of 2 files that {INDEX} names; is it whole?"
+    assert refused(folder) == f"found no {parts[1]}; expected every file that {INDEX} names"
     save_file({"b": np.zeros(4, np.float32)}, folder / parts[1])
     assert what_is_wrong(folder) == ""
     assert weights_of(folder).n_parameters == 7
@@ -97,11 +96,9 @@ def test_an_index_that_names_no_files_here_is_refused(folder, index):
 def test_other_kinds_of_weights_are_not_read(folder):
     (folder / WEIGHTS).rename(folder / "pytorch_model.bin")
 
-    assert refused(folder) == (
-        "no weights as .safetensors, the only ones that are read: found pytorch_model.bin"
-    )
+    assert refused(folder) == ("found pytorch_model.bin; expected weights as .safetensors")
     save_file({"a": np.zeros(3, np.float32)}, folder / "adapter_model.safetensors")
-    assert refused(folder).startswith("weights as adapter_model.safetensors, expected")
+    assert refused(folder).startswith("found weights in adapter_model.safetensors; expected")
 
 
 def test_weights_in_another_precision_are_refused(folder):
@@ -109,8 +106,8 @@ def test_weights_in_another_precision_are_refused(folder):
     (folder / "config.json").write_text(json.dumps(config))
 
     assert refused(folder) == (
-        "stored in another precision than fp32, bf16 or fp16 (its config.json has a "
-        "quantization_config), expected the weights that it was made from"
+        "found weights in another precision than fp32, bf16 or fp16 (config.json has a "
+        "quantization_config); expected the weights that they were made from"
     )
 
 
@@ -124,7 +121,7 @@ def test_an_adapter_alone_is_refused_and_beside_its_model_it_is_none_of_ours(fol
         (folder / "config.json").unlink()
 
     assert refused(folder) == (
-        "an adapter (adapter_config.json) without the weights of its model, expected both merged"
+        "found an adapter (adapter_config.json) without its model; expected both merged"
     )
 
 
@@ -137,7 +134,9 @@ def test_memory_is_parameters_times_the_bytes_of_the_precision(folder):
     check_memory(folder, "fp32", "there", 320, "this machine")
     check_memory(folder, "fp32", "there", None, "this machine")
     check_memory(folder, "bf16", "there", 180, "this machine")
-    with pytest.raises(BackendError, match="there: too large for the memory of this machine"):
+    with pytest.raises(
+        BackendError, match="there: the model is too large for the memory of this machine"
+    ):
         check_memory(folder, "fp32", "there", 319, "this machine")
 
 
@@ -153,8 +152,8 @@ def test_what_is_too_large_is_said_in_gib(folder):
         check_memory(folder, "bf16", "there", 3 * GIB, "this machine")
 
     assert str(raised.value) == (
-        "there: too large for the memory of this machine: needs about 100.0 GiB in bf16, "
-        "3.0 GiB are free"
+        "there: the model is too large for the memory of this machine. In bf16 it needs about "
+        "100.0 GiB; 3.0 GiB are free"
     )
 
 

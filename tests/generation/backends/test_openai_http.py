@@ -302,8 +302,8 @@ def test_a_server_that_hangs_is_given_up_after_its_first_calls(server):
 
     with pytest.raises(
         BackendError,
-        match=r"4 calls in a row got no answer, the last: no answer within 0\.1 s "
-        r"\(asked 2 times\)\. See whether the server works, then resume",
+        match=r"4 calls in a row got no answer. The last: no answer within 0\.1 s "
+        r"\(asked 2 times\)\. Check that the server works, then resume",
     ):
         list(opened(server, patience).complete(prompts, GREEDY))
 

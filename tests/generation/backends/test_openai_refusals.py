@@ -93,9 +93,7 @@ def test_what_changes_completions_is_not_left_out(name, said, decoding, server):
         completed(server, decoding=decoding)
 
     assert str(caught.value).startswith(f"{server.url}: the server answered 400 (Bad Request): ")
-    assert str(caught.value).endswith(
-        f"What is asked for needs {name}: expected a model that takes it"
-    )
+    assert str(caught.value).endswith(f"The work needs {name}. Choose a model that takes it")
     assert "\n" not in str(caught.value)
 
 
@@ -217,15 +215,15 @@ def test_nobody_there_is_said_at_once():
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ({"location": "localhost:8000"}, "localhost:8000: expected a server's address"),
+        ({"location": "localhost:8000"}, "Found localhost:8000; expected a server's address"),
         ({"location": "ftp://host/v1"}, "expected a server's address"),
         ({"location": "http://host:port/v1"}, "expected a server's address"),
         ({"location": ""}, "expected a server's address"),
-        ({"location": "http://me:secret@host/v1"}, "expected one without. A key is kept"),
-        ({"location": "http://host/v1?key=secret"}, "expected one without. A key is kept"),
+        ({"location": "http://me:secret@host/v1"}, "expected one without. Put a key"),
+        ({"location": "http://host/v1?key=secret"}, "expected one without. Put a key"),
         ({"served_name": ""}, "no name of the model"),
-        ({"key_variable": "NOT_SET_ANYWHERE"}, "NOT_SET_ANYWHERE is not set"),
-        ({"key_variable": "ODD_KEY"}, "ODD_KEY holds what cannot be a key"),
+        ({"key_variable": "NOT_SET_ANYWHERE"}, "no environment variable NOT_SET_ANYWHERE"),
+        ({"key_variable": "ODD_KEY"}, "in the environment variable ODD_KEY; "),
     ],
 )
 def test_what_cannot_be_asked_is_refused_in_one_line(spec, said, server, monkeypatch):

@@ -34,7 +34,7 @@ from tests.generation.importers.reading import (
         ('{"seconds": NaN}', "NaN"),
         ('{"seconds": -Infinity}', "-Infinity"),
         ('{"seconds": 1e999}', "1e999"),
-        ('{"seconds": ' + "9" * 5000 + "}", "Exceeds the limit"),
+        ('{"seconds": ' + "9" * 5000 + "}", "a number of thousands of digits"),
         ('{"a": ' * 40 + "1" + "}" * 40, "more than 32 levels"),
         ("[" * 100_000, "nested too deep"),
         (r'{"rater": "a\u0000"}', "a NUL character"),

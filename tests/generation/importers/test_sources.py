@@ -133,7 +133,7 @@ def test_a_zip_with_too_many_members_or_one_name_twice_is_refused(tmp_path):
         with pytest.warns(UserWarning, match="Duplicate name"):
             archive.writestr("votes.csv", VOTES)
 
-    with pytest.raises(DatasetError, match="4 members"):
+    with pytest.raises(DatasetError, match="4 files and folders"):
         read(many, limits=Limits(max_members=3))
     with pytest.raises(DatasetError, match="twice"):
         read(twice)
@@ -238,7 +238,7 @@ def test_bytes_that_are_no_utf_16_are_named(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_bytes(VOTES.encode("utf-16") + b"a")  # half a character
 
-    with pytest.raises(DatasetError, match=r"votes.csv: found bytes that are no UTF-16 text"):
+    with pytest.raises(DatasetError, match=r"votes.csv: found bytes that are not UTF-16 text"):
         read(path)
 
 

@@ -188,7 +188,7 @@ def _read(entries: Path, relations: Path | None) -> EntriesCheck:
     except UnicodeDecodeError as error:
         where = f"--relations {relations}"
         raise CommandError(
-            f"{where}: the text is not UTF-8 ({error})\nNothing was asked."
+            f"{where}: the text is not UTF-8. Save it as UTF-8.\nNothing was asked."
         ) from error
     except DatasetError as error:
         raise CommandError(f"{error}\nNothing was asked.") from error

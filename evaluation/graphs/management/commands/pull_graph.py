@@ -89,4 +89,4 @@ def _lines(file: Path | None) -> list[str]:
     except OSError as error:
         raise CommandError(f"--names {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise CommandError(f"--names {file}: the text is not UTF-8 ({error})") from error
+        raise CommandError(f"--names {file}: the text is not UTF-8. Save it as UTF-8.") from error

@@ -88,7 +88,9 @@ def _checked(study: Study, question: str, truth: str | None) -> str:
     """Return the arm that is the truth, if the report can be made: before anything is scored."""
     scheme = load_scheme(study.scheme)
     if scheme.target == "citation":
-        raise CommandError(f"The raters of {study.name!r} judge citations, and Auto-AIS responses.")
+        raise CommandError(
+            f"The raters of {study.name!r} judge citations, but Auto-AIS scores responses."
+        )
     questions = [each.key for each in scheme.questions]
     if question and question not in questions:
         raise CommandError(
@@ -96,7 +98,7 @@ def _checked(study: Study, question: str, truth: str | None) -> str:
         )
     arms = [arm.kind for arm in study.arms.all()]
     if truth and arms and truth not in arms:
-        raise CommandError(f"No {truth} arm in {study.name!r}; there is: {', '.join(arms)}")
+        raise CommandError(f"{study.name!r} has no {truth} arm. It has: {', '.join(arms)}.")
     return truth or next(iter(arms), Arm.Kind.SEPARATE)
 
 
@@ -109,7 +111,9 @@ def _plans(study: Study, options: dict[str, Any]) -> list[RunPlan]:
     spec = spec_from(options)
     for window in options["windows"]:
         if window < 0:
-            raise ChoiceError("windows", f"{window}: expected 0 (the whole evidence) or more.")
+            raise ChoiceError(
+                "windows", f"Found {window}; expected 0 (the whole evidence) or more."
+            )
     return [
         plan_of(
             GRID,

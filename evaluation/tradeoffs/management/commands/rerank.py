@@ -97,7 +97,7 @@ def _axes(dataset: Dataset, options: dict[str, Any]) -> tuple[Axes, Axes]:
         raise CommandError(str(error)) from error
     if missing := [f"--{name}" for name in Axes._fields if name not in choosing]:
         titles = "".join(f"\n  {axis.key}: {axis.title}" for axis in there) or " none yet"
-        raise CommandError(f"{', '.join(missing)}: there is no usual axis; axes:{titles}")
+        raise CommandError(f"{', '.join(missing)}: there is no usual axis. Name one of:{titles}")
     return Axes(**choosing), Axes(**choosing | judging)
 
 
@@ -113,12 +113,12 @@ def _pools(dataset: Dataset, options: dict[str, Any]) -> Sequence[Pool]:
     if names:
         if model or temperature is not None:
             raise CommandError(
-                "--pool: the setups of a pool have a model and a temperature; leave out "
-                "--model and --temperature."
+                "--pool: the setups that you named have a model and a temperature already. Leave "
+                "out --model and --temperature."
             )
         named = [setup for setup in setups if setup.name in names]
         if missing := set(names) - {setup.name for setup in named}:
-            raise CommandError(f"--pool: no setup {min(missing)!r} with responses.")
+            raise CommandError(f"--pool: there is no setup {min(missing)!r} with responses.")
         return [pool_of(named)]
     usual_ones = [pool for pool in all_pools(setups) if pool.is_usual]
     found = [
@@ -129,6 +129,6 @@ def _pools(dataset: Dataset, options: dict[str, Any]) -> Sequence[Pool]:
     if not found:
         titles = "; ".join(pool.full_title for pool in usual_ones) or "none"
         raise CommandError(
-            f"No pool of that model and temperature. Usual pools there are: {titles}."
+            f"There is no pool of that model and temperature. The usual pools are: {titles}."
         )
     return found

@@ -129,7 +129,7 @@ class Command(BaseCommand):
         grid = ask_grid(dataset, wanted, said, self.stderr, is_retrying=is_retrying)
         recipe = recipe_of(grid)
         if recipe is None:
-            raise CommandError(f"The grid {grid} is no recipe: choose another --name.")
+            raise CommandError(f"{grid} is a grid, but not a recipe. Choose another --name.")
         responses = responses_to_score(recipe)
         judges = {
             side: given_judges[side] or judge_beside(dataset, side, choosing, responses)
@@ -184,7 +184,7 @@ class Command(BaseCommand):
 def _choices(dataset: Dataset, options: dict[str, Any]) -> RecipeChoices:
     given = given_from(RecipeChoices, options, called=CALLED)
     if {"recall", "k1"} <= given.keys():
-        raise CommandError("--k1: expected --k1 or --recall, not both.")
+        raise CommandError("--k1: found --k1 and --recall; expected one of them. Leave one out.")
     sample = _sample(dataset, options["sample"]) if options["sample"] else None
     return RecipeChoices(**given, sample=sample)
 
@@ -194,7 +194,9 @@ def _sample(dataset: Dataset, name: str) -> Sample:
     if not found:
         ready = dataset.samples.filter(state=Sample.State.READY).order_by("name")
         there = ", ".join(ready.values_list("name", flat=True)[:10]) or "none yet"
-        raise CommandError(f"No sample {name!r} of {dataset.name} is ready; there are: {there}")
+        raise CommandError(
+            f"{dataset.name} has no sample {name!r} that is ready. Ready are: {there}."
+        )
     return found
 
 
@@ -235,7 +237,7 @@ def _choosing(dataset: Dataset, options: dict[str, Any]) -> Scorers:
     }
     if evidence and not takes_evidence:
         raise CommandError(
-            f"--evidence: {_named(options)} take no choice of evidence.\nNothing was asked."
+            f"--evidence: {_named(options)} use no evidence. Leave it out.\nNothing was asked."
         )
     return Scorers(
         *(

@@ -145,7 +145,7 @@ def test_it_says_what_it_would_ask_and_writes_nothing(graph):
         (["alignment"], "Human alignment is about a study. Name one"),
         (
             ["alignment", "--study", "pilot"],
-            "There is no study 'pilot' of lovelace. There are: none yet.",
+            "There is no study 'pilot' of lovelace. There are none yet.",
         ),
         (["citations", "--dry-run"], "--dry-run: no models are named"),
     ],

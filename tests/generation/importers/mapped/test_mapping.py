@@ -101,7 +101,9 @@ def test_what_is_no_mapping_is_one_error(text, message):
 def test_a_column_that_the_table_lacks_is_one_error(tmp_path):
     path = table(tmp_path, "q,b", "Who?,She.")
 
-    with pytest.raises(DatasetError, match=r't.csv: found no column a; expected \["q", "b"\]'):
+    with pytest.raises(
+        DatasetError, match=r't.csv: found the columns \["q", "b"\]; expected a column a'
+    ):
         open_material(path, mapping=read_mapping(COLUMNS))
 
 
