@@ -411,7 +411,7 @@ def test_the_command_writes_over_nothing(tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "path", "message"),
     [
-        ("nothing", "out", "No study and no dataset is named 'nothing'"),
+        ("nothing", "out", "No study and no dataset has the name or the slug 'nothing'"),
         ("pilot", "no/such/folder/out", "is no folder"),
     ],
 )
