@@ -35,7 +35,7 @@ def test_a_graph_is_imported_asked_and_its_citations_are_reported(
     page.get_by_label("Dataset").fill("Hathaways")
     page.get_by_role("button", name="Check the file").click()
     page.get_by_role("button", name="Import", exact=False).first.click(timeout=ENDS_WITHIN)
-    expect(page.get_by_text("Imported").first).to_be_visible(timeout=ENDS_WITHIN)
+    expect(page.get_by_text("Imported into").first).to_be_visible(timeout=ENDS_WITHIN)
     assert Dataset.objects.get().entities.count() == len(ENTITIES)
 
     sign_in(rosa)

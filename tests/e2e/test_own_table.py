@@ -72,7 +72,7 @@ class Mouse:
         self.n_clicks += 1
 
     def tick(self, label: str) -> None:
-        self._page.get_by_label(label).first.check()
+        self._page.get_by_role("checkbox", name=label).first.check()
         self.n_clicks += 1
 
     def choose_file(self, path: Path) -> None:
@@ -91,7 +91,7 @@ class Keyboard:
         self._page.keyboard.press("Enter")
 
     def tick(self, label: str) -> None:
-        self._page.get_by_label(label).first.focus()
+        self._page.get_by_role("checkbox", name=label).first.focus()
         self._page.keyboard.press("Space")
 
     def choose_file(self, path: Path) -> None:
