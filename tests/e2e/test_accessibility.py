@@ -109,5 +109,5 @@ def test_texts_are_shown_as_texts_in_their_own_direction(page, sign_in, tmp_path
     page.goto(path)
 
     expect(page.get_by_text(re.compile("<script>alert"))).to_be_visible()
-    arabic = page.locator(".response", has_text=ARABIC).first
+    arabic = page.locator(".response").get_by_text(ARABIC).first
     assert arabic.evaluate("e => getComputedStyle(e).direction") == "rtl"

@@ -21,8 +21,9 @@ def begin(page: Page) -> None:
     """Go from the first page to the first unit as a rater without a mouse does."""
     page.goto(reverse("annotation:my-studies"))
     page.keyboard.press("Tab")
+    button = page.get_by_role("button", name="Rate next").first
     for _ in range(30):
-        if page.evaluate("document.activeElement.textContent").strip().startswith("Rate next"):
+        if button.evaluate("e => e === document.activeElement"):
             break
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
