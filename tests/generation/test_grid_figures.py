@@ -105,7 +105,7 @@ def test_a_grid_is_planned_again_when_there_is_more_to_ask_than_its_plan_says(tm
     make_plan(grid.pk)
     dataset_of(tmp_path / "more", 3)  # one example more
 
-    with pytest.raises(OutgrownPlan, match=r"more to ask than the plan of grid says"):
+    with pytest.raises(OutgrownPlan, match=r"more to ask than the plan of “grid” says"):
         start_grid(grid, None)
 
     grid.refresh_from_db()
