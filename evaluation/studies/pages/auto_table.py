@@ -18,6 +18,7 @@ from evaluation.studies.figures.charts import (
 from evaluation.studies.pages.tables import in_order, n_said
 from evaluation.studies.reports.agreement import AgreementRow, Curves, Point
 from evaluation.studies.reports.ceilings import CEILINGS, CeilingColumns
+from evaluation.studies.reports.study import Figures
 
 # The figures of a run, in the order of their table on the page.
 MEASURES = (
@@ -160,6 +161,12 @@ def _measure(name: str, format: Format, estimate: Estimate) -> Measure:
 
 def _cell(n: int, n_line: int, is_same: bool) -> ConfusionCell:
     return ConfusionCell(n, n / n_line if n_line else None, is_same)
+
+
+def auto_table_of(figures: Figures, question: str, run: int | None) -> AutoTable:
+    """Lay out the metrics of a study's figures. `auto_table` says what is chosen if one is not."""
+    rows, main = figures.agreement.rows, figures.overview.main
+    return auto_table(rows, figures.curves, main, question, run)
 
 
 def auto_table(

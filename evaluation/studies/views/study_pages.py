@@ -17,7 +17,7 @@ from annotation.study_progress import arm_progress
 from evaluation.runs.views.runs import progress_of_study
 from evaluation.studies.forms.reports import ReportChoicesForm
 from evaluation.studies.pages.answer import findings, rests_on
-from evaluation.studies.pages.auto_table import AutoTable, auto_table
+from evaluation.studies.pages.auto_table import AutoTable, auto_table_of
 from evaluation.studies.pages.exclusions import left_out_lines
 from evaluation.studies.pages.plots import page_plots
 from evaluation.studies.pages.sub_pages import (
@@ -101,13 +101,7 @@ def _show(request: SignedInRequest, slug: str, page: SubPage, contents: Contents
         "is_simulated": Rater.objects.filter(study=study, is_simulated=True).exists(),
     }
     if figures:
-        auto = auto_table(
-            figures.agreement.rows,
-            figures.curves,
-            figures.overview.main,
-            form.chosen_question,
-            form.chosen_run,
-        )
+        auto = auto_table_of(figures, form.chosen_question, form.chosen_run)
         plots = page_plots(figures, auto, page.charts)
         context |= {
             "auto": auto,
