@@ -12,7 +12,7 @@ handler500 = "config.errors.server_error"
 
 urlpatterns = [
     path("", home.home, name="home"),
-    path("home/work/", home.home_work, name="home-work"),
+    path("long-work/", home.home_work, name="home-work"),
     path("accounts/", include("accounts.urls")),
     path("api/", include("config.api")),
     path("docs/", docs, name="docs"),
