@@ -10,8 +10,8 @@ from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.annotation.makers import material, opened
 from tests.e2e.axe import BUT_CONTRAST, Contrasts, violations
+from tests.e2e.stops import ARABIC
 from tests.e2e.walk import (
-    ARABIC,
     graph_stops,
     home_stops,
     in_hand,
