@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import reduce
 from operator import or_
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
@@ -125,7 +125,7 @@ class ListPage(NamedTuple):
     @property
     def rows(self) -> QuerySet[Any]:
         """The rows of the page, to be read. They are no part of another query."""
-        return self.page.object_list  # type: ignore[return-value]
+        return cast("QuerySet[Any]", self.page.object_list)
 
     @property
     def has_rows(self) -> bool:
@@ -232,8 +232,8 @@ class Listing(NamedTuple):
         """Return the chosen order. Among equal rows, the newest comes first."""
         key = chosen or self.sorts[0].key
         sort = next(each for each in self.sorts if each.key == key.removeprefix("-"))
-        by = F(sort.by) if isinstance(sort.by, str) else sort.by
-        return [by.asc() if _is_ascending(sort, key) else by.desc(), "-pk"]  # type: ignore[attr-defined]
+        by: Any = F(sort.by) if isinstance(sort.by, str) else sort.by  # both can be sorted by
+        return [by.asc() if _is_ascending(sort, key) else by.desc(), "-pk"]
 
     def _tabs(self, rows: QuerySet[Any], choices: ListChoices, path: str) -> list[ListTab]:
         if not self.tabs:
