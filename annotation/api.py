@@ -62,6 +62,7 @@ class WholeStudySerializer(StudySerializer):
             "stops_when_decided",
             "full_share",
             "n_sampled",
+            "n_drawn_from",
             "n_gold_units",
             "scheme_in_full",
         )

@@ -9,7 +9,7 @@ from django.db.models import F, QuerySet, Sum
 from django.db.models.functions import Length
 
 from annotation.models import Arm, GoldAnswer, Rater, Study, UnitTarget
-from annotation.ordering import random_key, share_is_drawn
+from annotation.ordering import drawn_names, random_key, share_is_drawn
 from annotation.schemes import Scheme, load_scheme
 from generation.evidence import evidence_of, graphs_of
 from generation.models import (
@@ -225,18 +225,27 @@ def responses_of(study: Study) -> QuerySet[Response]:
 
 
 def sampled(study: Study) -> dict[int, str]:
-    """Return the keys of the study's examples by id: all with responses, or those drawn.
+    """Return the keys of the study's examples by id: all with responses, or those of drawn dialogs.
 
-    A study of citations draws pairs instead of examples, so all its examples are returned. A
-    larger sample with the same seed contains the smaller one.
+    Whole dialogs are drawn, because figures treat dialogs as independent. A larger sample with the
+    same seed contains the smaller one. A study of citations draws pairs instead, so all its
+    examples are returned.
     """
     examples = Example.objects.filter(pk__in=responses_of(study).values("example"))
-    keys = dict(examples.order_by("key").values_list("pk", "key"))
+    rows = list(examples.order_by("key").values_list("pk", "key", "dialog"))
     if study.n_sampled is None or load_scheme(study.scheme).target == "citation":
-        return keys
-    drawn = sorted(keys, key=lambda pk: random_key(study.seed, "sample", keys[pk]))
-    chosen = set(drawn[: study.n_sampled])
-    return {pk: key for pk, key in keys.items() if pk in chosen}
+        return {pk: key for pk, key, _ in rows}
+    # A study that opened before dialogs were drawn has a sample of single examples.
+    is_of_dialogs = study.state == Study.State.PLANNED or study.n_drawn_from is not None
+    names = {pk: dialog if is_of_dialogs else key for pk, key, dialog in rows}
+    drawn = drawn_names(names.values(), study.seed, study.n_sampled)
+    return {pk: key for pk, key, _ in rows if names[pk] in drawn}
+
+
+def dialogs_of(study: Study) -> set[str]:
+    """Return the names of the dialogs that a study's sample is drawn from."""
+    names = responses_of(study).order_by().values_list("example__dialog", flat=True)
+    return set(names.distinct())
 
 
 def _candidates(

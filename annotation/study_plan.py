@@ -26,8 +26,8 @@ class StudyPlan(NamedTuple):
         int | None,
         Choice(
             "Sample",
-            help="How many examples the seed draws. For a scheme about citations: how many "
-            "sentence-citation pairs of each model.",
+            help="How many dialogs the seed draws. All their examples are rated. For a scheme "
+            "about citations: how many sentence-citation pairs of each model.",
             low=1,
             usual="all",
         ),

@@ -99,6 +99,13 @@ def setups_of(dataset: Dataset) -> QuerySet[Setup]:
     return Setup.objects.filter(dataset=dataset).of_benchmark().with_n_responses()
 
 
+def n_dialogs_with_responses(dataset: Dataset) -> int:
+    """Return the number of a dataset's dialogs that a sample can be drawn from."""
+    of_dataset = Example.objects.of_benchmark().filter(dataset=dataset)
+    dialogs = of_dataset.filter(responses__isnull=False).order_by().values("dialog")
+    return dialogs.distinct().count()
+
+
 def accounts_of_raters() -> QuerySet[User]:
     """Return all users who may rate, sorted by name."""
     return User.objects.filter(groups__name=Role.RATER, is_active=True).order_by("username")
@@ -163,10 +170,8 @@ class StudyForm(forms.Form):
         fields["setups"].offer(setups)
         if len(setups) == 1:
             fields["setups"].initial = setups
-        of_dataset = Example.objects.of_benchmark().filter(dataset=dataset)
-        with_responses = of_dataset.filter(responses__isnull=False)
-        self.n_examples = with_responses.distinct().count()
-        fields["n_sampled"].widget.attrs["placeholder"] = f"all {self.n_examples:,}"
+        self.n_dialogs = n_dialogs_with_responses(dataset)
+        fields["n_sampled"].widget.attrs["placeholder"] = f"all {self.n_dialogs:,}"
         schemes = {key: load_scheme(data) for key, data in built_in_schemes().items()}
         fields["scheme"].widget = SchemeSelect(schemes)
         fields["scheme"].choices = [
@@ -219,9 +224,9 @@ class StudyForm(forms.Form):
                 "arms", f"{scheme.key} asks about single citations. Choose only Separate."
             )
         n_sampled = cleaned.get("n_sampled") or 0
-        if scheme.target == "response" and n_sampled > self.n_examples:
+        if scheme.target == "response" and n_sampled > self.n_dialogs:
             self.add_error(
-                "n_sampled", f"The dataset has only {self.n_examples:,} examples with responses."
+                "n_sampled", f"The dataset has only {self.n_dialogs:,} dialogs with responses."
             )
         if "raters_per_unit" not in self.errors:
             usual = usual_raters_per_unit(scheme)

@@ -71,9 +71,12 @@ class Study(Archivable):
     stops_when_decided = models.BooleanField(default=False)
     # The share of examples that always get all raters. Agreement is computed from these alone.
     full_share = models.FloatField(default=0.25)
-    # The number of examples to rate (pairs of each model, if citations are rated), drawn by the
+    # The number of dialogs to rate (pairs of each model, if citations are rated), drawn by the
     # seed; None: all of them.
     n_sampled = models.PositiveIntegerField(null=True, blank=True)
+    # The number of dialogs that they were drawn from when the study opened. Each had the
+    # probability n_sampled / n_drawn_from. None: no dialogs were drawn.
+    n_drawn_from = models.PositiveIntegerField(null=True, blank=True)
     # Gold items: responses with known answers, mixed in for every rater.
     n_gold_units = models.PositiveIntegerField(default=0)
     n_qualifying = models.PositiveSmallIntegerField(default=0)  # gold items to rate first

@@ -9,7 +9,7 @@ from accounts.models import User
 from accounts.services import record, set_archived
 from annotation.models import Arm, Guideline, Rater, Study, Target, Unit
 from annotation.ordering import random_key
-from annotation.planning import UnitPlan, plan_units, rater_needs, responses_of
+from annotation.planning import UnitPlan, dialogs_of, plan_units, rater_needs, responses_of
 from annotation.schemes import YES_NO, Scheme, SchemeError, load_scheme
 from annotation.services.units import (
     give_gold_a_slot_per_rater,
@@ -134,7 +134,7 @@ def _set_material(study: Study, plan: StudyPlan) -> None:
 
 def _sampled_what(study: Study) -> str:
     is_of_pairs = load_scheme(study.scheme).target == "citation"
-    return "pairs of each model" if is_of_pairs else "examples"
+    return "pairs of each model" if is_of_pairs else "dialogs"
 
 
 def _read_citations(study: Study) -> None:
@@ -171,6 +171,7 @@ def open_study(study: Study, by: User | None) -> None:
     if study.is_archived:
         raise StudyError(f"{study.name} is archived. Restore it before you open it.")
     scheme_to_rate_by(study.scheme)
+    _note_draw(study)
     n_units = store_plan(study)
     if not n_units:
         raise StudyError("There is nothing to rate, because no response of this plan can be shown.")
@@ -209,12 +210,12 @@ def plan_extension(
     Raises:
         StudyError: as `extend_study`.
     """
-    was_sampled = study.n_sampled
+    was_sampled, was_drawn_from = study.n_sampled, study.n_drawn_from
     with transaction.atomic():
         _grow(study, setups, n_sampled)
         plan = plan_units(study)
         transaction.set_rollback(True)
-    study.n_sampled = was_sampled
+    study.n_sampled, study.n_drawn_from = was_sampled, was_drawn_from
     return plan
 
 
@@ -230,6 +231,15 @@ def _grow(study: Study, setups: Collection[Setup], n_sampled: int | None) -> Non
         study.save(update_fields=["n_sampled"])
     study.setups.add(*setups)
     _read_citations(study)
+    if study.n_drawn_from is not None:
+        _note_draw(study)
+
+
+def _note_draw(study: Study) -> None:
+    """Store how many dialogs the sample is drawn from, so that its probability is known."""
+    if study.n_sampled is not None and load_scheme(study.scheme).target == "response":
+        study.n_drawn_from = len(dialogs_of(study))
+        study.save(update_fields=["n_drawn_from"])
 
 
 @transaction.atomic

@@ -298,6 +298,7 @@ STUDY_DESIGN = (
     "response_order",
     "lease_minutes",
     "n_sampled",
+    "n_drawn_from",
 )
 
 

@@ -125,7 +125,7 @@ def test_citations_are_rated_by_two_in_the_separate_arm(researcher, dataset):
         ({"setups": []}, "one or more"),
         ({"raters_per_unit": 4}, "odd number"),
         ({"raters_per_unit": 0}, "greater than or equal to 1"),
-        ({"n_sampled": 5}, "only 4 examples with responses"),
+        ({"n_sampled": 5}, "only 4 dialogs with responses"),
         ({"lease_minutes": 0}, "greater than or equal to 1"),
         ({"full_share": 1.01}, "less than or equal to 1"),
         ({"scheme": "XYZ"}, "XYZ is not one of"),

@@ -131,7 +131,7 @@ def test_a_sample_does_not_shrink(researcher, dataset, rosa, raters, is_confirme
     answer = researcher.post(page_of(study, "extend-study"), {"n_sampled": 2} | is_confirmed)
 
     assert answer.status_code == 422
-    assert "3 examples. It cannot become smaller" in shown(answer).part("extend").text
+    assert "3 dialogs. It cannot become smaller" in shown(answer).part("extend").text
 
 
 def test_an_extension_that_adds_nothing_says_so(researcher, opened):
