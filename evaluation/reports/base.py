@@ -32,6 +32,30 @@ from generation.choices.declaration import Choice
 SetupName = Annotated[str, Choice("Setup", help="Name of the only setup that counts.")]
 
 
+WithExcluded = Annotated[
+    bool, Choice("Count excluded raters", help="Count votes of excluded raters.")
+]
+TruthArm = Annotated[
+    str,
+    Choice(
+        "Truth",
+        dict(Arm.Kind.choices),
+        help="Arm whose votes metrics are compared with.",
+        usual="the first of the study",
+    ),
+]
+Adjudicated = Annotated[
+    bool,
+    Choice(
+        "Adjudicated decisions are the truth",
+        help=(
+            "Where labels of people are compared with metrics or with each other, adjudicated "
+            "decisions replace them. All other figures stay as voted."
+        ),
+    ),
+]
+
+
 class Choices(NamedTuple):
     """The reader's choices for the reports of a study. The signature includes all of them."""
 
@@ -40,19 +64,9 @@ class Choices(NamedTuple):
         Choice("A row for each setup", help="In the report raters: a row for each setup as well."),
     ] = False
     with_implied: Annotated[bool, Choice("Count implied answers in agreement")] = False
-    with_excluded: Annotated[
-        bool, Choice("Count excluded raters", help="Count votes of excluded raters.")
-    ] = False
+    with_excluded: WithExcluded = False
     setup: SetupName = ""
-    truth: Annotated[
-        str,
-        Choice(
-            "Truth",
-            dict(Arm.Kind.choices),
-            help="Arm whose votes metrics are compared with.",
-            usual="the first of the study",
-        ),
-    ] = Arm.Kind.SEPARATE
+    truth: TruthArm = Arm.Kind.SEPARATE
     by_gates: Annotated[
         bool,
         Choice(
@@ -60,16 +74,7 @@ class Choices(NamedTuple):
             help="Agreement treats answers behind a gate that the same rater closed as implied.",
         ),
     ] = False
-    adjudicated: Annotated[
-        bool,
-        Choice(
-            "Adjudicated decisions are the truth",
-            help=(
-                "In the agreement of metrics with people and in threshold choice, adjudicated "
-                "decisions replace the label of the raters. All other figures stay as voted."
-            ),
-        ),
-    ] = False
+    adjudicated: Adjudicated = False
 
     def __str__(self) -> str:
         implied = "given and implied votes" if self.with_implied else "given votes"
@@ -83,6 +88,20 @@ class Choices(NamedTuple):
         if self.adjudicated:
             said += ", metrics compared with adjudicated decisions where there are any"
         return said
+
+
+class CountedLabels(NamedTuple):
+    """The choices for reports that need the labels of one arm, but no agreement between raters."""
+
+    setup: SetupName = ""
+    truth: TruthArm = Arm.Kind.SEPARATE
+    with_excluded: WithExcluded = False
+    adjudicated: Adjudicated = False
+
+    @property
+    def choices(self) -> Choices:
+        """The same choices for functions that all reports on a study share."""
+        return Choices(**self._asdict())
 
 
 USUAL = Choices()  # the choices of a page before its reader changes any

@@ -1,7 +1,19 @@
-"""Names of runs in a list: each name is given only once. Nothing here reads the database."""
+"""Names of runs in a list, each given only once, and keys of runs. Nothing here reads rows."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+
+class SignedRun(Protocol):
+    """A run, or anything else that has its metric and its signature."""
+
+    metric: str
+
+    @property
+    def full_signature(self) -> str: ...
+
 
 WORDS = {"t": "threshold", "t>=": "threshold", "v": "version"}  # part of a signature → its word
 
@@ -59,3 +71,12 @@ def _numbered(names: Iterable[str]) -> list[str]:
         seen[name] += 1
         unique.append(name if n_called[name] == 1 else f"{name} ({seen[name]})")
     return unique
+
+
+def run_key(run: SignedRun) -> str:
+    """Return a short key of a run, such as 'auto_ais-1f0c93ab'; it is the same in every database.
+
+    Its second part is a hash of the run's signature.
+    """
+    signature = hashlib.sha256(run.full_signature.encode()).hexdigest()
+    return f"{run.metric}-{signature[:8]}"

@@ -7,7 +7,7 @@ a better interval in `intervals.py`.
 import math
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from evaluation.statistics.intervals import UNDEFINED, Floats, Indexes, Interval, sum_by_dialog
 
@@ -65,6 +65,16 @@ def t_interval(estimate: float, variance: float, n_dialogs: int, level: float = 
         return UNDEFINED
     half = float(stdtrit(n_dialogs - 1, (1 + level) / 2)) * math.sqrt(variance)
     return Interval(estimate - half, estimate + half)
+
+
+def t_test_p(estimate: float, variance: float, n_dialogs: int) -> float:
+    """Return the two-sided p-value of Student's t test that an estimate is 0.
+
+    It belongs to `t_interval`, and is NaN where that is undefined.
+    """
+    if n_dialogs < 2 or not variance > 0:
+        return math.nan
+    return 2 * float(stdtr(n_dialogs - 1, -abs(estimate) / math.sqrt(variance)))
 
 
 def mean_interval(

@@ -73,6 +73,7 @@ class PredictionPowered(NamedTuple):
     human_high: float
     metric: float  # mean score of all responses
     reason: HumansOnly | None  # if there is one, the estimate is undefined
+    p: float = math.nan  # a difference has that of Student's t test
 
     @property
     def is_helpful(self) -> bool:
@@ -143,7 +144,10 @@ def prediction_powered_difference(
     sides = _answers(first)[0], _answers(second)[0]
     human_interval = difference_interval(*sides, dialogs, _n_dialogs(pairs), level)
     n_different = int(np.count_nonzero(np.nan_to_num(answers)))
-    return _with_t_interval(pairs, lam, n_different, human_interval, level)
+    found = _with_t_interval(pairs, lam, n_different, human_interval, level)
+    n_dialogs = len(np.unique(dialogs[~np.isnan(answers)]))
+    variance = math.nan if found.reason else sum(variances(pairs, found.lam))
+    return found._replace(p=clustered.t_test_p(found.estimate, variance, n_dialogs))
 
 
 def corrected_mean(part: RatedPart, lam: float) -> float:

@@ -87,7 +87,10 @@ def theme(tokens: Tokens, font: str = PAGE_FONT, background: str | None = None) 
         },
         "header": {"labelColor": tokens["ink"], "labelFontSize": 12, "labelFontWeight": 500},
         "title": {"color": tokens["ink"], "fontSize": 12, "fontWeight": 500},
-        "range": {"category": [tokens[f"series-{n}"] for n in (1, 2, 3, 4, 5)]},
+        "range": {
+            "category": [tokens[f"series-{n}"] for n in (1, 2, 3, 4, 5)],
+            "diverging": [tokens["series-3-2"], tokens["surface"], tokens["series-1-2"]],
+        },
         "style": {
             "whisker": line,
             "dot": dot,
@@ -104,6 +107,8 @@ def theme(tokens: Tokens, font: str = PAGE_FONT, background: str | None = None) 
             "bar": {"color": tokens["series-1"]},
             "curve": accent | {"strokeWidth": 1.75},
             "reference-label": text,
+            "clear": text | {"color": tokens["ink"], "fontWeight": 650},
+            "unclear": text,
             "ceiling-label": text | ceiling,
         },
     }

@@ -24,6 +24,7 @@ from evaluation.studies.reports.uncertainty import (
     ShiftOfSetup,
     UncertaintyRow,
 )
+from evaluation.votes.all_responses import draw_of
 
 MOST_SETUPS = 4  # setups with a sentence each; of more, the highest and the lowest are named
 # The papers' questions whose key completes the sentence 'Raters found the response …'.
@@ -290,6 +291,11 @@ def rests_on(study: Study, figures: Figures, done: Mapping[str, int] | None) -> 
         "Each response counts once, by the majority of its raters.",
         "In brackets: 95 % intervals, as if the dialogs were drawn anew.",
     ]
+    if draw := draw_of(study):
+        said.append(
+            f"The seed drew {draw[0]:,} of {draw[1]:,} dialogs to be rated. Few labels adds what a "
+            "metric says about the others."
+        )
     if done and done["n"] < done["of"]:
         state = "was closed with" if study.state == Study.State.CLOSED else "has so far"
         said.append(f"The study {state} {done['n']:,} of {done['of']:,} judgements done.")

@@ -37,6 +37,7 @@ from evaluation.studies.pages.tables import (
 )
 from evaluation.studies.reports.study import Figures
 from evaluation.studies.views.last_figures import last_figures
+from evaluation.votes.all_responses import draw_of
 
 Contents = Callable[[Study, Figures, ReportChoicesForm, AutoTable], dict[str, Any]]
 
@@ -127,6 +128,7 @@ def _results(
     return {
         "findings": findings(study, load_scheme(study.scheme), figures),
         "rests_on": rests_on(study, figures, done),
+        "draw": draw_of(study),
         "scenarios": scenario_table(figures.scenarios.rows, figures.by_setup.rows),
         "times": time_table(figures.time.rows, figures.position.rows),
         "done": done,

@@ -37,7 +37,6 @@ def test_whole_dialogs_are_drawn(dialogs, rosa):
 
 def test_opening_stores_how_many_dialogs_were_drawn_from(dialogs, rosa):
     study = make_study(dialogs, rosa, n_sampled=1)
-    assert study.n_drawn_from is None
     before = drawn_dialogs(study)
 
     open_study(study, rosa)
@@ -72,7 +71,7 @@ def test_one_click_plans_a_study_of_a_sample(dialogs, researcher):
     page = researcher.get(reverse("generation:dataset", args=[dialogs.slug]))
     forms = html.document_fromstring(page.content).forms
     form = next(each for each in forms if "/studies/new/" in (each.action or ""))
-    posted = {}
+    posted: dict[str, list[str]] = {}
     for name, value in form.form_values():
         posted.setdefault(name, []).append(value)
 

@@ -1,0 +1,175 @@
+"""The report on A against B: setups, models or metrics, two at a time, on the same examples."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Annotated, Any
+
+import numpy as np
+
+from annotation.models import Study
+from evaluation.reports.base import RowOfQuestion, study_counts, votes_left_out
+from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
+from evaluation.reports.estimates import estimate
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.report import Report, number
+from evaluation.statistics.intervals import Floats, Indexes, Interval
+from evaluation.statistics.paired_difference import paired_difference
+from evaluation.statistics.prediction_powered import RatedPart, prediction_powered_difference
+from evaluation.statistics.rater_answers import mean
+from evaluation.statistics.uncertainty import benjamini_hochberg, holm
+from evaluation.studies.reports.choices import usual_labels
+from evaluation.studies.reports.comparison_sides import (
+    ORDINAL,
+    ComparisonChoices,
+    Group,
+    Side,
+    groups_of,
+)
+from evaluation.studies.reports.prediction_powered import WHY
+from evaluation.studies.reports.response_values import (
+    check_question_and_run,
+    known_values,
+    responses_with_answers,
+    runs_of,
+    scores_by_response,
+    signature_of_values,
+)
+
+NAME = "comparison"
+NO_PAIRS = "No example has a value for both."
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonRow(RowOfQuestion):
+    """The difference A − B of two sides on the same examples, with its interval and tests."""
+
+    question: Annotated[str | None, Column("Question")]  # None: raters have no part
+    metric: Annotated[str | None, Column("Metric")]  # title of a run; None: it has no part
+    scale: str
+    a: Annotated[str, Column("A")]
+    b: Annotated[str, Column("B")]
+    n: Annotated[int, Column("n", Format.COUNT)]  # examples with a value for both
+    n_dialogs: int
+    mean_a: Annotated[float | None, Column("Mean of A", Format.MEAN)]
+    mean_b: Annotated[float | None, Column("Mean of B", Format.MEAN)]
+    difference: Annotated[Estimate, Column("A − B", Format.POINTS)] = UNKNOWN
+    p: Annotated[float | None, Column("p", Format.P_VALUE)] = None
+    p_holm: Annotated[float | None, Column("p, Holm", Format.P_VALUE)] = None
+    p_bh: Annotated[float | None, Column("p, Benjamini–Hochberg", Format.P_VALUE)] = None
+    p_mcnemar: Annotated[float | None, Column("McNemar mid-p", Format.P_VALUE)] = None
+    lam: Annotated[float | None, Column("λ", Format.DECIMAL)] = None
+    why: Annotated[str | None, Column("Why")] = None
+
+    def text(self, name: str, column: Column) -> str:
+        """Return the text of a column; a difference on an ordinal scale is not in percent."""
+        if name == "difference" and self.scale == ORDINAL:
+            column = column._replace(format=Format.SIGNED)
+        return super().text(name, column)
+
+
+def comparison_report(study: Study, choices: ComparisonChoices) -> Report[ComparisonRow]:
+    """Return a row for each two sides, on each question and, if scores count, each run.
+
+    p is that of the permutation test, which exchanges the sides of whole dialogs. Where raters and
+    a metric judge together, it is that of Student's t test. Holm and Benjamini-Hochberg correct it
+    for all rows of the report. McNemar's mid-p is there if each dialog has one pair of labels.
+
+    Raises:
+        CannotReport: raters judge citations, or the study has no arm.
+    """
+    counted = choices.counted.choices
+    counts = study_counts(study, counted)
+    responses = responses_with_answers(study, counted, counts, choices.question)
+    runs = runs_of(study, choices.metric) if choices.needs_scores else []
+    scores = [scores_by_response(run, responses.everything) for run in runs]
+    everything = responses.everything
+    rows = [
+        _row(study, group, a, b, everything.dialogs_of_examples, everything.n_dialogs)
+        for group in groups_of(study, choices, responses, scores)
+        for a, b in combinations(group.sides, 2)
+    ]
+    said = signature_of_values(
+        study, NAME, counted, counts, [each.people for each in responses.answers], scores
+    )
+    said += f" | {choices.compare} by {choices.by}"
+    left_out = {"without_pairs": sum(row.n == 0 for row in rows)}
+    left_out |= votes_left_out(study, counts, counted)
+    return Report(study.name, NAME, list(_corrected(rows)), left_out, said)
+
+
+def _row(
+    study: Study, group: Group, a: Side, b: Side, dialogs: Indexes, n_dialogs: int
+) -> ComparisonRow:
+    both = ~np.isnan(a.values) & ~np.isnan(b.values)
+    row = ComparisonRow(
+        question=group.question,
+        metric=group.metric,
+        scale=group.scale,
+        a=a.name,
+        b=b.name,
+        n=int(both.sum()),
+        n_dialogs=len(np.unique(dialogs[both])),
+        mean_a=number(mean(a.values[both])),
+        mean_b=number(mean(b.values[both])),
+        why=None if both.any() else NO_PAIRS,
+    )
+    if a.scores is not None and b.scores is not None:
+        return replace(row, **_by_both(group, a, b, dialogs))
+    found = paired_difference(a.values, b.values, dialogs, n_dialogs, seed=study.seed)
+    return replace(
+        row,
+        difference=estimate(found.difference, Interval(found.low, found.high)),
+        p=number(found.p_permutation),
+        p_mcnemar=number(found.p_mcnemar),
+    )
+
+
+def _by_both(group: Group, a: Side, b: Side, dialogs: Indexes) -> dict[str, Any]:
+    """Return the fields of a row where raters and a metric judge together."""
+    first, second = (_part(side, dialogs, group) for side in (a, b))
+    found = prediction_powered_difference(first, second)
+    if found.reason:
+        alone = estimate(found.human, Interval(found.human_low, found.human_high))
+        return {"difference": alone, "why": f"Raters alone: {WHY[found.reason]}"}
+    return {
+        "difference": estimate(found.estimate, Interval(found.low, found.high)),
+        "p": number(found.p),
+        "lam": number(found.lam),
+    }
+
+
+def _part(side: Side, dialogs: Indexes, group: Group) -> RatedPart:
+    scores: Floats = side.values if side.scores is None else side.scores
+    return RatedPart(side.values, scores, dialogs, group.is_rated)
+
+
+def _corrected(rows: Sequence[ComparisonRow]) -> Iterator[ComparisonRow]:
+    """Yield the rows with p-values that are corrected for how many there are."""
+    p_values = [math.nan if row.p is None else row.p for row in rows]
+    pairs = zip(rows, holm(p_values), benjamini_hochberg(p_values), strict=True)
+    for row, by_holm, by_bh in pairs:
+        yield replace(row, p_holm=number(by_holm), p_bh=number(by_bh))
+
+
+def _usual(study: Study) -> ComparisonChoices:
+    return ComparisonChoices(counted=usual_labels(study))
+
+
+def _check(study: Study, choices: ComparisonChoices) -> None:
+    check_question_and_run(study, choices.counted.choices, choices.question, choices.metric)
+
+
+COMPARISON = ReportKind(
+    key=NAME,
+    title="A against B",
+    lede="Compares setups, models or metrics on the same examples, two at a time.",
+    about=Study,
+    choices=ComparisonChoices,
+    make=comparison_report,
+    usual=_usual,
+    known=known_values,
+    check=_check,
+    rows=(ComparisonRow,),
+)

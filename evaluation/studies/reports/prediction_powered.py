@@ -1,0 +1,188 @@
+"""The report on prediction-powered means: few answers of raters, and scores of all responses."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from annotation.models import Study
+from evaluation.reports.base import CountedLabels, RowOfQuestion, study_counts, votes_left_out
+from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
+from evaluation.reports.estimates import estimate
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.report import Report, number
+from evaluation.statistics.intervals import Interval
+from evaluation.statistics.prediction_powered import (
+    LEAST_LABELS,
+    LEAST_OF_RARER,
+    HumansOnly,
+    PredictionPowered,
+    prediction_powered_mean,
+    prediction_powered_share,
+)
+from evaluation.studies.reports.choices import usual_labels
+from evaluation.studies.reports.response_values import (
+    Answers,
+    QuestionKey,
+    Responses,
+    ResponseScores,
+    RunKey,
+    check_question_and_run,
+    known_values,
+    responses_with_answers,
+    runs_of,
+    scores_by_response,
+    signature_of_values,
+)
+from evaluation.studies.reports.run_columns import RunColumns, run_columns, to_run
+from evaluation.studies.reports.scenarios import setups_in_order
+from generation.models import Setup
+
+NAME = "prediction_powered"
+WHY: Mapping[HumansOnly, str] = {
+    HumansOnly.NOT_DRAWN: "The rated dialogs are no sample that was drawn here from all dialogs.",
+    HumansOnly.NO_SCORES: "No rated response has a score of this run.",
+    HumansOnly.NOTHING_UNRATED: "No further dialogs have scores of this run.",
+    HumansOnly.FEW_LABELS: f"There are fewer than {LEAST_LABELS} labels.",
+    HumansOnly.RARE_ANSWER: f"The rarer answer has fewer than {LEAST_OF_RARER} labels.",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictionPoweredRow(RowOfQuestion):
+    """The mean of a question for one setup: by raters and a metric together, and by each alone."""
+
+    question: Annotated[str, Column("Question")]
+    scale: str
+    setup: Annotated[str, Column("Setup")]
+    model: str
+    temperature: float | None
+    of_run: RunColumns
+    mean: Annotated[Estimate, Column("Raters and metric", Format.MEAN)]
+    human_mean: Annotated[Estimate, Column("Raters alone", Format.MEAN)]
+    metric_mean: Annotated[float | None, Column("Metric alone", Format.MEAN)]
+    lam: Annotated[float | None, Column("λ", Format.DECIMAL)]
+    n_labels: Annotated[int, Column("Labels", Format.COUNT)]
+    # The labels that raters alone would need for the same precision.
+    n_effective: Annotated[int | None, Column("Worth labels", Format.COUNT)]
+    n_scored: Annotated[int, Column("Other scores", Format.COUNT)]  # in dialogs that are not rated
+    narrower: Annotated[float | None, Column("Narrower by", Format.PERCENT)]
+    helps: Annotated[bool | None, Column("Helps")]
+    why: Annotated[str | None, Column("Why raters alone")]
+
+
+class PredictionPoweredChoices(NamedTuple):
+    """The choices that a reader may make about prediction-powered means."""
+
+    counted: CountedLabels = CountedLabels()
+    question: QuestionKey = ""
+    metric: RunKey = ""
+
+
+def prediction_powered_report(
+    study: Study, choices: PredictionPoweredChoices
+) -> Report[PredictionPoweredRow]:
+    """Return a row for each question × setup × run, if the run has scores of the study.
+
+    Raises:
+        CannotReport: raters judge citations, or the study has no arm.
+    """
+    counted = choices.counted.choices
+    counts = study_counts(study, counted)
+    responses = responses_with_answers(study, counted, counts, choices.question)
+    runs = runs_of(study, choices.metric)
+    scores = [scores_by_response(run, responses.everything) for run in runs]
+    setups = [each for each in setups_in_order(study) if counted.setup in ("", each.name)]
+    rows = list(_rows(responses, setups, scores))
+    left_out = {
+        "undecided": sum(int(np.isnan(a.values[a.is_rated]).sum()) for a in responses.answers),
+        "without_score": sum(int(np.isnan(each.values).sum()) for each in scores),
+    }
+    said = signature_of_values(
+        study,
+        NAME,
+        counted,
+        counts,
+        [each.people for each in responses.answers],
+        scores,
+    )
+    return Report(study.name, NAME, rows, left_out | votes_left_out(study, counts, counted), said)
+
+
+def _rows(
+    responses: Responses,
+    setups: Sequence[Setup],
+    scores: Sequence[ResponseScores],
+) -> Iterator[PredictionPoweredRow]:
+    for answers in responses.answers:
+        if not answers.has_mean:
+            continue
+        for setup in setups:
+            for of_run in scores:
+                yield _row(responses, answers, setup, of_run)
+
+
+def _row(
+    responses: Responses, answers: Answers, setup: Setup, of_run: ResponseScores
+) -> PredictionPoweredRow:
+    here = responses.everything.setups == setup.pk
+    of_setup = answers._replace(
+        values=np.where(here, answers.values, math.nan), is_rated=answers.is_rated & here
+    )
+    scores = np.where(here, of_run.on(answers.scale), math.nan)
+    part = responses.part(of_setup, scores)
+    found = (prediction_powered_mean if answers.is_ordinal else prediction_powered_share)(part)
+    rated = np.zeros(len(here), bool) if part.is_rated is None else part.is_rated[part.dialogs]
+    has_mean = found.reason is None
+    return PredictionPoweredRow(
+        question=answers.question.key,
+        scale="ordinal" if answers.is_ordinal else "yes_no",
+        setup=setup.name,
+        model=setup.model,
+        temperature=setup.temperature,
+        of_run=run_columns(of_run.run),
+        mean=estimate(found.estimate, Interval(found.low, found.high)) if has_mean else UNKNOWN,
+        human_mean=estimate(found.human, Interval(found.human_low, found.human_high)),
+        metric_mean=number(found.metric),
+        lam=number(found.lam),
+        n_labels=found.n_labels,
+        n_effective=round(found.n_effective) if has_mean else None,
+        n_scored=int((~np.isnan(scores) & ~rated).sum()),
+        narrower=number(_narrower(found)),
+        helps=found.is_helpful if has_mean else None,
+        why=WHY[found.reason] if found.reason else None,
+    )
+
+
+def _narrower(found: PredictionPowered) -> float:
+    """Return by which share the interval is narrower than that of raters alone; NaN: undefined."""
+    alone = found.human_high - found.human_low
+    return 1 - (found.high - found.low) / alone if alone > 0 else math.nan
+
+
+def usual_prediction_powered(study: Study) -> PredictionPoweredChoices:
+    return PredictionPoweredChoices(usual_labels(study))
+
+
+def check_prediction_powered(study: Study, choices: PredictionPoweredChoices) -> None:
+    check_question_and_run(study, choices.counted.choices, choices.question, choices.metric)
+
+
+PREDICTION_POWERED = ReportKind(
+    key=NAME,
+    title="Few labels",
+    lede=(
+        "Estimates the mean of each setup from the answers of raters for a drawn sample, and a "
+        "metric’s scores of all responses."
+    ),
+    about=Study,
+    choices=PredictionPoweredChoices,
+    make=prediction_powered_report,
+    usual=usual_prediction_powered,
+    known=known_values,
+    check=check_prediction_powered,
+    rows=(PredictionPoweredRow,),
+    leads={"title": to_run},
+)

@@ -1,0 +1,111 @@
+"""The report on system-level correlation: does a metric put setups in the order of the raters?"""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotation.models import Study
+from evaluation.reports.base import study_counts, votes_left_out
+from evaluation.reports.columns import Column, Estimate, Format
+from evaluation.reports.estimates import N_RESAMPLES, estimate
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.report import Report, ReportRow
+from evaluation.statistics.intervals import Interval
+from evaluation.statistics.system_correlation import LEAST_SETUPS, system_correlation
+from evaluation.studies.reports.prediction_powered import (
+    PredictionPoweredChoices,
+    check_prediction_powered,
+    usual_prediction_powered,
+)
+from evaluation.studies.reports.response_values import (
+    Answers,
+    Responses,
+    ResponseScores,
+    known_values,
+    responses_with_answers,
+    runs_of,
+    scores_by_response,
+    signature_of_values,
+)
+from evaluation.studies.reports.run_columns import RunColumns, run_columns, to_run
+
+NAME = "system_correlation"
+TOO_FEW = f"Fewer than {LEAST_SETUPS} setups have answers and scores."
+EQUAL = "All setups have equal means on one side."
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemCorrelationRow(ReportRow):
+    """The agreement of two orders of setups: by the mean answer of raters, and by a run's mean."""
+
+    question: Annotated[str, Column("Question")]
+    of_run: RunColumns
+    n_setups: Annotated[int, Column("Setups", Format.COUNT)]
+    tau: Annotated[Estimate, Column("Kendall’s τ", Format.COEFFICIENT)]
+    spearman: Annotated[Estimate, Column("Spearman", Format.COEFFICIENT)]
+    why: Annotated[str | None, Column("Why")]
+
+
+def system_correlation_report(
+    study: Study, choices: PredictionPoweredChoices
+) -> Report[SystemCorrelationRow]:
+    """Return a row for each question × run, over the responses with an answer and a score.
+
+    Raises:
+        CannotReport: raters judge citations, or the study has no arm.
+    """
+    counted = choices.counted.choices
+    counts = study_counts(study, counted)
+    responses = responses_with_answers(study, counted, counts, choices.question)
+    scores = [
+        scores_by_response(run, responses.everything) for run in runs_of(study, choices.metric)
+    ]
+    rows = [
+        _row(study, responses, answers, of_run)
+        for answers in responses.answers
+        if answers.has_mean
+        for of_run in scores
+    ]
+    people = [each.people for each in responses.answers]
+    said = signature_of_values(study, NAME, counted, counts, people, scores)
+    left_out = votes_left_out(study, counts, counted)
+    return Report(study.name, NAME, rows, left_out, said)
+
+
+def _row(
+    study: Study, responses: Responses, answers: Answers, of_run: ResponseScores
+) -> SystemCorrelationRow:
+    everything = responses.everything
+    found = system_correlation(
+        answers.values,
+        of_run.values,
+        everything.setups,
+        everything.dialogs,
+        everything.n_dialogs,
+        seed=study.seed,
+        n_resamples=N_RESAMPLES,
+    )
+    tau = estimate(found.tau, Interval(found.tau_low, found.tau_high))
+    is_too_few = found.n_setups < LEAST_SETUPS
+    return SystemCorrelationRow(
+        question=answers.question.key,
+        of_run=run_columns(of_run.run),
+        n_setups=found.n_setups,
+        tau=tau,
+        spearman=estimate(found.spearman, Interval(found.spearman_low, found.spearman_high)),
+        why=TOO_FEW if is_too_few else EQUAL if tau.value is None else None,
+    )
+
+
+SYSTEM_CORRELATION = ReportKind(
+    key=NAME,
+    title="Order of setups",
+    lede="Compares the order of setups by a metric with their order by raters.",
+    about=Study,
+    choices=PredictionPoweredChoices,
+    make=system_correlation_report,
+    usual=usual_prediction_powered,
+    known=known_values,
+    check=check_prediction_powered,
+    rows=(SystemCorrelationRow,),
+    leads={"title": to_run},
+)
