@@ -3,8 +3,9 @@
 `cold_seconds` is the time for all figures of the study, with none stored, in a fresh process;
 `start_seconds` is the time that this process needs before, to load Django and the reports.
 `warm_seconds` is the time for the study's whole page with stored, current figures, the median of
-several visits. Everything runs twice, with N/10 and with N votes, in processes and databases of
-their own.
+several visits. `threshold_ch_seconds` and the like are the times of the reports that are made when
+a reader asks for them. Everything runs twice, with N/10 and with N votes, in processes and
+databases of their own.
 
     .venv/bin/python benchmarks/reports.py --votes 1000000 --database postgresql
 """
@@ -21,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -147,12 +148,13 @@ def measure(kind: str, n_votes: int) -> dict[str, float]:
             run("migrate", "-v0")
             run("collectstatic", "-v0", "--no-input")
             import_seconds, import_peak = run("import_dataset", str(folder / "study"))
-            cold, warm = figures_of("cold"), figures_of("warm")
+            cold, warm, asked = map(figures_of, ("cold", "warm", "asked"))
     return {
         "import_seconds": round(import_seconds, 2),
         "import_peak_mb": round(import_peak, 1),
         **cold,
         **warm,
+        **asked,
     }
 
 
@@ -213,6 +215,26 @@ def warm() -> dict[str, float]:
     }
 
 
+def asked() -> dict[str, float]:
+    """Make each report that is made only when a reader asks for it, with its usual choices."""
+    import django
+
+    django.setup()
+    from annotation.models import Study
+    from evaluation.reports.registry import CannotReport, reports_about
+    from evaluation.studies.reports.study import ON_PAGE
+
+    study, on_page = Study.objects.get(), {kind.key for kind in ON_PAGE}
+    seconds = {}
+    for kind in reports_about(Study):
+        if kind.key not in on_page:
+            began = time.perf_counter()
+            with suppress(CannotReport):  # the study is not about that
+                kind.make(study, kind.chosen(study, {}))
+                seconds[f"{kind.key[:12]}_seconds"] = round(time.perf_counter() - began, 2)
+    return seconds
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -220,10 +242,10 @@ def main() -> None:
     parser.add_argument("--votes", type=int, default=100_000)
     parser.add_argument("--database", choices=["postgresql", "sqlite"], default="postgresql")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
-    parser.add_argument("--inside", choices=["cold", "warm"], help=argparse.SUPPRESS)
+    parser.add_argument("--inside", choices=["cold", "warm", "asked"], help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
-        part = {"cold": cold, "warm": warm}[options.inside]
+        part = {"cold": cold, "warm": warm, "asked": asked}[options.inside]
         sys.stdout.write(json.dumps(part()))
         return
     small = measure(options.database, options.votes // 10)

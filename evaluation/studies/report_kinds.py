@@ -11,14 +11,14 @@ from evaluation.studies.figures.charts import scenarios_chart, shifts_chart
 from evaluation.studies.figures.comparison import comparison_chart, system_correlation_chart
 from evaluation.studies.figures.few_labels import few_labels_chart
 from evaluation.studies.figures.timing import position_chart, time_chart
-from evaluation.studies.reports.cached_figures import as_on_page
+from evaluation.studies.reports.cached_figures import as_on_page, cached_report
 from evaluation.studies.reports.comparison import COMPARISON
 from evaluation.studies.reports.prediction_powered import PREDICTION_POWERED
 from evaluation.studies.reports.study import ON_PAGE
 from evaluation.studies.reports.system_correlation import SYSTEM_CORRELATION
 from evaluation.studies.reports.threshold_choice import THRESHOLD_CHOICE
 
-FEW_LABELS = (
+ON_REQUEST = (
     replace(PREDICTION_POWERED, figure=few_labels_chart),
     replace(COMPARISON, figure=comparison_chart),
     replace(SYSTEM_CORRELATION, figure=system_correlation_chart),
@@ -32,4 +32,6 @@ FIGURES: Mapping[str, Callable[[Sequence[Any]], Spec | None]] = {
 
 for kind in ON_PAGE:
     register(replace(kind, make=partial(as_on_page, kind), figure=FIGURES.get(kind.key)))
-register(THRESHOLD_CHOICE, *FEW_LABELS)
+register(THRESHOLD_CHOICE)
+for kind in ON_REQUEST:
+    register(replace(kind, make=partial(cached_report, kind)))

@@ -23,6 +23,7 @@ from evaluation.reports.code_version import CODE_VERSION
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import Report
 from evaluation.studies.reports.study import Figures, study_figures
+from generation.choices.declaration import C
 from generation.models import Response
 
 logger = logging.getLogger(__name__)
@@ -112,6 +113,11 @@ def cached_of_study(study: Study, what: str, make: Callable[[], T]) -> T:
     return cached(study, what, make, version=_version(study))
 
 
+def cached_report(kind: ReportKind[Study, C], study: Study, choices: C) -> Report[Any]:
+    """Return a report that is no part of a study's page, cached until votes or scores change."""
+    return cached_of_study(study, repr((kind.key, choices)), lambda: kind.make(study, choices))
+
+
 def _compute(study: Study, choices: Choices, version: str) -> Figures:
     """Compute figures and store them under the version that was read before.
 
@@ -157,6 +163,7 @@ def _version(study: Study) -> str:
     scores = AutoScore.objects.filter(run__in=runs).order_by("run").values_list("run")
     parts: list[Any] = [
         setups,
+        [study.n_sampled, study.n_drawn_from],
         votes_version(study),
         Response.objects.filter(setup__in=[setup[0] for setup in setups]).count(),
         list(runs.values_list(*OF_RUN)),
