@@ -1,5 +1,6 @@
 """Forms for signing in, for the pages of users, and for a person's own API tokens."""
 
+import re
 from datetime import date
 from typing import Any
 
@@ -8,11 +9,15 @@ from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.validators import MaxLengthValidator
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Lower
 from django.utils import timezone
 
 from accounts.access import Role
 from accounts.models import User
 
+MOST_INVITED = 200  # names in one form
+# A spreadsheet would read a name that begins with another sign as a formula.
+NAME_OF_INVITED = re.compile(r"[^\W_][\w.@+-]{0,149}")
 ROLE_CHOICES = [
     (Role.RATER, "Rater: answers questions in studies"),
     (Role.RESEARCHER, "Researcher: runs studies and metrics, reads all data"),
@@ -57,6 +62,39 @@ class NewUserForm(RolesForm):
         if User.objects.filter(username__iexact=username).exists():
             raise forms.ValidationError(f"There is already a user named {username}.")
         return username
+
+
+class InvitationsForm(RolesForm):
+    """New accounts for several people at once, by their names."""
+
+    names = forms.CharField(
+        label="Names, one in a line",
+        max_length=50 * MOST_INVITED,
+        widget=forms.Textarea(attrs={"rows": 10, "autocapitalize": "none", "spellcheck": "false"}),
+        help_text=f"Up to {MOST_INVITED}. Each begins with a letter or a digit and has letters, "
+        "digits and @ . + - _",
+    )
+    field_order = ["names", "roles"]
+
+    def clean_names(self) -> list[str]:
+        """Return the names without empty lines; refuse those that cannot be, with their lines."""
+        lines = [line.strip() for line in self.cleaned_data["names"].splitlines()]
+        named = [(number, name) for number, name in enumerate(lines, 1) if name]
+        if len(named) > MOST_INVITED:
+            raise forms.ValidationError(
+                f"Found {len(named):,} names; expected at most {MOST_INVITED}."
+            )
+        taken = set(User.objects.annotate(low=Lower("username")).values_list("low", flat=True))
+        problems: list[str] = []
+        for number, name in named:
+            if not NAME_OF_INVITED.fullmatch(name):
+                problems.append(f"Line {number}: {name[:50]} cannot be a name to sign in with.")
+            elif name.lower() in taken:
+                problems.append(f"Line {number}: there is already a user named {name}.")
+            taken.add(name.lower())
+        if problems:
+            raise forms.ValidationError(problems)
+        return [name for _, name in named]
 
 
 class UserSearchForm(forms.Form):

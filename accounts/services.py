@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import date, datetime, timedelta
 from importlib import import_module
 
@@ -61,6 +61,19 @@ def create_user(
     user.groups.set(_groups(roles))
     record(actor, "user.created", username, roles=", ".join(sorted(roles)))
     return user
+
+
+@transaction.atomic
+def invite(
+    usernames: Sequence[str], roles: Collection[Role], actor: User | None
+) -> list[tuple[User, str]]:
+    """Create an account for each name; return each with the token of a one-time link.
+
+    Raises:
+        AccountError: one of the names is taken. Then no account is created.
+    """
+    invited = [create_user(username, roles, actor) for username in usernames]
+    return [(user, create_sign_in_link(user, actor)) for user in invited]
 
 
 @transaction.atomic

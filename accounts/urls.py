@@ -13,6 +13,7 @@ urlpatterns = [
     path("api-tokens/", views.api_tokens, name="api-tokens"),
     path("api-tokens/<int:token_id>/revoke/", views.revoke_api_token, name="revoke-api-token"),
     path("users/", views.users, name="users"),
+    path("users/invitations/", views.invitations, name="invitations"),
     path("users/<int:user_id>/", views.user, name="user"),
     path("users/<int:user_id>/deactivate/", views.deactivate_user, name="deactivate-user"),
     path("users/<int:user_id>/reactivate/", views.reactivate_user, name="reactivate-user"),

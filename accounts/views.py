@@ -1,6 +1,9 @@
 """Pages for signing in and out, password and tokens; for admins also users and audit trail."""
 
+import csv
+import io
 import time
+from collections.abc import Sequence
 
 from django.contrib import messages
 from django.contrib.auth import login, logout, update_session_auth_hash
@@ -17,7 +20,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts import services
 from accounts.access import Role, allowed, allowed_to_all, public
-from accounts.forms import NewTokenForm, NewUserForm, RolesForm, SignInForm, UserSearchForm
+from accounts.forms import (
+    InvitationsForm,
+    NewTokenForm,
+    NewUserForm,
+    RolesForm,
+    SignInForm,
+    UserSearchForm,
+)
 from accounts.http import (
     SignedInRequest,
     is_from_htmx,
@@ -190,6 +200,41 @@ def users(request: SignedInRequest) -> HttpResponse:
     )
 
 
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.ADMIN)
+def invitations(request: SignedInRequest) -> HttpResponse:
+    """Create accounts for pasted names, and show their links once, as a list and as CSV."""
+    posted = request.method == "POST"
+    form = InvitationsForm(request.POST if posted else None, initial={"roles": [Role.RATER]})
+    if posted and form.is_valid():
+        names, roles = form.cleaned_data["names"], form.cleaned_data["roles"]
+        try:
+            invited = services.invite(names, roles, request.user)
+        except services.AccountError as exc:
+            form.add_error("names", str(exc))
+        else:
+            context = _links_of(request, invited)
+            return render(request, "accounts/invitations_made.html", context)
+    status = 422 if posted else 200
+    return render(request, "accounts/invitations.html", {"form": form}, status=status)
+
+
+def _links_of(request: HttpRequest, invited: Sequence[tuple[User, str]]) -> dict[str, object]:
+    """Return the rows of invited people and their links, and the same as the text of a CSV."""
+    rows = [
+        (person.username, person.rater_code, _address_of_link(request, token))
+        for person, token in invited
+    ]
+    file = io.StringIO()
+    csv.writer(file).writerows([("name", "rater", "link"), *rows])
+    return {"rows": rows, "csv": file.getvalue(), "days": services.LINK_IS_VALID_FOR.days}
+
+
+def _address_of_link(request: HttpRequest, token: str) -> str:
+    return request.build_absolute_uri(reverse("accounts:sign-in-link", args=[token]))
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.ADMIN)
 def user(request: SignedInRequest, user_id: int) -> HttpResponse:
@@ -242,8 +287,7 @@ def create_sign_in_link(request: SignedInRequest, user_id: int) -> HttpResponse:
     except services.AccountError as exc:
         messages.error(request, str(exc))
         return redirect("accounts:user", user_id)
-    url = request.build_absolute_uri(reverse("accounts:sign-in-link", args=[token]))
-    days = services.LINK_IS_VALID_FOR.days
+    url, days = _address_of_link(request, token), services.LINK_IS_VALID_FOR.days
     context = {"person": person, "url": url, "days": days}
     return render(request, "accounts/sign_in_link_created.html", context)
 
