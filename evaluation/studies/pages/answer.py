@@ -293,8 +293,8 @@ def rests_on(study: Study, figures: Figures, done: Mapping[str, int] | None) -> 
     ]
     if draw := draw_of(study):
         said.append(
-            f"The seed drew {draw[0]:,} of {draw[1]:,} dialogs to be rated. Few labels adds what a "
-            "metric says about the others."
+            f"The seed drew {draw[0]:,} of {draw[1]:,} dialogs to be rated. The report "
+            "Few labels adds what a metric says about the others."
         )
     if done and done["n"] < done["of"]:
         state = "was closed with" if study.state == Study.State.CLOSED else "has so far"
