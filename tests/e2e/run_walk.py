@@ -15,6 +15,7 @@ from generation.models import Checkpoint, Passage, Response
 from tests.e2e.stops import ARABIC, LONG, SCRIPT, Stop, administrator
 from tests.evaluation.makers_of_scores import MILL, disputed, make_run, make_score, make_scores
 from tests.evaluation.metric_runs import cancelled, done, failed, mill, requested, work
+from tests.evaluation.studies.few_labels import few_labels
 from tests.evaluation.studies.hand_made import COOL, WARM, two_arms
 from tests.evaluation.studies.pages.address import NAMES
 from tests.makers import example_row, import_rows, rated, response_row, scheme_of
@@ -43,6 +44,9 @@ def report_stops(folder: Path, user: User) -> Iterator[Stop]:
             unfold = open_all_and_chart if name == "study" else open_all
             yield Stop(f"{name}, {study.name}", user, path)
             yield Stop(f"{name}, {study.name}, unfolded", user, path, unfold)
+    drawn = few_labels(folder / "drawn")
+    for key in ("prediction_powered", "comparison", "system_correlation"):
+        yield Stop(key, user, reverse("evaluation:report-of-study", args=[drawn.slug, key]))
 
 
 def open_all_and_chart(page: Page) -> None:

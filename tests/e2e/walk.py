@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -275,6 +276,7 @@ def research_stops(folder: Path) -> Iterator[Stop]:
     plans = researcher()
     yield from report_stops(folder, plans)
     yield from token_stops(plans)
+    yield from invitation_stops()
     yield from run_stops(folder, plans)
     yield from disagreement_stops(folder, plans)
     yield from (Stop(name, plans, path, act) for name, path, act in help_pages(folder / "help"))
@@ -312,6 +314,20 @@ def token_stops(user: User) -> Iterator[Stop]:
     create_api_token(user, "cron", is_read_only=True, ends_on=timezone.now().date())
     create_api_token(user, "old course", ends_on=date(2026, 3, 1))
     yield Stop("tokens", user, tokens)
+
+
+def invitation_stops() -> Iterator[Stop]:
+    """Yield the page that invites several people: empty, refused, and with their links."""
+    admin, invitations = administrator(), reverse("accounts:invitations")
+    yield Stop("invitations", admin, invitations)
+    yield Stop("invitations, refused", admin, invitations, partial(invite, names="=1+1"))
+    yield Stop("invitations, made", admin, invitations, partial(invite, names="kim\nlee"))
+
+
+def invite(page: Page, names: str) -> None:
+    page.get_by_label("Names").fill(names)
+    page.get_by_role("button", name="Create accounts").click()
+    page.wait_for_load_state()
 
 
 def visits(page: Page, sign_in, stops: Iterable[Stop]) -> Iterator[Stop]:
