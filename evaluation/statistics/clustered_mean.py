@@ -101,3 +101,20 @@ def design_effect(values: Floats, dialogs: Indexes, n_dialogs: int) -> float:
     if len(known) < 2 or not known.var():
         return math.nan
     return variance_of_mean(values, dialogs, n_dialogs) / (float(known.var(ddof=1)) / len(known))
+
+
+def intraclass_correlation(values: Floats, dialogs: Indexes, n_dialogs: int) -> float:
+    """Return the correlation of two items of one dialog, from the design effect of the mean.
+
+    It is (deff - 1) / (m - 1), limited to [0, 1]. Here m is Σ m² / Σ m over the numbers m of items
+    of dialogs (Kish, 1965). `mean_deviations` says what the arguments are.
+
+    Returns:
+        The correlation; NaN where no dialog has two items, or the design effect is undefined.
+    """
+    sizes = np.bincount(dialogs[~np.isnan(values)], minlength=1).astype(np.float64)
+    effect = design_effect(values, dialogs, n_dialogs)
+    items_per_dialog = float(sizes @ sizes) / max(1.0, float(sizes.sum()))
+    if math.isnan(effect) or items_per_dialog <= 1:
+        return math.nan
+    return min(1.0, max(0.0, (effect - 1) / (items_per_dialog - 1)))

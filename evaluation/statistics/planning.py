@@ -7,7 +7,7 @@ formula does.
 import math
 from typing import NamedTuple
 
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 
 class Split(NamedTuple):
@@ -103,6 +103,37 @@ def labels_for_error(
     left = error**2 - variance * correlation**2 / total
     n_labels = variance * (1 - correlation**2) / left if left > 0 else math.inf
     return float(_ceil(n_labels)) if n_labels <= total else math.nan
+
+
+def error_of_mean(
+    n_labels: float,
+    deviation: float,
+    *,
+    total: float,
+    correlation: float = 0.0,
+    effect: float = 1.0,
+) -> float:
+    """Return the standard error to expect of a mean; `labels_for_error` says what all are.
+
+    Returns:
+        √(s² deff / n · (1 - r² (T - n) / T)); NaN without labels. With labels for all items, scores
+        change nothing.
+    """
+    if not n_labels:
+        return math.nan
+    without_label = max(0.0, total - n_labels) / total if math.isfinite(total) else 1.0
+    variance = deviation**2 * effect / n_labels
+    return math.sqrt(variance * (1 - correlation**2 * without_label))
+
+
+def power_of(difference: float, error: float, level: float = 0.95) -> float:
+    """Return the probability that a two-sided test detects a difference with a standard error.
+
+    The rejections on the wrong side are not counted, as in `pairs_for_difference`.
+    """
+    if not error > 0:
+        return math.nan
+    return float(ndtr(abs(difference) / error - normal_quantile(level)))
 
 
 def planned_lambda(n_labelled: int, total: int, correlation: float) -> float:

@@ -10,10 +10,12 @@ from evaluation.statistics.planning import (
     design_effect_of,
     deviation_of_difference,
     effective_labels,
+    error_of_mean,
     labels_for_error,
     normal_quantile,
     pairs_for_difference,
     planned_lambda,
+    power_of,
     rater_hours,
     split_for_effective_labels,
     split_of_budget,
@@ -163,3 +165,34 @@ def test_edges():
 def test_rater_hours_by_hand():
     # 400 responses · 5 raters · 2 arms · 45 s = 180,000 s
     assert rater_hours(400, raters_per_response=5, n_arms=2, seconds_per_response=45) == 50
+
+
+# What a number of labels or pairs gives
+
+
+def test_the_error_of_979_labels_is_the_wanted_one():
+    # evaluatellm: correlation .8, 20,000 items, se .01.
+    expected = math.sqrt(0.25 / 979 * (1 - 0.64 * (20_000 - 979) / 20_000))
+
+    error = error_of_mean(979, 0.5, total=20_000, correlation=0.8)
+
+    assert error == pytest.approx(expected)
+    assert error <= 0.01 < error_of_mean(978, 0.5, total=20_000, correlation=0.8)
+
+
+def test_the_error_by_raters_alone_is_that_of_a_mean():
+    assert error_of_mean(100, 0.5, total=math.inf) == pytest.approx(0.05)
+    assert error_of_mean(100, 0.5, total=100, correlation=0.9, effect=4) == pytest.approx(0.1)
+    assert error_of_mean(100, 0.5, total=50, correlation=0.9) == pytest.approx(0.05)
+    assert math.isnan(error_of_mean(0, 0.5, total=100))
+
+
+def test_the_planned_pairs_have_the_wanted_power():
+    # 6,667 pairs detect a difference of 2 points with a power of 80 % (evaluatellm).
+    deviation = deviation_of_difference(0.72, 0.70, 0.7)
+    error = error_of_mean(6667, deviation, total=math.inf, effect=design_effect_of(8, 0.25))
+
+    assert power_of(0.02, error) == pytest.approx(0.8, abs=1e-4)
+    assert power_of(-0.02, error) == power_of(0.02, error)
+    assert power_of(0.0, error) == pytest.approx(0.025)
+    assert math.isnan(power_of(0.02, 0.0))
