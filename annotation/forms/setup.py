@@ -264,14 +264,20 @@ def _about(scheme: Scheme) -> str:
     return f"{scheme.title}: {n_questions} question{'s' if n_questions > 1 else ''}"
 
 
+def scheme_fields(study: Study) -> dict[str, str]:
+    """Return the fields of the form that choose the scheme of a study."""
+    key = study.scheme["key"]
+    if built_in_schemes().get(key) == study.scheme:
+        return {"scheme": key, "own_scheme": ""}
+    own = json.dumps(study.scheme, indent=2, ensure_ascii=False)
+    return {"scheme": OWN_SCHEME, "own_scheme": own}
+
+
 def _initial(study: Study) -> dict[str, Any]:
     """Return the initial values of a planned study's form."""
     kinds = tuple(arm.kind for arm in study.arms.all())
-    key = study.scheme["key"]
-    is_built_in = built_in_schemes().get(key) == study.scheme
     return {name: getattr(study, name) for name in ("name", *CHOICES)} | {
         "setups": list(study.setups.all()),
-        "scheme": key if is_built_in else OWN_SCHEME,
-        "own_scheme": "" if is_built_in else json.dumps(study.scheme, indent=2, ensure_ascii=False),
+        **scheme_fields(study),
         "arms": next((name for name, arms in ARMS_OF.items() if set(arms) == set(kinds)), BOTH),
     }
