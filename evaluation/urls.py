@@ -15,6 +15,7 @@ from evaluation.runs.views import jobs as new_jobs
 from evaluation.studies.views import (
     disagreements,
     figures,
+    plan,
     studies,
     study_pages,
     threshold_choice,
@@ -48,6 +49,7 @@ urlpatterns = [
     path("data/import/<int:pk>/cancel/", imports.cancel_import, name="cancel-import"),
     path("data/import/<int:pk>/problems.csv", imports.import_problems, name="import-problems"),
     path("data/<slug:slug>/export/", studies.export_dataset, name="export-dataset"),
+    path("data/<slug:slug>/plan/", plan.plan, name="plan"),
     path("data/<slug:slug>/delete-chosen/", material.delete_chosen_material, name="delete-chosen"),
     path("data/<slug:slug>/delete/", material.delete_dataset, name="delete-dataset"),
     path("data/<slug:slug>/retrieval/", retrieval.retrieval, name="retrieval"),

@@ -134,8 +134,10 @@ def _in_a_cell(text: str) -> str:
 def _table(report: Report[Any]) -> str:
     """Return tables for a terminal: below each other when their columns need more room."""
     console = Console(file=io.StringIO(), width=WIDTH, **PLAIN)
-    used, rows = texts_of(report)
-    tables = _parts(list(used.values()), rows)
+    tables: list[Table] = []
+    for part in _of_own_columns(report):
+        used, rows = texts_of(part)
+        tables += _parts(list(used.values()), rows)
     tables[0].title = f"{report.study}: {report.report}"
     for table in tables:
         console.print(table)
@@ -144,6 +146,20 @@ def _table(report: Report[Any]) -> str:
     console.print(report.signature, soft_wrap=True, highlight=False)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
+
+
+def _of_own_columns(report: Report[Any]) -> list[Report[Any]]:
+    """Return the report in parts whose types of rows have no column in common."""
+    parts: list[tuple[set[str], list[Any]]] = []
+    for row in report.rows:
+        columns = set(columns_of(type(row)))
+        alike = next((part for part in parts if part[0] & columns), None)
+        if alike is None:
+            parts.append((columns, [row]))
+        else:
+            alike[0].update(columns)
+            alike[1].append(row)
+    return [report._replace(rows=rows) for _, rows in parts] or [report]
 
 
 def _parts(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[Table]:

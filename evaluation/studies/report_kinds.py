@@ -1,4 +1,4 @@
-"""The registration of the reports on a study, with the chart of each."""
+"""The registration of the reports on a study, and of plans for one, with the chart of each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -10,9 +10,11 @@ from evaluation.reports.registry import register
 from evaluation.studies.figures.charts import scenarios_chart, shifts_chart
 from evaluation.studies.figures.comparison import comparison_chart, system_correlation_chart
 from evaluation.studies.figures.few_labels import few_labels_chart
+from evaluation.studies.figures.plan import plan_chart
 from evaluation.studies.figures.timing import position_chart, time_chart
 from evaluation.studies.reports.cached_figures import as_on_page, cached_report
 from evaluation.studies.reports.comparison import COMPARISON
+from evaluation.studies.reports.plan import PLAN
 from evaluation.studies.reports.prediction_powered import PREDICTION_POWERED
 from evaluation.studies.reports.study import ON_PAGE
 from evaluation.studies.reports.system_correlation import SYSTEM_CORRELATION
@@ -32,6 +34,6 @@ FIGURES: Mapping[str, Callable[[Sequence[Any]], Spec | None]] = {
 
 for kind in ON_PAGE:
     register(replace(kind, make=partial(as_on_page, kind), figure=FIGURES.get(kind.key)))
-register(THRESHOLD_CHOICE)
+register(THRESHOLD_CHOICE, replace(PLAN, figure=plan_chart))
 for kind in ON_REQUEST:
     register(replace(kind, make=partial(cached_report, kind)))

@@ -39,6 +39,11 @@ def report_stops(folder: Path, user: User) -> Iterator[Stop]:
     for name, study in (("threshold choice", both), ("threshold choice, none scored", scales)):
         yield Stop(name, user, reverse("evaluation:threshold-choice", args=[study.slug]))
     for study in (both, scales):
+        plan = reverse("evaluation:plan", args=[study.dataset.slug])
+        yield Stop(f"plan, {study.name}, no pilot", user, plan)
+        for goal in ("mean", "arms"):
+            address = f"{plan}?pilot={study.slug}&goal={goal}&icc=0.2"
+            yield Stop(f"plan, {study.name}, {goal}", user, address)
         for name in NAMES:
             path = reverse(f"evaluation:{name}", args=[study.slug])
             unfold = open_all_and_chart if name == "study" else open_all

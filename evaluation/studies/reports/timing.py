@@ -74,7 +74,7 @@ def time_report(
     if left_out is None:
         left_out = votes_left_out(study, counts, choices)
     names = sorted({name for of_arm in counts for name in of_arm.items.dialog_names})
-    times = {of_arm.arm.kind: _times(of_arm, names, choices) for of_arm in counts}
+    times = {of_arm.arm.kind: times_of(of_arm, names, choices) for of_arm in counts}
     means = with_estimates(_planned_means(times), len(names), seed=study.seed)
     arms: list[TimeOfArm] = []
     resampled: dict[str, Floats] = {}
@@ -96,7 +96,7 @@ def time_report(
     return Report(study.name, "time", rows, left_out, signature(study, "time", choices, counts))
 
 
-def _times(of_arm: ArmCounts, names: Sequence[str], choices: Choices) -> Times:
+def times_of(of_arm: ArmCounts, names: Sequence[str], choices: Choices) -> Times:
     """Return the time of each judgement on the items of an arm.
 
     Args:
