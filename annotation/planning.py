@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from heapq import nsmallest
+from itertools import permutations
 from typing import NamedTuple
 
 from django.db.models import F, QuerySet, Sum
@@ -147,13 +148,14 @@ def plan_units(study: Study) -> UnitPlan:
             if Arm.Kind.SEPARATE in arms and target in gold and ("separate", target) not in planned
             for group in groups
         ]
-        if Arm.Kind.SEPARATE in arms:
-            units += [
-                unit("separate", example, [(response, target)])
-                for response in responses
-                for target in targets[response.pk]
-                if target in asked and ("separate", target) not in planned and target not in gold
-            ]
+        units += [
+            unit(arm, example, [(response, target)])
+            for arm in arms
+            if arm != Arm.Kind.MERGED
+            for response in responses
+            for target in targets[response.pk]
+            if target in asked and (arm, target) not in planned and target not in gold
+        ]
         if Arm.Kind.MERGED in arms:
             new = [
                 r
@@ -176,15 +178,23 @@ def plan_units(study: Study) -> UnitPlan:
 def group_of(study: Study, arms: Collection[str], example: str, arm: str) -> int:
     """Return the group of raters who meet an example in this arm.
 
-    Two arms need two groups, so that no rater meets a response twice. Either each group has one
-    arm, or both groups meet both arms with different examples (a crossover design, by the seed).
+    Each arm needs a group of its own, so that no rater meets a response twice. Either each group
+    has one arm, or all groups meet all arms with different examples (a crossover design): the seed
+    draws, for each example, one of the orders in which arms and groups can be paired.
+
+    If raters may judge a response alone and merged, only the separate arms need different groups.
+    The seed draws the group that meets the example in the merged arm.
     """
-    if len(arms) < 2 or study.may_meet_both_arms:
-        return 0
-    is_merged = int(arm == Arm.Kind.MERGED)
-    if study.mixing == Study.Mixing.RATERS:
-        return is_merged
-    return (random_key(study.seed, "group", example) + is_merged) % 2
+    in_order = [kind for kind in Arm.Kind.values if kind in arms]
+    if study.may_meet_both_arms:
+        separate = [kind for kind in in_order if kind != Arm.Kind.MERGED]
+        if arm == Arm.Kind.MERGED:
+            return random_key(study.seed, "group of merged", example) % max(1, len(separate))
+        in_order = separate
+    elif study.mixing == Study.Mixing.RATERS:
+        return in_order.index(arm)
+    orders = list(permutations(range(len(in_order))))
+    return orders[random_key(study.seed, "group", example) % len(orders)][in_order.index(arm)]
 
 
 def rater_needs(study: Study) -> list[GroupNeed]:

@@ -104,20 +104,22 @@ class StudyPlan(NamedTuple):
         Choice(
             "Which rater gets which arm",
             {
-                MIXING.ORDER.value: "Both arms for each rater",
-                MIXING.RATERS.value: "One arm for each rater",
+                MIXING.ORDER.value: "Each rater in all arms",
+                MIXING.RATERS.value: "Each rater in one arm",
             },
             explained={
                 MIXING.ORDER.value: "In random order, with different examples in each arm.",
-                MIXING.RATERS.value: "The seed divides the raters into two equal groups.",
+                MIXING.RATERS.value: "The seed divides the raters into equal groups, one "
+                "for each arm.",
             },
         ),
     ] = MIXING.ORDER.value
     may_meet_both_arms: Annotated[
         bool,
         Choice(
-            "A rater may judge one response in both arms",
-            help="This needs half as many raters. But the first judgement may affect the second.",
+            "A rater may judge one response alone and merged",
+            help="This needs fewer raters. But the first judgement may affect the second. The two "
+            "separate arms always have different raters.",
         ),
     ] = False
     seed: Annotated[

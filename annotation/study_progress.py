@@ -10,7 +10,7 @@ from typing import NamedTuple
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from annotation.models import Arm, Assignment, Flag, Rater, Skip, Study, Vote
+from annotation.models import Assignment, Flag, Rater, Skip, Study, Vote
 from annotation.planning import GroupNeed, UnitPlan, estimated_hours
 
 MOST_LISTED = 20  # number of the newest skips, and of the newest flags, on a page
@@ -125,8 +125,8 @@ def group_name(study: Study, group: int) -> str:
     """Return the name of a group of raters; "" when there is only one group."""
     if not study.is_split_into_groups:
         return ""
-    if study.mixing == Study.Mixing.RATERS:
-        return f"{(Arm.Kind.SEPARATE, Arm.Kind.MERGED)[group].label.lower()} arm"
+    if study.mixing == Study.Mixing.RATERS and not study.may_meet_both_arms:
+        return f"{study.arms.all()[group]} arm"
     return f"group {group + 1}"
 
 

@@ -31,11 +31,29 @@ ARMS_OF: Mapping[str, tuple[str, ...]] = {
     "separate": (Arm.Kind.SEPARATE,),
     "merged": (Arm.Kind.MERGED,),
     BOTH: (Arm.Kind.SEPARATE, Arm.Kind.MERGED),
+    "replicated": (Arm.Kind.SEPARATE, Arm.Kind.SEPARATE_2),
+    "all": (Arm.Kind.SEPARATE, Arm.Kind.SEPARATE_2, Arm.Kind.MERGED),
 }
-ARM_LINES: Mapping[str, str] = {
-    "separate": "Each response alone. Raters read dialog and evidence again each time.",
-    "merged": "All responses of an example together. This is quicker, but raters compare them.",
-    BOTH: "The report then shows how comparing responses changes the answers.",
+ARM_LINES: Mapping[str, tuple[str, str]] = {
+    "separate": (
+        "Separate",
+        "Each response alone. Raters read dialog and evidence again each time.",
+    ),
+    "merged": (
+        "Merged",
+        "All responses of an example together. This is quicker, but raters compare them.",
+    ),
+    BOTH: ("Both", "The report then shows how comparing responses changes the answers."),
+    "replicated": (
+        "Separate, twice",
+        "A second set of raters judges each response alone. The report then shows how much two "
+        "sets of raters differ.",
+    ),
+    "all": (
+        "Both, and separate twice",
+        "The report then shows how much of the difference between separate and merged is only "
+        "noise between two sets of raters. This needs three groups of raters.",
+    ),
 }
 LONGEST_SCHEME = 200_000  # characters
 IN_ORDER = ("name", "setups", "n_sampled", "scheme", "own_scheme", "evidence_choice", "arms")
@@ -149,7 +167,7 @@ class StudyForm(forms.Form):
         required=False,
         initial="separate",
         widget=forms.RadioSelect,
-        choices=[(key, explained(key.capitalize(), line)) for key, line in ARM_LINES.items()],
+        choices=[(key, explained(*lines)) for key, lines in ARM_LINES.items()],
     )
     all_raters = forms.BooleanField(label="Every account with the rater role", required=False)
     raters = RatersField(User.objects.none(), label="Raters", required=False)

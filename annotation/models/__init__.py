@@ -1,6 +1,6 @@
 """Judgements by people: studies, raters, units and votes."""
 
-from annotation.models.studies import Arm, Guideline, Rater, Study
+from annotation.models.studies import Arm, Guideline, Rater, Study, arm_name
 from annotation.models.units import (
     Assignment,
     AssignmentQuerySet,
@@ -32,4 +32,5 @@ __all__ = [
     "UnitTarget",
     "Vote",
     "VoteChange",
+    "arm_name",
 ]

@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Left
 
 from accounts.models import Archivable
 from generation.evidence import EvidenceChoice
@@ -23,9 +24,9 @@ class Study(Archivable):
         CLOSED = "closed"
 
     class Mixing(models.TextChoices):
-        """The random part of a study with both arms: the order of arms, or each rater's arm."""
+        """The random part of a study with several arms: the order of arms, or each rater's arm."""
 
-        ORDER = "order", "both arms for everybody, in random order"
+        ORDER = "order", "all arms for everybody, in random order"
         RATERS = "raters", "each rater in one arm, at random"
 
     class MergedLayout(models.TextChoices):
@@ -140,31 +141,55 @@ class Study(Archivable):
 
     @property
     def is_split_into_groups(self) -> bool:
-        """Whether raters are in two groups, so that no rater meets a response in both arms."""
-        return len(self.arms.all()) == 2 and not self.may_meet_both_arms
+        """Whether raters are in groups, so that no rater meets a response in two of the arms."""
+        return self.n_groups > 1
 
     @property
     def n_groups(self) -> int:
-        return 2 if self.is_split_into_groups else 1
+        """The number of groups of raters: one for each arm.
+
+        If raters may judge a response alone and merged, the merged arm needs no group of its own.
+        The two separate arms always have different raters.
+        """
+        kinds = {arm.kind for arm in self.arms.all()}
+        if self.may_meet_both_arms:
+            kinds -= {Arm.Kind.MERGED}
+        return max(1, len(kinds))
 
 
 class Arm(models.Model):
-    """One way of showing responses in a study: each one alone, or all of an example together."""
+    """One way of showing responses in a study: each one alone, or all of an example together.
+
+    The second separate arm is a replicate: other raters judge the same responses, each one alone.
+    So the effect of merging can be told from the noise between two sets of raters.
+    """
 
     class Kind(models.TextChoices):
+        """The kinds of arms, in the order in which they are shown everywhere."""
+
         SEPARATE = "separate"
+        SEPARATE_2 = "separate_2", "Second separate"
         MERGED = "merged"
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="arms")
-    kind = models.CharField(max_length=8, choices=Kind)
+    kind = models.CharField(max_length=10, choices=Kind)
     n_units = models.PositiveIntegerField(default=0)  # planned so far
 
     class Meta:
-        ordering = ["-kind"]  # separate before merged
+        # In the order of `Kind`: the s of both separate arms comes before the m of merged.
+        ordering = [Left("kind", 1).desc(), "kind"]
         constraints = [models.UniqueConstraint(fields=["study", "kind"], name="arm_once_per_study")]
 
     def __str__(self) -> str:
-        return self.kind
+        return arm_name(self.kind)
+
+
+def arm_name(kind: str) -> str:
+    """Return the name of a kind of arm in a sentence: 'second separate' for separate_2.
+
+    What is no kind of arm is returned as it is.
+    """
+    return str(dict(Arm.Kind.choices).get(kind, kind)).lower()
 
 
 class Guideline(models.Model):
@@ -193,7 +218,7 @@ class Rater(models.Model):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
     )
-    # With two arms, the group decides which examples the rater meets in which arm (see
+    # With several arms, the group decides which examples the rater meets in which arm (see
     # `planning.group_of`).
     group = models.PositiveSmallIntegerField(default=0)
     is_excluded = models.BooleanField(default=False)

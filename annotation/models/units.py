@@ -182,12 +182,13 @@ class Assignment(models.Model):
 class Exposure(models.Model):
     """One target that a rater was given in a unit. They never get it again, whatever they did.
 
-    `scope` is empty if the study forbids meeting a response in both arms, else the arm's kind.
+    `scope` is empty if the study forbids meeting a response in both arms. Else it is merged in the
+    merged arm, and separate in both separate arms.
     """
 
     rater = models.ForeignKey(Rater, models.RESTRICT, related_name="exposures")
     target = models.ForeignKey(Target, models.CASCADE, related_name="exposures")
-    scope = models.CharField(max_length=8, choices=Arm.Kind, blank=True)
+    scope = models.CharField(max_length=10, choices=Arm.Kind, blank=True)
     unit = models.ForeignKey(Unit, models.CASCADE, related_name="exposures")
 
     class Meta:

@@ -87,7 +87,7 @@ def _claim_free_slot(rater: Rater) -> Assignment | None:
             raise _TakenBySomebodyElse
         return None
     with connection.cursor() as cursor:
-        scope = "annotation_arm.kind" if study.may_meet_both_arms else "''"
+        scope = SCOPE_OF_ARM if study.may_meet_both_arms else "''"
         lock = "FOR SHARE OF rater" if connection.features.has_select_for_update_of else ""
         cursor.execute(EXPOSE.format(scope=scope, lock=lock), [assignment.unit_id, rater.pk])
         if cursor.rowcount == 0:
@@ -111,6 +111,8 @@ GOLD = "AND unit_id IN (SELECT id FROM annotation_unit WHERE is_gold)"
 FROM_START = f"""
     AND turn = (SELECT turn {FREE_SLOTS} ORDER BY turn, key LIMIT 1) AND key >= %(start)s
 """
+# The two separate arms are one scope: their raters differ, also if a rater may meet both arms.
+SCOPE_OF_ARM = "CASE WHEN annotation_arm.kind = 'merged' THEN 'merged' ELSE 'separate' END"
 # A rater who is taken out at the same moment is exposed to nothing and gives the slot back: the
 # claim and the taking out wait for each other at the rater's row.
 EXPOSE = """

@@ -110,8 +110,13 @@ def _check(plan: StudyPlan) -> None:
             "No setup is chosen. Choose at least one, because responses of setups are rated."
         )
     if not plan.arms:
-        raise StudyError("No arm is chosen. Choose one arm or both.")
-    if Arm.Kind.MERGED in plan.arms and scheme.target == "citation":
+        raise StudyError("No arm is chosen. Choose at least one arm.")
+    if Arm.Kind.SEPARATE_2 in plan.arms and Arm.Kind.SEPARATE not in plan.arms:
+        raise StudyError(
+            "The second separate arm repeats the separate arm with other raters. Choose the "
+            "separate arm too."
+        )
+    if set(plan.arms) != {Arm.Kind.SEPARATE} and scheme.target == "citation":
         raise StudyError("Citations are rated one by one. Choose only the separate arm.")
     if plan.raters_per_unit % 2 == 0 and scheme.target == "response":
         raise StudyError(

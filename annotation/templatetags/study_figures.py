@@ -4,9 +4,11 @@ from collections.abc import Mapping
 
 from django import template
 
+from annotation.models import arm_name
 from annotation.planning import GroupNeed
 
 register = template.Library()
+register.filter(arm_name)
 
 
 @register.filter

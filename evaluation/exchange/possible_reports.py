@@ -77,7 +77,9 @@ USES = (
         lambda c: bool(c.arms and c.setups),
         "votes to compare the scores of metrics with",
     ),
-    Use("Merged against separate", lambda c: len(c.arms) > 1, "votes of both arms"),
+    Use(
+        "Merged against separate", lambda c: {"separate", "merged"} <= c.arms, "votes of both arms"
+    ),
     Use("Comparison of setups and trade-offs", lambda c: len(c.setups) > 1, "two setups"),
     Use(
         "Recall of retrieval",

@@ -90,18 +90,20 @@ def simulated_votes(
     random: Random,
     *,
     is_merged_too: bool,
+    is_repeated: bool = False,
     raters_per_unit: int = 5,
 ) -> Iterator[SimulatedVote]:
     """Yield the votes of a whole study, `raters_per_unit` for each response and arm.
 
     Args:
         responses: responses to one example come together; in the merged arm they are one unit.
-        is_merged_too: whether there is a merged arm. No rater gets a response in both arms.
+        is_merged_too: whether there is a merged arm.
+        is_repeated: whether there is a second separate arm. No rater gets a response in two arms.
 
     Raises:
         ValueError: there are too few raters, or a question has other answers than yes and no.
     """
-    n_needed = raters_per_unit * (2 if is_merged_too else 1)
+    n_needed = raters_per_unit * (1 + is_merged_too + is_repeated)
     if len(raters) < n_needed:
         raise ValueError(f"{len(raters)} raters; expected {n_needed} or more")
     n_units: Counter[tuple[str, str]] = Counter()  # arm and rater → units
@@ -118,8 +120,13 @@ def simulated_votes(
         merged = panel("merged", raters) if is_merged_too else []
         others = [rater for rater in raters if rater not in merged]
         for response in unit:
-            for rater in panel("separate", others):
+            first = panel("separate", others)
+            for rater in first:
                 yield from _votes(scheme, response, rater, random)
+            left = [rater for rater in others if rater not in first]
+            for rater in panel("separate_2", left) if is_repeated else ():
+                for vote in _votes(scheme, response, rater, random):
+                    yield vote._replace(arm="separate_2")
         for rater in merged:
             shown = random.sample(unit, len(unit))
             for position, response in enumerate(shown, start=1):

@@ -38,7 +38,7 @@ from generation.records import (
     VoteRecord,
 )
 
-ARMS = ("separate", "merged")
+ARMS = ("separate", "separate_2", "merged")
 LONGEST_QUESTION = 64
 LONGEST_LABEL = 500
 LONGEST_RELATION = 300

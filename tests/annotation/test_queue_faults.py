@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 from django.db import connection, transaction
+from django.db.models import Count
 
 from annotation.models import Assignment, Rater, Study, Vote
 from annotation.ordering import start_of
@@ -65,6 +66,35 @@ def test_twenty_raters_at_once_fill_five_slots_again_and_again(tmp_path):
 
     for number in range(20):
         rush(dataset, number)
+
+
+@pytest.mark.faults
+@pytest.mark.both(transaction=True)
+@pytest.mark.parametrize("may_meet", [False, True])
+def test_twenty_raters_at_once_keep_both_separate_arms_apart(tmp_path, may_meet):
+    study = opened(
+        material(tmp_path, n_examples=6),
+        scheme="SSA",
+        raters=20,
+        arms=["separate", "separate_2", "merged"],
+        may_meet_both_arms=may_meet,
+    )
+
+    at_once(*[partial(_rate_until_none_is_left, rater) for rater in raters_of(study)])
+
+    assert not Assignment.objects.filter(submitted_at=None).exists()
+    alone = Vote.objects.filter(arm__study=study).exclude(arm__kind="merged").order_by()
+    of_rater = alone.values("target", "rater").annotate(n=Count("arm", distinct=True))
+    assert not of_rater.filter(n__gt=1).exists()
+    promises = broken_promises(study)
+    promises.pop("responses rated in both arms by one rater", 0)  # may_meet: alone and merged
+    assert promises == {}
+
+
+def _rate_until_none_is_left(rater: Rater) -> None:
+    slots = Assignment.objects.filter(study=rater.study_id, group=rater.group)
+    while slots.filter(submitted_at=None).exists():
+        rate_next(rater)
 
 
 @pytest.mark.both(transaction=True)

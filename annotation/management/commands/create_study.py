@@ -52,7 +52,8 @@ class Command(BaseCommand):
             nargs="+",
             default=[Arm.Kind.SEPARATE.value],
             choices=Arm.Kind.values,
-            help="How raters see the responses. Default: separate.",
+            help="How raters see the responses. With separate_2, other raters judge each response "
+            "alone once more. Default: separate.",
         )
         parser.add_argument(
             "--raters",
@@ -108,7 +109,7 @@ def _plan(name: str, scheme: Mapping[str, Any], options: Mapping[str, Any]) -> S
         dataset=dataset,
         scheme=scheme,
         setups=_setups(dataset, options["setups"]),
-        arms=[kind for kind in (Arm.Kind.SEPARATE, Arm.Kind.MERGED) if kind in options["arms"]],
+        arms=[kind for kind in Arm.Kind.values if kind in options["arms"]],
         **(usual | given_from(StudyPlan, options, called=CALLED)),
     )
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from annotation.forms.setup import StudyForm
 from annotation.models import Study
 from annotation.schemes import built_in_schemes
 from tests.annotation.planned import (
@@ -97,6 +98,21 @@ def test_every_choice_of_the_form_is_kept(researcher, dataset, raters):
     assert study.introduction == "An hour or two."
     assert study.text_format == "markdown"
     assert {rater.code for rater in study.raters.all()} == {"R-1", "R-4"}
+
+
+@pytest.mark.parametrize(
+    ("arms", "kinds"),
+    [
+        ("replicated", ["separate", "separate_2"]),
+        ("all", ["separate", "separate_2", "merged"]),
+    ],
+)
+def test_the_separate_arm_can_be_repeated(researcher, dataset, arms, kinds):
+    plan_it(researcher, dataset, arms=arms)
+
+    study = Study.objects.get()
+    assert [arm.kind for arm in study.arms.all()] == kinds
+    assert StudyForm(dataset, study=study).initial["arms"] == arms
 
 
 def test_all_raters_means_everybody_with_the_role_who_may_sign_in(researcher, dataset, raters):

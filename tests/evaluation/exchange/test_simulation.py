@@ -174,3 +174,29 @@ def test_other_than_yes_no_questions_are_refused():
 
     with pytest.raises(ValueError, match="has ordinal answers"):
         simulated_answers(quality, {}, 1.0, 0.0, Random(1))
+
+
+def test_no_simulated_rater_gets_a_response_in_two_of_three_arms():
+    random = Random(8)
+    raters = simulated_raters(15, random)
+
+    votes = list(
+        simulated_votes(SSA, judged(20), raters, random, is_merged_too=True, is_repeated=True)
+    )
+
+    by_arm: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for vote in votes:
+        by_arm[vote.response, vote.arm].add(vote.rater)
+    for response in {response for response, _ in by_arm}:
+        arms = [by_arm[response, arm] for arm in ("separate", "separate_2", "merged")]
+        assert [len(panel) for panel in arms] == [5, 5, 5]
+        assert len(set.union(*arms)) == 15
+    assert {vote.arm for vote in votes if vote.position is None} == {"separate", "separate_2"}
+
+
+def test_a_replicate_needs_a_panel_of_its_own():
+    random = Random(8)
+    raters = simulated_raters(14, random)
+
+    with pytest.raises(ValueError, match="expected 15 or more"):
+        list(simulated_votes(SSA, [], raters, random, is_merged_too=True, is_repeated=True))
