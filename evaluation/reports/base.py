@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from django.db.models import Count, Q
 
-from annotation.models import Arm, Rater, Study, Vote
+from annotation.models import Arm, Rater, Study, Vote, arm_name
 from annotation.schemes import Question, load_scheme
 from evaluation.reports.columns import Column, Format
 from evaluation.reports.estimates import signature_of
@@ -84,7 +84,7 @@ class Choices(NamedTuple):
         if self.setup:
             said += f", setup {self.setup} only"
         if self.truth != Arm.Kind.SEPARATE:
-            said += f", truth of the {self.truth} arm"
+            said += f", truth of the {arm_name(self.truth)} arm"
         if self.adjudicated:
             said += ", metrics compared with adjudicated decisions where there are any"
         return said
@@ -133,6 +133,7 @@ def signature(
     counts: Sequence[ArmCounts],
     *,
     has_labels: bool = False,
+    more: str = "",
 ) -> str:
     """Return every choice that changes a report's numbers, with a hash of the data, in one line.
 
@@ -143,11 +144,13 @@ def signature(
         counts: the counted votes of each arm.
         has_labels: whether the report is made from yes and no. Then the signature also states the
             conditions for a yes.
+        more: another choice of the report; "" for none.
     """
     return signature_of(
         report,
         str(choices),
         *_of_study(study, has_labels=has_labels),
+        more,
         data="+".join(of_arm.data_hash for of_arm in counts),
         seed=study.seed,
     )

@@ -39,6 +39,14 @@ REASONS = {
         "agreement and rater scores use only items that always get all raters",
     ),
     "rated_in_one_arm": ("responses rated in one arm only", "there is nothing to compare with"),
+    "replicate_undecided": (
+        "labels undecided in one of the arms",
+        "the second separate arm is compared only where every arm has a label",
+    ),
+    "not_rated_in_every_arm": (
+        "responses that some arm has not rated",
+        "the second separate arm is compared on the same responses as the merged arm",
+    ),
     "undecidable_questions": (
         "questions without a yes and a no",
         "none of their labels means yes or no",

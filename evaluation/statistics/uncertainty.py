@@ -44,6 +44,12 @@ def accuracy_statistics(truth: Floats, label: Floats) -> Floats:
     return np.column_stack([both & (truth == label), both]).astype(np.float64)
 
 
+def disagreement_statistics(truth: Floats, label: Floats) -> Floats:
+    """Return whether two labels differ and whether both are decided, per item: (n_items, 2)."""
+    same = accuracy_statistics(truth, label)
+    return np.column_stack([same[:, 1] - same[:, 0], same[:, 1]])
+
+
 def mcnemar_p(n_up: int, n_down: int) -> float:
     """Return the p-value of McNemar's exact test, two-sided; 1 without discordant pairs.
 

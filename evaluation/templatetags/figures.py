@@ -7,6 +7,7 @@ from typing import Any
 from django import template
 from django.http import QueryDict
 
+from annotation.models import arm_name
 from annotation.schemes import Question, Scale, Scheme
 from evaluation.reports.columns import Estimate, Format
 from evaluation.reports.exclusions import reason_text
@@ -25,6 +26,7 @@ from generation.amounts import UNDEFINED
 
 register = template.Library()
 for write in (
+    arm_name,
     coefficient,
     decimal,
     reason_text,

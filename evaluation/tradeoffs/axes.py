@@ -262,8 +262,8 @@ def _of_study(study: Study) -> Iterable[Axis]:
             if rule.why:
                 continue
             key = f"{study.slug}/{arm.kind}/{question.key}"
-            parts = f"Raters: {question.key}", study.name, f"{arm.kind} arm"
-            said = f"raters of {study.name}, {arm.kind} arm, {question.key}: {rule.description}"
+            parts = f"Raters: {question.key}", study.name, f"{arm} arm"
+            said = f"raters of {study.name}, {arm} arm, {question.key}: {rule.description}"
             yield Axis(key, parts, said, None, arm, question)
 
 

@@ -40,7 +40,7 @@ def names_among(axes: Sequence[Axis]) -> list[str]:
     for axis in axes:
         parts, signature = axis.parts, axis.run.full_signature if axis.run else ""
         if axis.arm and axis.question:
-            parts = axis.question.key, f"{axis.arm.kind} arm", studies[axis.arm.study.name]
+            parts = axis.question.key, f"{axis.arm} arm", studies[axis.arm.study.name]
         named.append((", ".join(parts), signature))
     return distinct_names(named)
 

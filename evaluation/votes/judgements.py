@@ -61,7 +61,7 @@ def judgements(responses: Iterable[Response]) -> dict[int, list[TargetJudgement]
     votes = (
         Vote.objects.filter(target__response__in=responses)
         .select_related("arm__study", "rater", "target__citation")
-        .order_by("arm__study", "-arm__kind", whole_first, "rater__code")
+        .order_by("arm__study", "arm", whole_first, "rater__code")
     )
     flags = Flag.objects.filter(response__in=responses).select_related("arm__study", "rater")
     grouped: dict[tuple[int, int, int | None], list[Vote]] = defaultdict(list)

@@ -99,8 +99,9 @@ def _of_question(
     ceilings: dict[str, Floats] = {}
     if not rule.why:
         full = votes * is_full[:, np.newaxis]  # items without votes are not compared
-        if len(arms) == 2:
-            ceilings["merged"] = _merged_ceiling(study, question, of_arm, arms)
+        merged = _merged_ceiling(study, question, of_arm, arms)
+        if merged is not None:
+            ceilings["merged"] = merged
         ceilings["halves"] = halves_statistics(full, rule.label_of)
         ceilings["rest"] = rest_statistics(full, rule.label_of)
     labels = np.full(len(votes), math.nan)
@@ -113,9 +114,23 @@ def _of_question(
 
 def _merged_ceiling(
     study: Study, question: Question, of_arm: ArmCounts, arms: Mapping[str, ArmCounts]
-) -> Floats:
-    """Return whether the two arms agree, for the items of the arm taken as truth: (n_items, 2)."""
-    pairs = pairs_of(study, question, arms, numbered_by=Arm.Kind(of_arm.arm.kind))
+) -> Floats | None:
+    """Return whether a separate arm and the merged arm agree, for the items of the truth.
+
+    The separate arm is the truth itself; if the merged arm is the truth, it is the first one. The
+    result has the shape (n_items, 2). It is None if the study has no such two arms.
+    """
+    is_merged = of_arm.arm.kind == Arm.Kind.MERGED
+    separate = next((kind for kind in arms if kind != Arm.Kind.MERGED), None)
+    if separate is None or Arm.Kind.MERGED not in arms:
+        return None
+    pairs = pairs_of(
+        study,
+        question,
+        arms,
+        first=separate if is_merged else of_arm.arm.kind,
+        numbered_by=of_arm.arm.kind,
+    )
     statistics = np.zeros((len(of_arm.items.targets), 2))
-    statistics[pairs.items] = accuracy_statistics(pairs.separate, pairs.merged)
+    statistics[pairs.items] = accuracy_statistics(pairs.first, pairs.second)
     return statistics

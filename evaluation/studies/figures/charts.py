@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from annotation.models import arm_name
 from evaluation.reports.figures.builders import (
     FigureAxis,
     as_percent,
@@ -209,7 +210,7 @@ def scenarios_chart(rows: Sequence[ScenarioRow]) -> Spec | None:
             row.mean,
             100 if is_share else 1,
             question=_words(row.question),
-            arm=row.arm,
+            arm=arm_name(row.arm),
             setup=setups[row.setup],
         )
         for row in rows
@@ -223,9 +224,10 @@ def scenarios_chart(rows: Sequence[ScenarioRow]) -> Spec | None:
     lines = arms if has_panels else [f"{setup}, {arm}" for setup in names for arm in arms]
     for row in values:
         row["line"] = row["arm"] if has_panels else f"{row['setup']}, {row['arm']}"
+    shapes = ["circle", "diamond"] if len(arms) < 3 else ["circle", "triangle-up", "diamond"]
     y = alt.Y("question:N", sort=questions, title=None)
     offset = alt.YOffset("line:N", sort=lines, scale=alt.Scale(paddingOuter=0.6))
-    shape = alt.Shape("arm:N", sort=arms, title="Arm", scale=alt.Scale(range=["circle", "diamond"]))
+    shape = alt.Shape("arm:N", sort=arms, title="Arm", scale=alt.Scale(range=shapes))
     base = alt.Chart(inline(values)).encode(y=y, yOffset=offset)
     if not has_panels:
         base = base.encode(color=alt.Color("setup:N", sort=names, title="Setup"))

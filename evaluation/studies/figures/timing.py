@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from annotation.models import arm_name
 from evaluation.reports.figures.builders import (
     FigureAxis,
     as_vega_lite,
@@ -27,7 +28,7 @@ def time_chart(rows: Sequence[TimeOfArm | SavedTime]) -> Spec | None:
 
     of_arms = [row for row in rows if isinstance(row, TimeOfArm)]
     values = [
-        measured(estimate, 1, arm=row.arm.capitalize(), measure=measure)
+        measured(estimate, 1, arm=arm_name(row.arm).capitalize(), measure=measure)
         for row in of_arms
         for measure, estimate in zip(MEASURES, (row.median_seconds, row.mean_seconds), strict=True)
         if estimate.value is not None

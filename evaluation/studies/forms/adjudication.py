@@ -59,7 +59,7 @@ class WorklistForm(forms.Form):
         known = {
             "run": _run_names(self.runs),
             "question": [(q.key, q.wording) for q in self.scheme.questions],
-            "truth": [(arm.kind, arm.kind) for arm in study.arms.all()],
+            "truth": [(arm.kind, str(arm)) for arm in study.arms.all()],
             "setup": [("", "all setups"), *((s.name, s.name) for s in setups)],
             "status": list(STATUSES.items()),
             "kind": list(KINDS.items()),

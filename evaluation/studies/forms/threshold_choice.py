@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from accounts.http import query_string
-from annotation.models import Arm, Study
+from annotation.models import Arm, Study, arm_name
 from annotation.schemes import load_scheme
 from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.reports.base import Choices
@@ -41,7 +41,9 @@ class ThresholdChoiceForm(forms.Form):
         fields: Any = self.fields
         fields["question"].choices = [(key, key.replace("_", " ")) for key in self.questions]
         fields["family"].choices = [(each.key, _words(each)) for each in self.families]
-        fields["truth"].choices = [(arm, f"majority of the {arm} arm") for arm in self.arms]
+        fields["truth"].choices = [
+            (arm, f"majority of the {arm_name(arm)} arm") for arm in self.arms
+        ]
         fields["hypothesis"].choices = [(key, words.lower()) for key, words in self.hypotheses]
         self.is_valid()
 

@@ -17,7 +17,7 @@ from evaluation.studies.pages.tables import in_order
 from evaluation.studies.reports.agreement import AgreementRow
 from evaluation.studies.reports.ceilings import CEILINGS
 from evaluation.studies.reports.raters import RatersRow
-from evaluation.studies.reports.scenarios import ScenarioRow
+from evaluation.studies.reports.scenarios import ScenarioRow, without_replicate
 from evaluation.studies.reports.study import Figures
 from evaluation.studies.reports.uncertainty import (
     OverAllSetups,
@@ -29,7 +29,11 @@ from evaluation.votes.all_responses import draw_of
 MOST_SETUPS = 4  # setups with a sentence each; of more, the highest and the lowest are named
 # The papers' questions whose key completes the sentence 'Raters found the response …'.
 FOUND = {"attributable", "consistent", "interpretable", "relevant", "sensible", "specific"}
-SEEN = {Arm.Kind.SEPARATE: "alone", Arm.Kind.MERGED: "side by side"}
+SEEN = {
+    Arm.Kind.SEPARATE: "alone",
+    Arm.Kind.SEPARATE_2: "alone",
+    Arm.Kind.MERGED: "side by side",
+}
 
 
 class Finding(NamedTuple):
@@ -52,16 +56,21 @@ class Finding(NamedTuple):
 
 
 def findings(study: Study, scheme: Scheme, figures: Figures) -> list[Finding]:
-    """Return what raters found on each main question, and how far a metric agrees with them."""
+    """Return what raters found on each main question, and how far a metric agrees with them.
+
+    The second separate arm only repeats the separate arm, so the sentences leave it out.
+    """
+    raters = without_replicate(figures.raters.rows)
+    scenarios = without_replicate(figures.scenarios.rows)
     return [
         Finding(
             question.key,
             question.wording,
             [
-                *_of_raters(study, question, figures),
+                *_of_raters(study, question, raters, scenarios, figures.uncertainty.rows),
                 *_of_metrics([r for r in figures.agreement.rows if r.question == question.key]),
             ],
-            _undecided([r for r in figures.scenarios.rows if r.question == question.key]),
+            _undecided([r for r in scenarios if r.question == question.key]),
         )
         for question in scheme.main_questions
     ]
@@ -70,20 +79,26 @@ def findings(study: Study, scheme: Scheme, figures: Figures) -> list[Finding]:
 # --- what raters found ----------------------------------------------------------------------
 
 
-def _of_raters(study: Study, question: Question, figures: Figures) -> Iterator[str]:
-    rows = [row for row in figures.scenarios.rows if row.question == question.key]
+def _of_raters(
+    study: Study,
+    question: Question,
+    raters: Sequence[RatersRow],
+    scenarios: Sequence[ScenarioRow],
+    uncertainty: Sequence[UncertaintyRow],
+) -> Iterator[str]:
+    rows = [row for row in scenarios if row.question == question.key]
     by_setup: dict[str, list[ScenarioRow]] = {}
     for row in rows:
         by_setup.setdefault(row.setup, []).append(row)
     if question.scale.kind == "nominal":
-        yield from _of_answers([r for r in figures.raters.rows if r.question == question.key])
+        yield from _of_answers([r for r in raters if r.question == question.key])
         return
     if len(by_setup) > MOST_SETUPS:
         yield from _of_extremes(question, rows)
     else:
         shifts = {
             row.setup: row
-            for row in figures.uncertainty.rows
+            for row in uncertainty
             if isinstance(row, ShiftOfSetup) and row.question == question.key
         }
         names = short_names(rows)
@@ -91,7 +106,7 @@ def _of_raters(study: Study, question: Question, figures: Figures) -> Iterator[s
             where = f" of {names[setup]}" if len(by_setup) > 1 else ""
             yield _of_setup(study, question, of_setup, shifts.get(setup), where)
     yield from _not_counted(rows)
-    yield from _of_arms(question, figures.uncertainty.rows)
+    yield from _of_arms(question, uncertainty)
 
 
 def _of_setup(

@@ -16,6 +16,7 @@ from evaluation.studies.figures.charts import (
     shifts_chart,
 )
 from evaluation.studies.pages.auto_table import AutoTable
+from evaluation.studies.reports.scenarios import without_replicate
 from evaluation.studies.reports.study import Figures
 
 CHARTS = ("answer", "scenarios", "shifts", "accuracy", "roc", "calibration")
@@ -54,7 +55,8 @@ def chart(name: str, figures: Figures, auto: AutoTable, *, on_page: bool = False
     """Return the specification of one of `CHARTS`, or None when there is nothing to draw."""
     if name == "answer":
         main = figures.overview.main
-        return scenarios_chart([row for row in figures.scenarios.rows if row.question in main])
+        rows = without_replicate(figures.scenarios.rows)
+        return scenarios_chart([row for row in rows if row.question in main])
     if name == "scenarios":
         return scenarios_chart(figures.scenarios.rows)
     if name == "shifts":

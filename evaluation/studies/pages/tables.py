@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Generic, NamedTuple, TypeVar
 
+from annotation.models import Arm
 from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.reports.report import ReportRow
 from evaluation.reports.setups import short_names
@@ -178,6 +179,21 @@ class TimeTable(NamedTuple):
     def timed(self) -> list[TimeOfArm]:
         """The arms in which seconds were recorded."""
         return [row for row in self.arms if row.median_seconds.value is not None]
+
+    @property
+    def usual(self) -> TimeOfArm:
+        """The arm whose time stands for the study: the last timed one that is no replicate."""
+        is_usual = (row for row in reversed(self.timed) if row.arm != Arm.Kind.SEPARATE_2)
+        return next(is_usual, self.timed[-1])
+
+    @property
+    def has_merged(self) -> bool:
+        return any(row.arm == Arm.Kind.MERGED for row in self.arms)
+
+    @property
+    def has_both(self) -> bool:
+        """Whether the study has the two arms between which merging may save time."""
+        return self.has_merged and any(row.arm == Arm.Kind.SEPARATE for row in self.arms)
 
     @property
     def untimed(self) -> list[str]:

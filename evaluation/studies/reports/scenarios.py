@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from string import ascii_uppercase
-from typing import Annotated
+from typing import Annotated, Protocol, TypeVar
 
 import numpy as np
 
-from annotation.models import Study
+from annotation.models import Arm, Study
 from annotation.schemes import Question, load_scheme
 from evaluation.reports.base import (
     USUAL,
@@ -31,6 +31,16 @@ from evaluation.statistics.intervals import Statistic
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts, n_raters
 from generation.models import Setup
+
+
+class RowOfArm(Protocol):
+    """Any row about one arm."""
+
+    @property
+    def arm(self) -> str: ...
+
+
+R = TypeVar("R", bound=RowOfArm)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +73,7 @@ def scenarios_report(
     An assumed answer (`n_assumed`) counts as a no in the mean, and it counts in no other figure.
 
     `raters_report` explains `counts` and `left_out`. Setups are in the order of `setups_in_order`.
-    For each setup, the separate arm comes before the merged arm.
+    For each setup, the arms are in their usual order: separate before merged.
     """
     if counts is None:
         counts = study_counts(study, choices)
@@ -102,10 +112,27 @@ def _warmth(setup: Setup) -> float:
     return math.inf if setup.temperature is None else setup.temperature
 
 
+def without_replicate(rows: Sequence[R]) -> list[R]:
+    """Return rows about arms without the second separate arm, if it repeats the separate arm."""
+    is_repeated = any(row.arm == Arm.Kind.SEPARATE for row in rows)
+    return [row for row in rows if not (is_repeated and row.arm == Arm.Kind.SEPARATE_2)]
+
+
 def scenario_letters(setups: Sequence[Setup], arms: Sequence[str]) -> dict[tuple[str, str], str]:
-    """Return the letter of each (setup, arm): A, B, C, … Z, AA, AB, and so on."""
+    """Return the letter of each (setup, arm): A, B, C, … Z, AA, AB, and so on.
+
+    A second separate arm repeats the scenario of the separate arm: A2 is A with other raters.
+    """
+    repeats = Arm.Kind.SEPARATE_2 if Arm.Kind.SEPARATE in arms else None
+    own = [(setup.name, arm) for setup in setups for arm in arms if arm != repeats]
+    letters = {pair: _letter(place) for place, pair in enumerate(own)}
     pairs = [(setup.name, arm) for setup in setups for arm in arms]
-    return {pair: _letter(place) for place, pair in enumerate(pairs)}
+    return {
+        (setup, arm): f"{letters[setup, Arm.Kind.SEPARATE]}2"
+        if arm == repeats
+        else letters[setup, arm]
+        for setup, arm in pairs
+    }
 
 
 def _letter(place: int) -> str:

@@ -51,7 +51,7 @@ class SavedTime(Judgements):
 
 
 class Times(NamedTuple):
-    """Seconds per judgement in one arm. A dialog has the same number in both arms."""
+    """Seconds per judgement in one arm. A dialog has the same number in all arms."""
 
     seconds: Floats
     dialogs: Ints
@@ -90,7 +90,7 @@ def time_report(
         median = _estimate(found.found, found.resampled, _n_dialogs(of_arm))
         arms.append(replace(row, median_seconds=median))
     rows: list[TimeOfArm | SavedTime] = [*arms]
-    if len(times) == 2:
+    if {Arm.Kind.SEPARATE, Arm.Kind.MERGED} <= times.keys():
         rows.append(_saved(arms, times, resampled))
     left_out = {"judgements_without_seconds": sum(t.n_without for t in times.values())} | left_out
     return Report(study.name, "time", rows, left_out, signature(study, "time", choices, counts))
@@ -160,16 +160,18 @@ def _planned_means(times: Mapping[str, Times]) -> Iterator[Planned[TimeOfArm]]:
 def _saved(
     rows: Sequence[TimeOfArm], times: Mapping[str, Times], resampled: Mapping[str, Floats]
 ) -> SavedTime:
-    """Return the share of the median time that merging saves.
+    """Return the share of the median time that merging saves, compared with the separate arm.
 
     Its interval takes the same resampled dialogs for both arms.
     """
+    compared = (Arm.Kind.SEPARATE, Arm.Kind.MERGED)
+    rows = [row for row in rows if row.arm in compared]
     median = {row.arm: row.median_seconds.value for row in rows}
     separate, merged = median[Arm.Kind.SEPARATE], median[Arm.Kind.MERGED]
     share = math.nan if not separate or merged is None else 1 - merged / separate
     with np.errstate(divide="ignore", invalid="ignore"):  # undefined when a median is 0
         shares = 1 - resampled[Arm.Kind.MERGED] / resampled[Arm.Kind.SEPARATE]
-    both = np.concatenate([of_arm.dialogs for of_arm in times.values()])
+    both = np.concatenate([times[arm].dialogs for arm in compared])
     return SavedTime(
         n_judgements=sum(row.n_judgements for row in rows),
         n_without_seconds=sum(row.n_without_seconds for row in rows),

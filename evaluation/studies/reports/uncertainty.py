@@ -7,7 +7,6 @@ from functools import partial
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annotation.models import Arm, Study
 from annotation.schemes import Question, load_scheme
@@ -17,23 +16,28 @@ from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics import rater_answers
-from evaluation.statistics.intervals import Statistic, share_from
+from evaluation.statistics.intervals import MIX_METHOD, Statistic, share_from
 from evaluation.statistics.labels import label_rule
 from evaluation.statistics.uncertainty import (
     accuracy_statistics,
     contrast_by_dialog,
     direction,
+    disagreement_statistics,
     holm,
     mcnemar_p,
     visible_shift,
 )
 from evaluation.studies.reports.choices import check_choices, usual_choices
+from evaluation.studies.reports.replicate import (
+    ReplicateOfSetup,
+    ReplicateOverAll,
+    replicate_left_out,
+    replicate_rows,
+)
 from evaluation.studies.reports.scenarios import setups_in_order
-from evaluation.votes.arm_pairs import Pairs, pairs_of
+from evaluation.votes.arm_pairs import Bools, Pairs, pairs_of
 from evaluation.votes.counts import ArmCounts
 from generation.models import Setup
-
-Bools = NDArray[np.bool_]
 
 LEVEL = 0.05  # significance level of every test, after Holm's correction
 # Decimal digits to which shifts are compared. Sums of the same numbers in another order differ by
@@ -96,7 +100,7 @@ class ShiftOfSetup(ReportRow):
     test: ShiftTest = ShiftTest()
 
 
-UncertaintyRow = OverAllSetups | ShiftOfSetup
+UncertaintyRow = OverAllSetups | ShiftOfSetup | ReplicateOverAll | ReplicateOfSetup
 
 
 class _Shifts(NamedTuple):
@@ -135,55 +139,69 @@ def uncertainty_report(
 ) -> Report[UncertaintyRow]:
     """Return the differences between the arms: a row per question, then one per question × setup.
 
-    `raters_report` explains `counts` and `left_out`. There are no rows when a study has one arm.
-    `setup` is None in a row over all setups.
+    These compare merged with separate labels. If the study has a second separate arm, rows that
+    compare it with the separate arm follow in the same order. `raters_report` explains `counts` and
+    `left_out`. `setup` is None in a row over all setups.
     """
     if counts is None:
         counts = study_counts(study, choices)
     if left_out is None:
         left_out = votes_left_out(study, counts, choices)
     arms = {of_arm.arm.kind: of_arm for of_arm in counts}
-    said = signature(study, "uncertainty", choices, counts, has_labels=True)
-    if len(arms) < 2:
-        return Report(study.name, "uncertainty", [], {"arms": 2 - len(arms)} | left_out, said)
-
-    setups = [s for s in setups_in_order(study) if choices.setup in ("", s.name)]
     questions = load_scheme(study.scheme).questions
+    setups = [s for s in setups_in_order(study) if choices.setup in ("", s.name)]
+    of_replicate = replicate_rows(study, questions, arms, setups)
+    said = signature(
+        study,
+        "uncertainty",
+        choices,
+        counts,
+        has_labels=True,
+        more=f"merged − replicate: {MIX_METHOD}" if of_replicate else "",
+    )
+    left_out = replicate_left_out(of_replicate, arms) | left_out
+    if n_missing := len({Arm.Kind.SEPARATE, Arm.Kind.MERGED} - arms.keys()):
+        left_out = {"arms": n_missing} | left_out
+        return Report(study.name, "uncertainty", [*of_replicate], left_out, said)
+
+    overall, of_setups = _of_merged(study, questions, arms, setups)
+    left_out = {
+        "undecided": sum(row.n_left_out_undecided for row in overall),
+        "rated_in_one_arm": _n_rated_in_one_arm(arms),
+    } | left_out
+    rows = [*overall, *of_setups, *of_replicate]
+    return Report(study.name, "uncertainty", rows, left_out, said)
+
+
+def _of_merged(
+    study: Study,
+    questions: Sequence[Question],
+    arms: Mapping[str, ArmCounts],
+    setups: Sequence[Setup],
+) -> tuple[list[OverAllSetups], list[ShiftOfSetup]]:
+    """Return the rows that compare merged with separate labels: by question, and by setup too."""
     pairs = {question.key: pairs_of(study, question, arms) for question in questions}
     n_dialogs = arms[Arm.Kind.SEPARATE].items.n_dialogs
-    overall = list(
-        with_estimates(
-            (_over_all_setups(study, each, pairs[each.key]) for each in questions),
-            n_dialogs,
-            seed=study.seed,
-        )
-    )
-    of_setups = list(
-        with_estimates(
-            (_of_setup(study, each, s, pairs[each.key]) for each in questions for s in setups),
-            n_dialogs,
-            seed=study.seed,
-        )
-    )
+    planned = (_over_all_setups(study, each, pairs[each.key]) for each in questions)
+    overall = list(with_estimates(planned, n_dialogs, seed=study.seed))
+    by_setup = (_of_setup(study, each, s, pairs[each.key]) for each in questions for s in setups)
+    of_setups = list(with_estimates(by_setup, n_dialogs, seed=study.seed))
     directions = _directions(study, questions, pairs, setups)
-    rows: list[UncertaintyRow] = [
-        replace(row, direction=of_row) for row, of_row in zip(overall, directions, strict=True)
-    ]
     tests = {
         (row.question, row.setup): test
         for setup in setups
         for row, test in _with_tests([row for row in of_setups if row.setup == setup.name])
     }
-    rows += [replace(row, test=tests[row.question, row.setup]) for row in of_setups]
-    left_out = {
-        "undecided": sum(row.n_left_out_undecided for row in overall),
-        "rated_in_one_arm": _n_rated_in_one_arm(arms),
-    } | left_out
-    return Report(study.name, "uncertainty", rows, left_out, said)
+    return (
+        [replace(row, direction=of_row) for row, of_row in zip(overall, directions, strict=True)],
+        [replace(row, test=tests[row.question, row.setup]) for row in of_setups],
+    )
 
 
 def _n_rated_in_one_arm(arms: Mapping[str, ArmCounts]) -> int:
-    separate, merged = (set(of_arm.items.responses.tolist()) for of_arm in arms.values())
+    separate, merged = (
+        set(arms[kind].items.responses.tolist()) for kind in (Arm.Kind.SEPARATE, Arm.Kind.MERGED)
+    )
     return len(separate ^ merged)
 
 
@@ -192,8 +210,8 @@ def _n_rated_in_one_arm(arms: Mapping[str, ArmCounts]) -> int:
 
 def _over_all_setups(study: Study, question: Question, pairs: Pairs) -> Planned[OverAllSetups]:
     rule = label_rule(question, study.settings)
-    same = accuracy_statistics(pairs.separate, pairs.merged)
-    differ = np.column_stack([same[:, 1] - same[:, 0], same[:, 1]])
+    same = accuracy_statistics(pairs.first, pairs.second)
+    differ = disagreement_statistics(pairs.first, pairs.second)
     make = partial(
         OverAllSetups,
         question=question.key,
@@ -330,7 +348,7 @@ def _of_setup(
     study: Study, question: Question, setup: Setup, pairs: Pairs
 ) -> Planned[ShiftOfSetup]:
     here = (pairs.setups == setup.pk) & pairs.is_decided
-    separate, merged = pairs.separate[here], pairs.merged[here]
+    separate, merged = pairs.first[here], pairs.second[here]
     make = partial(
         ShiftOfSetup,
         question=question.key,
@@ -366,11 +384,12 @@ def _with_tests(rows: Sequence[ShiftOfSetup]) -> Iterator[tuple[ShiftOfSetup, Sh
 UNCERTAINTY = ReportKind(
     key="uncertainty",
     title="Merged against separate",
-    lede="Compares the answers in the merged arm with those in the separate arm.",
+    lede="Compares the answers in the merged arm with those in the separate arm. With a second "
+    "separate arm, it also compares two sets of raters who judged the same responses alone.",
     about=Study,
     choices=Choices,
     make=uncertainty_report,
     usual=usual_choices,
     check=check_choices,
-    rows=(OverAllSetups, ShiftOfSetup),
+    rows=(OverAllSetups, ShiftOfSetup, ReplicateOverAll, ReplicateOfSetup),
 )

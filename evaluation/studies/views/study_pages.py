@@ -20,6 +20,7 @@ from evaluation.studies.pages.answer import findings, rests_on
 from evaluation.studies.pages.auto_table import AutoTable, auto_table_of
 from evaluation.studies.pages.exclusions import left_out_lines
 from evaluation.studies.pages.plots import page_plots
+from evaluation.studies.pages.replicate import replicate_table
 from evaluation.studies.pages.sub_pages import (
     MERGED,
     METHODS,
@@ -152,6 +153,7 @@ def _merged(
     scenarios = scenario_table(figures.scenarios.rows, figures.by_setup.rows).scenarios
     return {
         "merged": shift_table(figures.uncertainty.rows, scenarios),
+        "replicate": replicate_table(figures.uncertainty.rows, figures.overview.main),
         "times": time_table(figures.time.rows, figures.position.rows),
         "time_reports": ("time", "position"),
     }

@@ -39,12 +39,15 @@ def votes(**answers: str) -> dict[str, dict[str, list[str]]]:
 COOL = {"model": "m", "temperature": 0.0}
 WARM = {"model": "m", "temperature": 0.7}
 WORDS = {"y": "yes", "n": "no"}
+RATERS_OF = {"separate": "w", "separate_2": "v", "merged": "m"}  # arm → how its codes begin
+THREE_ARMS = tuple(RATERS_OF)
 
 
 def two_arms(
     folder: Path,
-    answers: Mapping[str, tuple[str, str]],
+    answers: Mapping[str, tuple[str, ...]],
     *,
+    arms: Sequence[str] = ("separate", "merged"),
     setups: Mapping[str, Any] | None = None,
     better: str | None = "yes",
     scale: Any = "yes_no",
@@ -55,14 +58,14 @@ def two_arms(
     """Import votes on one question `q`: response → answers in the separate and in the merged arm.
 
     Answers are one letter or digit per rater: w1, w2, … in the separate arm, m1, m2, … in the
-    merged arm.
+    merged arm, and with `THREE_ARMS` v1, v2, … in the second separate arm.
     A response has an example and a dialog of its own, unless `dialogs` names one.
     """
     setups, dialogs = setups or {}, dialogs or {}
     given = [
-        vote_row(response, f"{prefix}{number}", WORDS.get(letter, letter), "q", arm=arm)
+        vote_row(response, f"{RATERS_OF[arm]}{number}", WORDS.get(letter, letter), "q", arm=arm)
         for response, by_arm in answers.items()
-        for prefix, arm, letters in zip("wm", ("separate", "merged"), by_arm, strict=True)
+        for arm, letters in zip(arms, by_arm, strict=True)
         for number, letter in enumerate(letters, start=1)
     ]
     outcome = import_rows(
