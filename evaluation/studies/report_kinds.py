@@ -5,8 +5,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from annotation.models import Study
 from evaluation.reports.figures.themes import Spec
-from evaluation.reports.registry import register
+from evaluation.reports.registry import ReportKind, register
 from evaluation.studies.figures.charts import scenarios_chart, shifts_chart
 from evaluation.studies.figures.comparison import comparison_chart, system_correlation_chart
 from evaluation.studies.figures.few_labels import few_labels_chart
@@ -20,7 +21,7 @@ from evaluation.studies.reports.study import ON_PAGE
 from evaluation.studies.reports.system_correlation import SYSTEM_CORRELATION
 from evaluation.studies.reports.threshold_choice import THRESHOLD_CHOICE
 
-ON_REQUEST = (
+ON_REQUEST: Sequence[ReportKind[Study, Any]] = (
     replace(PREDICTION_POWERED, figure=few_labels_chart),
     replace(COMPARISON, figure=comparison_chart),
     replace(SYSTEM_CORRELATION, figure=system_correlation_chart),
@@ -35,5 +36,5 @@ FIGURES: Mapping[str, Callable[[Sequence[Any]], Spec | None]] = {
 for kind in ON_PAGE:
     register(replace(kind, make=partial(as_on_page, kind), figure=FIGURES.get(kind.key)))
 register(THRESHOLD_CHOICE, replace(PLAN, figure=plan_chart))
-for kind in ON_REQUEST:
-    register(replace(kind, make=partial(cached_report, kind)))
+for asked in ON_REQUEST:
+    register(replace(asked, make=partial(cached_report, asked)))

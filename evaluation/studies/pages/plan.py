@@ -1,13 +1,14 @@
 """The contents of the page of a plan: the answer in sentences, and a table for each choice."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from annotation.forms.setup import BOTH
 from evaluation.reports.formats import texts_of
 from evaluation.reports.numbers import percent
 from evaluation.reports.page_table import Head, PageCell, page_tables
 from evaluation.reports.report import Report
-from evaluation.studies.reports.plan import BOTH, FEWEST
+from evaluation.studies.reports.plan import FEWEST
 from evaluation.studies.reports.plan_choices import PlanChoices
 from evaluation.studies.reports.plan_rows import (
     AnyPlanRow,
@@ -139,7 +140,8 @@ def _table(
     report: Report[AnyPlanRow], kind: type[DesignRow], planned: DialogsDesign, *, can_plan: bool
 ) -> PlanTable:
     title, lede = TITLES[kind]
-    rows: Sequence[DesignRow] = [row for row in report.rows if isinstance(row, kind)]
+    rows = [row for row in report.rows if not isinstance(row, AssumptionRow)]
+    rows = [row for row in rows if isinstance(row, kind)]
     if not rows:
         return PlanTable(kind.varied, title, lede, kind.field, [], [])
     of_kind = report._replace(rows=rows)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotation.models import Study
+from annotation.models import Arm, Study
 from annotation.schemes import load_scheme
 from evaluation.models import MetricRun
 from evaluation.reports.base import Choices, study_counts
@@ -175,17 +175,17 @@ def _of_arms(study: Study, people: People, counts: Sequence[ArmCounts]) -> _Comp
     """Return the differences of both arms about the same responses. No metric tells them apart."""
     arms = {each.arm.kind: each for each in counts}
     none = np.zeros(0, np.int64)
-    if len(arms) < 2:
+    if not {Arm.Kind.SEPARATE, Arm.Kind.MERGED} <= arms.keys():
         return _Compared(np.zeros(0), none, none, None, _mean(people.labels))
     pairs = pairs_of(study, people.question, arms)
     everything = np.zeros_like(pairs.setups)
     return _Compared(
-        pairs.merged - pairs.separate,
+        pairs.second - pairs.first,
         everything,
         pairs.dialogs,
         None,
-        _mean(pairs.separate),
-        pooled_correlation(pairs.separate, pairs.merged, everything),
+        _mean(pairs.first),
+        pooled_correlation(pairs.first, pairs.second, everything),
     )
 
 

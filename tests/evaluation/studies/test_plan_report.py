@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.reports.formats import write_report
 from evaluation.reports.registry import CannotReport
-from evaluation.studies.report_kinds import plan_chart
+from evaluation.studies.figures.plan import plan_chart
 from evaluation.studies.reports.plan import PLAN, plan_report
 from evaluation.studies.reports.plan_choices import PlanChoices
 from evaluation.studies.reports.plan_rows import (
