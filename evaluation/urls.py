@@ -152,6 +152,7 @@ urlpatterns = [
         name="adjudicate",
     ),
     path("studies/<slug:slug>/delete/", studies.delete_study, name="delete-study"),
+    path("studies/<slug:slug>/bundle/", studies.download_bundle, name="study-bundle"),
     path("studies/<slug:slug>/export/", studies.export_study, name="export-study"),
     path(
         "studies/<slug:slug>/figures/<slug:name>.<slug:format_key>", figures.figure, name="figure"

@@ -2,11 +2,13 @@
 
 import re
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).parent.parent / "docs"
 ROWS = re.compile(r"(?<=\|---\|---\|---\|---\|\n)(?:\|.*\n)+")
+METHODS = re.compile(r"(?<=## Methods of each report\n\n)[\s\S]*\Z")
 LISTS = re.compile(r"(?<=\| list \| filters \| rows \|\n\|---\|---\|---\|\n)(?:\|.*\n)+")
 PAGING = {"limit", "offset", "cursor"}
 
@@ -17,8 +19,16 @@ def listed(text: str) -> str:
     from evaluation.reports.registry import reports_about
     from generation.models import Dataset
 
-    lists = iter([reports_about(Study), reports_about(Dataset)])
-    return ROWS.sub(lambda _: "".join(map(_row, next(lists))), text)
+    kinds = [reports_about(Study), reports_about(Dataset)]
+    lists = iter(kinds)
+    listed = ROWS.sub(lambda _: "".join(map(_row, next(lists))), text)
+    return METHODS.sub(lambda _: "\n".join(map(_methods, chain(*kinds))), listed)
+
+
+def _methods(kind: Any) -> str:
+    references = "".join(f"- {reference}\n" for reference in kind.methods.texts)
+    text = kind.methods.text.format(resamples="1,000", seed="of the signature")
+    return f"### {kind.title}: `{kind.key}`\n\n{text}\n\n{references}"
 
 
 def _row(kind: Any) -> str:

@@ -1,10 +1,11 @@
 """The API of reports: each declared report has its own address, with its choices as parameters."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException, NotFound, ValidationError
@@ -14,6 +15,7 @@ from rest_framework.views import APIView
 
 from accounts.api import refuse_unknown
 from annotation.models import Study
+from evaluation.reports.manifest import Made, manifest_of
 from evaluation.reports.registry import CannotReport, NotYet, ReportKind, reports_about
 from evaluation.reports.report import columns_of
 from generation.choices.declaration import ChoiceError, fields_of
@@ -47,6 +49,10 @@ def report_addresses() -> Iterable[URLPattern]:
         for kind in kinds:
             view = _view_of(kind, plural)
             yield path(f"{where}/{kind.key}/", view.as_view(), name=f"report-{kind.key}")
+            manifest = _view_of(kind, plural, of_manifest=True)
+            yield path(
+                f"{where}/{kind.key}/manifest/", manifest.as_view(), name=f"manifest-{kind.key}"
+            )
             if kind.former_key:  # The document of the API leaves the former address out.
                 hidden, former = view.as_view(schema=None), kind.former_key
                 yield path(f"{where}/{former}/", hidden, name=f"report-{former}")
@@ -55,10 +61,19 @@ def report_addresses() -> Iterable[URLPattern]:
         yield path(f"{where}/<slug:report>/", nothing, name=f"no-such-report-on-{plural}")
 
 
+class _Described(NamedTuple):
+    """The description of an address in the document of the API."""
+
+    operation: str
+    description: str
+    answer: Any  # a serializer, or a type of the document
+
+
 class _ReportView(APIView):
     """One report: the output of `manage.py report … --format json`, with the same choices."""
 
     kind: ReportKind[Any, Any]
+    has_manifest = False
 
     def answer(self, request: Request, slug: str) -> Answer:
         kind, declared = self.kind, self.kind.choices
@@ -67,13 +82,16 @@ class _ReportView(APIView):
         given = given_in(declared, request.query_params)
         try:
             choices = kind.chosen(subject, given)
-            return Answer(kind.make(subject, choices).as_json())
+            report = kind.make(subject, choices)
         except ChoiceError as error:
             raise ValidationError({error.field: [str(error)]}) from error
         except CannotReport as error:
             raise NotFound(str(error)) from error
         except NotYet as error:
             raise Conflict(str(error)) from error
+        if self.has_manifest:
+            return Answer(manifest_of(subject, [Made(kind, choices, report)]))
+        return Answer(report.as_json())
 
 
 @extend_schema(exclude=True)
@@ -93,18 +111,33 @@ def _columns_said(declared: ReportKind[Any, Any]) -> str:
     return f"Of rows, tables show {said}."
 
 
-def _view_of(declared: ReportKind[Any, Any], plural: str) -> type[APIView]:
-    """Return the view of one report, as the document of the API describes it."""
+def _view_of(
+    declared: ReportKind[Any, Any], plural: str, of_manifest: bool = False
+) -> type[APIView]:
+    """Return the view of one report or of its manifest, as the document of the API describes it."""
+    of = _Described(
+        f"{plural}_report_{declared.key}",
+        f"{declared.lede} The same as `manage.py report {declared.key}`.\n\n"
+        + _columns_said(declared),
+        ReportSerializer,
+    )
+    if of_manifest:
+        of = _Described(
+            f"{plural}_manifest_{declared.key}",
+            f"The manifest of the report {declared.key}. `manage.py reproduce` makes the report "
+            "again from it and an export.",
+            OpenApiTypes.OBJECT,
+        )
 
     class ReportView(_ReportView):
         kind = declared
+        has_manifest = of_manifest
 
         @extend_schema(
-            operation_id=f"{plural}_report_{declared.key}",
-            description=f"{declared.lede} The same as `manage.py report {declared.key}`.\n\n"
-            + _columns_said(declared),
+            operation_id=of.operation,
+            description=of.description,
             parameters=[serializer_of(declared.choices)] if fields_of(declared.choices) else [],
-            responses=ReportSerializer,
+            responses=of.answer,
         )
         def get(self, request: Request, slug: str) -> Answer:
             return self.answer(request, slug)

@@ -4,12 +4,15 @@ from collections.abc import Callable, Sequence
 
 from django.http import Http404, HttpResponse
 
+from annotation.models import Study
 from evaluation.reports.figures.builders import CONTENT_TYPES, chart_file
 from evaluation.reports.figures.themes import Spec
-from evaluation.reports.formats import FORMATS, write_report
+from evaluation.reports.formats import FORMATS, MANIFEST_FILE, write_report
+from evaluation.reports.manifest import Made, as_text, manifest_of
 from evaluation.reports.registry import CannotReport, NotYet
 from evaluation.reports.report import R, Report
 from generation.choices.declaration import ChoiceError
+from generation.models import Dataset
 
 
 def report_file(
@@ -40,6 +43,26 @@ def report_file(
         return figure_file(chart(report.rows), format_key, name)
     content_type, suffix = FORMATS[format_key]
     return attachment(write_report(report, format_key), content_type, f"{name}.{suffix}")
+
+
+def manifest_file(subject: Dataset | Study, make: Callable[[], Made], name: str) -> HttpResponse:
+    """Return the manifest of a report.
+
+    Args:
+        subject: what the report is about.
+        make: the function that makes it.
+        name: the name of the file, without its suffix.
+
+    Raises:
+        Http404: there is nothing to report on.
+    """
+    try:
+        made = make()
+    except (ChoiceError, CannotReport, NotYet) as error:
+        raise Http404(str(error)) from error
+    content_type, suffix = MANIFEST_FILE
+    text = as_text(manifest_of(subject, [made]))
+    return attachment(text, content_type, f"{name}.{suffix}")
 
 
 def figure_file(spec: Spec | None, format_key: str, name: str) -> HttpResponse:

@@ -26,6 +26,9 @@ FORMATS = {
     "markdown": ("text/markdown; charset=utf-8", "md"),
     "json": ("application/json", "json"),
 }
+# A manifest has more than the rows, see `evaluation.reports.manifest`.
+MANIFEST = "manifest"
+MANIFEST_FILE = ("application/json", "manifest.json")
 # Markup is off, so that a name such as 'pilot [/x]' is not taken as an instruction.
 PLAIN: Any = {"markup": False, "emoji": False}
 _RULER = Console(file=io.StringIO(), width=10 * WIDTH, **PLAIN)  # measures, and prints nothing

@@ -11,6 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from django.utils.module_loading import autodiscover_modules
 
 from annotation.models import Study
+from evaluation.reports.methods import NO_METHODS, Methods
 from evaluation.reports.report import Report, ReportRow, columns_of
 from generation.choices.declaration import C, made, values_of
 from generation.models import Dataset
@@ -41,6 +42,7 @@ class ReportKind(Generic[S, C]):
     choices: type[C]  # a named tuple, see `generation.choices`
     make: Callable[[S, C], Report[Any]]
     rows: tuple[type[ReportRow], ...]  # the types that rows may have
+    methods: Methods = NO_METHODS  # how its figures are made; a test asks for it
     usual: Callable[[S], C] | None = None  # the usual choices for a subject; None: the defaults
     # The values that choices may have for a subject, by the name of the choice, each in words.
     known: Callable[[S], Mapping[str, Mapping[str, str]]] | None = None
@@ -48,6 +50,8 @@ class ReportKind(Generic[S, C]):
     check: Callable[[S, C], None] | None = None
     # Prepares what `make` needs but pages do not wait for. Without it `make` may raise NotYet.
     prepare: Callable[[S, C], None] | None = None
+    # The choices with a name in place of each id, so that they mean the same in every database.
+    portable: Callable[[S, C], C] | None = None
     figure: Callable[[Sequence[Any]], dict[str, Any] | None] | None = None  # rows → Vega-Lite
     # Column → function from subject, choices and row to the address of the data behind a figure.
     # The address is "" if there is none.

@@ -6,6 +6,7 @@ from itertools import compress
 from typing import Annotated, Any, Protocol
 
 from evaluation.reports.columns import Column
+from evaluation.reports.local_ids import SetupId
 from evaluation.reports.report import ReportRow
 from generation.grids.cells import USUAL_SETTINGS
 from generation.grids.prompts import PromptError, choices_of, draws
@@ -73,7 +74,7 @@ class SetupColumns(ReportRow):
     """The facts of a setup: the columns of every row about one."""
 
     setup: Annotated[str, Column("Setup")]  # the setup's name
-    setup_id: int
+    setup_id: SetupId
     model: str
     temperature: float | None
     prompt: str

@@ -10,11 +10,12 @@ from django.views.decorators.http import require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, query_string, render_page_or_fragment
 from annotation.models import Study
-from evaluation.reports.downloads import report_file
+from evaluation.reports.downloads import manifest_file, report_file
 from evaluation.reports.figures.themes import page_themes
+from evaluation.reports.formats import MANIFEST
+from evaluation.reports.manifest import Made
 from evaluation.reports.page_table import page_tables
 from evaluation.reports.registry import CannotReport, NotYet, ReportKind, reports_about
-from evaluation.reports.report import Report
 from generation.choices.declaration import ChoiceError, fields_of, values_of
 from generation.choices.forms import ChoicesForm
 from generation.models import Dataset
@@ -48,6 +49,7 @@ def report(request: SignedInRequest, slug: str, report: str, about: About) -> Ht
         said = {name: v for name, v in values_of(choices).items() if v != usual[name]}
         context |= {
             "found": found,
+            "methods": kind.methods.paragraph(found.signature),
             "tables": page_tables(
                 found, {name: partial(lead, subject, choices) for name, lead in kind.leads.items()}
             ),
@@ -68,14 +70,17 @@ def report(request: SignedInRequest, slug: str, report: str, about: About) -> Ht
 def download(
     request: SignedInRequest, slug: str, report: str, format_key: str, about: About
 ) -> HttpResponse:
-    """Download a report with the choices of the address, as a table or as its figure."""
+    """Download a report with the choices of the address: as a table, its figure or a manifest."""
     subject, kind = _subject(about, slug), _kind(about, report)
-    given = _form(request, subject, kind).given
+    given, name = _form(request, subject, kind).given, f"{slug}-{kind.key}"
 
-    def made() -> Report[Any]:
-        return kind.make(subject, kind.chosen(subject, given))
+    def made() -> Made:
+        choices = kind.chosen(subject, given)
+        return Made(kind, choices, kind.make(subject, choices))
 
-    return report_file(made, format_key, f"{slug}-{kind.key}", kind.figure)
+    if format_key == MANIFEST:
+        return manifest_file(subject, made, name)
+    return report_file(lambda: made().report, format_key, name, kind.figure)
 
 
 def _subject(about: About, slug: str) -> Dataset | Study:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 from evaluation.reports.columns import Column, Format
+from evaluation.reports.local_ids import SetupId
 from evaluation.reports.report import ReportRow
 from evaluation.reports.setups import seed_of, setup_columns
 from generation.importers.setups import origin_of, setup_content
@@ -50,7 +51,7 @@ class GroupColumns(ReportRow):
     graph_mark: str
     other_settings: str
     seeds: str
-    setup_ids: list[int]
+    setup_ids: list[SetupId]
     n_runs: Annotated[int, Column("Runs", Format.COUNT)]
 
 

@@ -13,13 +13,14 @@ from django.utils.safestring import SafeString
 from annotation.models import Study
 from evaluation.reports.columns import Column, Format
 from evaluation.reports.figures.builders import CONTENT_TYPES
-from evaluation.reports.formats import FORMATS
+from evaluation.reports.formats import FORMATS, MANIFEST
 from evaluation.reports.registry import ReportKind, all_reports
 from evaluation.reports.report import columns_of
 from generation.models import Dataset
 
 register = template.Library()
-FORMAT_NAMES = {"latex": "LaTeX", "markdown": "Markdown"}  # other names are written in capitals
+# Other names are written in capitals.
+FORMAT_NAMES = {"latex": "LaTeX", "markdown": "Markdown", MANIFEST: "manifest"}
 
 
 @register.simple_tag
@@ -45,15 +46,19 @@ def behind(
 
 
 @register.inclusion_tag("evaluation/reports/_files.html")
-def table_files(view: str, *args: Any, query: str = "") -> dict[str, Any]:
+def table_files(
+    view: str, *args: Any, query: str = "", has_manifest: bool = False
+) -> dict[str, Any]:
     """Return the links to a report as a table, in every format.
 
     Args:
         view: the name of the address of the files; its last argument is the format.
         args: the other arguments of the address.
         query: the choices, beginning with a ?, or "".
+        has_manifest: whether the address has the manifest of the report as well.
     """
-    return {"title": "Table", "files": _files(FORMATS, view, args, query)}
+    formats = [*FORMATS, MANIFEST] if has_manifest else FORMATS
+    return {"title": "Table", "files": _files(formats, view, args, query)}
 
 
 @register.inclusion_tag("evaluation/reports/_files.html")

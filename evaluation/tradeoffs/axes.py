@@ -131,13 +131,14 @@ def find(axes: Sequence[Axis], text: str) -> Axis:
     """Return the axis that a text names: by its key, else by what only one of the axes shows.
 
     Args:
-        text: a key, or a metric or the key of a question, such as 'auto_ais' or 'naturalness'.
+        text: a key, or a metric or the key of a question, such as 'auto_ais' or 'naturalness', or
+            what is said about the axis, which is the same in every database.
 
     Raises:
         LookupError: no axis has this name, or several have; the message lists the axes.
     """
     by_key = [axis for axis in axes if axis.key == text]
-    found = by_key or [axis for axis in axes if _shown(axis) == text]
+    found = by_key or [axis for axis in axes if text in (_shown(axis), axis.said)]
     if len(found) == 1:
         return found[0]
     if found:

@@ -16,6 +16,7 @@ from annotation.schemes import load_scheme
 from evaluation.models import Adjudication, AutoScore
 from evaluation.votes.assumed_answers import assumed_responses
 from evaluation.votes.counts import gold_targets, n_responses
+from evaluation.votes.made_here import CALL_COLUMNS, call_rows, grid_rows, run_row, runs_of
 from generation.importers.dataset_file import DATASET_FILE
 from generation.importers.setups import setup_name
 from generation.importers.spreadsheet import csv_cell
@@ -69,6 +70,10 @@ def export_files(dataset: Dataset, study: Study | None) -> dict[str, Write]:
     if scores.exists():
         columns = _with_if_any(SCORE_COLUMNS, "details", scores, {})
         files["scores.csv"] = lambda out: _write_csv(out, columns, _scores(scores, columns))
+        files["runs.jsonl"] = lambda out: _write_jsonl(out, map(run_row, runs_of(dataset)))
+    if dataset.grids.exists():
+        files["grids.jsonl"] = lambda out: _write_jsonl(out, grid_rows(dataset))
+        files["calls.csv"] = lambda out: _write_csv(out, CALL_COLUMNS, call_rows(dataset))
     if study is None:
         return files
     votes = _exported_votes(study)
@@ -100,11 +105,16 @@ def export_zip(dataset: Dataset, study: Study | None, out: IO[bytes]) -> None:
     """Write an export as a zip."""
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, write in export_files(dataset, study).items():
-            with (
-                archive.open(name, "w", force_zip64=True) as member,
-                io.TextIOWrapper(member, encoding="utf-8", newline="") as text,
-            ):
-                write(text)
+            add_file(archive, name, write)
+
+
+def add_file(archive: zipfile.ZipFile, name: str, write: Write) -> None:
+    """Add a file to a zip, row by row."""
+    with (
+        archive.open(name, "w", force_zip64=True) as member,
+        io.TextIOWrapper(member, encoding="utf-8", newline="") as text,
+    ):
+        write(text)
 
 
 def _write_json(out: IO[str], data: object) -> None:

@@ -20,7 +20,12 @@ FILES = {
     *("evaluation:mapping", "evaluation:import-problems", "evaluation:export-dataset"),
     *("evaluation:retrieval-file", "evaluation:threshold-choice-figure"),
     *("evaluation:threshold-choice-file", "evaluation:votes", "evaluation:disagreements-csv"),
-    *("evaluation:export-study", "evaluation:figure", "evaluation:report"),
+    *(
+        "evaluation:export-study",
+        "evaluation:study-bundle",
+        "evaluation:figure",
+        "evaluation:report",
+    ),
     *("evaluation:report-file-of-study", "evaluation:report-file-of-dataset", "grids:file"),
     *("tradeoffs:figure", "tradeoffs:table", "tradeoffs:methods", "tradeoffs:takeaways-file"),
     *("tradeoffs:comparable-file", "tradeoffs:restricted-file", "tradeoffs:reranking-file"),

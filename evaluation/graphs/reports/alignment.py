@@ -9,6 +9,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from django.db.models import Count, F, Q, Sum
 
+from evaluation.graphs.reports import methods
 from evaluation.graphs.reports.answer_figures import (
     AnswerChoices,
     chosen_setups,
@@ -22,6 +23,7 @@ from evaluation.measures.citation import Mode
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
+from evaluation.reports.local_ids import RunId
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.reports.setups import SetupColumns, setup_columns
@@ -37,7 +39,7 @@ METRIC = "alignment"
 class AlignmentRunColumns(ReportRow):
     """The columns about the run that a row is made from."""
 
-    metric_run: int
+    metric_run: RunId
     scored_by: str
     judge: Annotated[str, Column("Run")]  # its model, or else its backend; "" for an import
     run_signature: str
@@ -254,6 +256,7 @@ ALIGNMENT = ReportKind(
     title="Alignment",
     lede="Gives how often the sentences of each setup support what they cite.",
     about=Dataset,
+    methods=methods.ALIGNMENT,
     choices=AnswerChoices,
     make=lambda dataset, choices: alignment_report(dataset, choices.setup),
     rows=(AlignmentRow,),

@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from evaluation.graphs.reports import methods
 from evaluation.graphs.reports.alignment import Aligned, aligned, aligned_figures, newest_alignment
 from evaluation.graphs.reports.answer_figures import chosen_setups, need_graph, share_figure
 from evaluation.graphs.reports.cited_answers import ROUNDS, CitedAnswers, Rounds, cited_answers
@@ -230,6 +231,7 @@ CITATIONS = ReportKind(
     title="Citations",
     lede="Gives correctness, precision, recall and F1 of the citations of each setup.",
     about=Dataset,
+    methods=methods.CITATIONS,
     choices=CitationChoices,
     make=citations_report,
     rows=(CitationsRow,),

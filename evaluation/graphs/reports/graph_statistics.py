@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Lower, Replace
 
+from evaluation.graphs.reports import methods
 from evaluation.graphs.reports.answer_figures import need_graph
 from evaluation.measures.biographies import (
     BIRTH,
@@ -277,6 +278,7 @@ STATISTICS = ReportKind(
     title="Statistics",
     lede="Describes what the questions about a graph are about.",
     about=Dataset,
+    methods=methods.STATISTICS,
     choices=NoChoices,
     make=lambda dataset, _: statistics_report(dataset),
     rows=(KnownFactRow, ValueRow, CenturyRow, YearRow),

@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from django.db.models import F
 
+from evaluation.graphs.reports import methods
 from evaluation.graphs.reports.alignment import AlignmentRunColumns, run_columns
 from evaluation.graphs.reports.answer_figures import (
     AnswerChoices,
@@ -216,6 +217,7 @@ INCOMPETENCE = ReportKind(
     title="[NA]",
     lede="Gives how well the answers of each setup say what knowledge is missing.",
     about=Dataset,
+    methods=methods.INCOMPETENCE,
     choices=AnswerChoices,
     make=lambda dataset, choices: incompetence_report(dataset, choices.setup),
     rows=(NaRow,),

@@ -6,6 +6,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from evaluation.graphs.reports import methods
 from evaluation.graphs.reports.answer_figures import need_graph
 from evaluation.graphs.reports.citations import (
     CitationChoices,
@@ -236,6 +237,7 @@ DIFFERENCES = ReportKind(
     title="Where the two ways of counting differ",
     lede="Lists the answers that the paper and the authors’ code count differently, and why.",
     about=Dataset,
+    methods=methods.DIFFERENCES,
     choices=DifferenceChoices,
     make=differences_report,
     rows=(DifferenceRow,),

@@ -10,6 +10,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from django.db.models import F
 
+from evaluation.graphs.reports import methods
 from evaluation.graphs.reports.answer_figures import (
     AnswerChoices,
     Counted,
@@ -23,6 +24,7 @@ from evaluation.metrics.text_quality import TextQuality
 from evaluation.models import MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
+from evaluation.reports.local_ids import RunId
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.reports.setups import SetupColumns, setup_columns
@@ -38,7 +40,7 @@ QUALITIES = tuple(key for key, kind in METRICS.items() if issubclass(kind, TextQ
 class JudgeColumns(ReportRow):
     """The judge of a run, and how it was asked. What an import does not say is "" or None."""
 
-    metric_run: int
+    metric_run: RunId
     judge: Annotated[str, Column("Judge")]
     mode: Annotated[str, Column("Mode")]
     repeats: Annotated[int | None, Column("Repeats", Format.COUNT)]
@@ -182,6 +184,7 @@ QUALITY = ReportKind(
     title="Text quality",
     lede="Gives coherence, consistency, fluency and relevance by setup, as a model judges them.",
     about=Dataset,
+    methods=methods.QUALITY,
     choices=AnswerChoices,
     make=lambda dataset, choices: quality_report(dataset, choices.setup),
     rows=(QualityRow,),

@@ -6,6 +6,7 @@ from typing import Annotated, NamedTuple
 from django.urls import reverse
 
 from accounts.http import query_string
+from evaluation.graphs.reports import methods
 from evaluation.graphs.reports.cached_retrieval import cached_graph_retrieval
 from evaluation.graphs.reports.graph_retrieval import HERE, IMPORTED, SourceRow
 from evaluation.reports.registry import CannotReport, ReportKind
@@ -87,6 +88,7 @@ RETRIEVAL = ReportKind(
     title="Retrieval",
     lede="Gives the recall and precision of retrieved passages or sub-graphs.",
     about=Dataset,
+    methods=methods.RETRIEVAL,
     choices=RecallChoices,
     make=_report,
     usual=usual_choices,

@@ -6,7 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.models import Study
-from evaluation.reports.formats import FORMATS, write_report
+from evaluation.reports.formats import FORMATS, MANIFEST, write_report
+from evaluation.reports.manifest import Made, as_text, manifest_of
 from evaluation.reports.registry import CannotReport, ReportKind, all_reports
 from generation.choices.arguments import add_arguments, given_from
 from generation.choices.declaration import ChoiceError
@@ -17,6 +18,7 @@ EXAMPLE = """example:
   manage.py report raters --study pilot --by-setup --format json > pilot.json
   manage.py report agreement --study pilot --truth merged --format latex > agreement.tex
   manage.py report tradeoff --dataset qrecc --attribution auto_ais --sensibleness sensible
+  manage.py report raters --study pilot --format manifest > pilot-raters.manifest.json
   manage.py report citations --help
 """
 
@@ -35,7 +37,9 @@ class Command(BaseCommand):
             )
             of = _about(kind)
             of_report.add_argument(f"--{of}", required=True, metavar="NAME", help="name or slug")
-            of_report.add_argument("--format", choices=["table", *FORMATS], default="table")
+            of_report.add_argument(
+                "--format", choices=["table", *FORMATS, MANIFEST], default="table"
+            )
             add_arguments(of_report, kind.choices)
 
     def handle(self, *, report: str, format: str, **options: Any) -> None:
@@ -50,7 +54,11 @@ class Command(BaseCommand):
             made = kind.make(subject, choices)
         except (ChoiceError, CannotReport) as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(write_report(made, format), ending="")
+        if format == MANIFEST:
+            text = as_text(manifest_of(subject, [Made(kind, choices, made)]))
+        else:
+            text = write_report(made, format)
+        self.stdout.write(text, ending="")
 
 
 def _about(kind: ReportKind[Any, Any]) -> str:

@@ -26,6 +26,7 @@ from evaluation.statistics.human_auto import (
     measures_with_intervals,
     roc_points,
 )
+from evaluation.studies.reports import methods
 from evaluation.studies.reports.adjudicated_labels import decisions_signature, labels_left_out
 from evaluation.studies.reports.ceilings import CeilingColumns, ceiling_columns
 from evaluation.studies.reports.choices import check_choices, usual_choices
@@ -266,6 +267,7 @@ AGREEMENT = ReportKind(
     title="Human–auto agreement",
     lede="Compares the labels of each metric run with those of the raters.",
     about=Study,
+    methods=methods.AGREEMENT,
     choices=Choices,
     make=agreement_report,
     usual=usual_choices,

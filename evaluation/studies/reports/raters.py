@@ -30,6 +30,7 @@ from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, number
 from evaluation.statistics import agreement, rater_answers
 from evaluation.statistics.intervals import Floats, Measure, Statistic
+from evaluation.studies.reports import methods
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts, Ints, n_outside_full_share, n_raters
 
@@ -261,6 +262,7 @@ RATERS = ReportKind(
     title="Raters",
     lede="Gives the mean of each question and the agreement of its raters.",
     about=Study,
+    methods=methods.RATERS,
     choices=Choices,
     make=raters_report,
     usual=usual_choices,

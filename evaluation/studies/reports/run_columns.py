@@ -8,6 +8,7 @@ from django.urls import reverse
 from annotation.models import Study
 from evaluation.models import MetricRun
 from evaluation.reports.columns import Column
+from evaluation.reports.local_ids import RunId
 from evaluation.reports.report import ReportRow
 from evaluation.runs.item_scores import ItemScores
 from evaluation.runs.progress import title_of
@@ -18,7 +19,7 @@ from evaluation.statistics.human_auto import Bools
 class RunColumns(ReportRow):
     """The columns that identify a run."""
 
-    run: int  # the run's id
+    run: RunId  # the run's id
     metric: str
     title: Annotated[str, Column("Metric")]
     model: Annotated[str, Column("Model")]  # the model; the backend, if there is no model

@@ -28,6 +28,7 @@ from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report
 from evaluation.statistics import rater_answers
 from evaluation.statistics.intervals import Statistic
+from evaluation.studies.reports import methods
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts, n_raters
 from generation.models import Setup
@@ -187,6 +188,7 @@ SCENARIOS = ReportKind(
     title="Scenarios",
     lede="Gives the mean of each question by scenario and setup.",
     about=Study,
+    methods=methods.SCENARIOS,
     choices=Choices,
     make=scenarios_report,
     usual=usual_choices,

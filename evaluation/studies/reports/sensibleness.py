@@ -26,6 +26,7 @@ from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.runs.item_scores import ItemScores, ScoresOf, runs_with_scores, scores_of
 from evaluation.statistics.intervals import Floats, Statistic, ratio
+from evaluation.studies.reports import methods
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.studies.reports.run_columns import (
     RunColumns,
@@ -240,6 +241,7 @@ SENSIBLENESS = ReportKind(
     title="Sensibleness by slices",
     lede="Compares sensibleness metrics with the raters, by model and slice.",
     about=Study,
+    methods=methods.SENSIBLENESS,
     choices=Choices,
     make=sensibleness_report,
     usual=usual_choices,

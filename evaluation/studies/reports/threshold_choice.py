@@ -35,6 +35,7 @@ from evaluation.statistics.threshold_choice import (
     nested,
 )
 from evaluation.statistics.uncertainty import accuracy_statistics
+from evaluation.studies.reports import methods
 from evaluation.studies.reports.adjudicated_labels import decisions_signature, labels_left_out
 from evaluation.studies.reports.ceilings import ceiling_columns
 from evaluation.studies.reports.choices import check_choices, usual_choices
@@ -398,6 +399,7 @@ THRESHOLD_CHOICE = ReportKind(
     title="Threshold choice",
     lede="Chooses threshold, flavor and window on some dialogs and reports them on others.",
     about=Study,
+    methods=methods.THRESHOLD_CHOICE,
     choices=ThresholdChoiceOptions,
     make=_chosen_report,
     usual=_usual,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
+from evaluation.reports.local_ids import RunId
 from evaluation.reports.report import ReportRow
 from evaluation.studies.reports.ceilings import CeilingColumns
 from evaluation.studies.reports.run_columns import WithoutScore
@@ -32,7 +33,7 @@ class CandidateRow(ReportRow):
     about: FamilyColumns
     kind: Annotated[str, Column("Kind")] = CANDIDATE
     title: Annotated[str, Column("Title")]
-    run: int
+    run: RunId
     flavor: str | None
     window: int | None
     hypothesis: str | None
@@ -57,7 +58,7 @@ class ChosenCandidate(ReportRow):
     """A candidate with a threshold; None: nothing could be chosen."""
 
     title: str | None
-    run: int | None
+    run: RunId | None
     threshold: float | None
 
 
@@ -79,7 +80,7 @@ class ChosenRow(ReportRow):
     n_candidates: Annotated[int, Column("Candidates", Format.COUNT)]
     n_folds: int | None
     title: Annotated[str | None, Column("Title")]
-    run: int | None
+    run: RunId | None
     threshold: Annotated[float | None, Column("Threshold", Format.THRESHOLD)]
     others: Mapping[str, ChosenCandidate]  # "flattering", "untuned" → the candidate
     lowest_threshold: float | None

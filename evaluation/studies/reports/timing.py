@@ -19,6 +19,7 @@ from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.statistics import rater_answers
 from evaluation.statistics.intervals import Floats, Statistic, percentile_interval
 from evaluation.statistics.timing import medians
+from evaluation.studies.reports import methods
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts, Ints, counted_votes
 
@@ -335,6 +336,7 @@ TIME = ReportKind(
     title="Time",
     lede="Compares how long a judgement takes in each arm.",
     about=Study,
+    methods=methods.TIME,
     choices=Choices,
     make=time_report,
     usual=usual_choices,
@@ -348,6 +350,7 @@ POSITION = ReportKind(
     title="Position",
     lede="Tests whether answers depend on the position at which a response is shown.",
     about=Study,
+    methods=methods.POSITION,
     choices=Choices,
     make=position_report,
     usual=usual_choices,

@@ -27,6 +27,7 @@ from evaluation.statistics.uncertainty import (
     mcnemar_p,
     visible_shift,
 )
+from evaluation.studies.reports import methods
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.studies.reports.replicate import (
     ReplicateOfSetup,
@@ -387,6 +388,7 @@ UNCERTAINTY = ReportKind(
     lede="Compares the answers in the merged arm with those in the separate arm. With a second "
     "separate arm, it also compares two sets of raters who judged the same responses alone.",
     about=Study,
+    methods=methods.UNCERTAINTY,
     choices=Choices,
     make=uncertainty_report,
     usual=usual_choices,

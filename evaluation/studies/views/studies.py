@@ -4,7 +4,13 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from django.contrib import messages
-from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
+from django.http import (
+    FileResponse,
+    Http404,
+    HttpResponse,
+    HttpResponseBase,
+    StreamingHttpResponse,
+)
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -15,11 +21,13 @@ from annotation.models import Study
 from annotation.services.studies import StudyError
 from annotation.study_progress import was_rated
 from evaluation.reports.base import Choices
-from evaluation.reports.downloads import report_file
-from evaluation.reports.formats import FORMATS
+from evaluation.reports.bundle import write_bundle
+from evaluation.reports.downloads import manifest_file, report_file
+from evaluation.reports.formats import FORMATS, MANIFEST
+from evaluation.reports.manifest import Made
 from evaluation.reports.report import Report
 from evaluation.studies.forms.reports import ReportChoicesForm
-from evaluation.studies.reports.cached_figures import report_in
+from evaluation.studies.reports.cached_figures import is_large, report_in
 from evaluation.studies.reports.study import ON_PAGE
 from evaluation.studies.services.studies import delete_study as delete
 from evaluation.studies.views.last_figures import come_back_later, last_figures
@@ -63,9 +71,10 @@ def download_report(
     request: SignedInRequest, slug: str, report: str, format_key: str
 ) -> HttpResponse:
     """Download a report with the choices of the address. It has the rows that the page shows."""
-    if report not in KINDS or format_key not in FORMATS:
+    formats = [*FORMATS, MANIFEST]
+    if report not in KINDS or format_key not in formats:
         raise Http404(
-            f"There is no such file. Reports: {', '.join(KINDS)}. Formats: {', '.join(FORMATS)}."
+            f"There is no such file. Reports: {', '.join(KINDS)}. Formats: {', '.join(formats)}."
         )
     found = get_object_or_404(Study, slug=slug)
     choices = ReportChoicesForm(request.GET, study=found).choices
@@ -74,7 +83,10 @@ def download_report(
     rows = _report(found, report, choices)
     if rows is None:
         return come_back_later()
-    return report_file(lambda: rows, format_key, f"{found.slug}-{report}")
+    name = f"{found.slug}-{report}"
+    if format_key == MANIFEST:
+        return manifest_file(found, lambda: Made(KINDS[report], choices, rows), name)
+    return report_file(lambda: rows, format_key, name)
 
 
 def _report(study: Study, name: str, choices: Choices) -> Report[Any] | None:
@@ -107,6 +119,25 @@ def export_study(request: SignedInRequest, slug: str) -> FileResponse:
     """Download a study with its dataset in the interchange format."""
     found = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
     return _zip(found.dataset, found, found.slug)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download_bundle(request: SignedInRequest, slug: str) -> HttpResponseBase:
+    """Download a study with its dataset, all its reports, and their manifest."""
+    found = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    if is_large(found):
+        return HttpResponse(
+            f"This study is too large for a request. Run: manage.py export {slug} "
+            f"{slug}-bundle.zip --bundle",
+            status=409,
+            content_type="text/plain; charset=utf-8",
+        )
+    name = f"{slug}-bundle.zip"
+    archive = TemporaryFile()  # noqa: SIM115 - FileResponse closes it, and so deletes it
+    write_bundle(found, archive, name)
+    archive.seek(0)
+    return FileResponse(archive, as_attachment=True, filename=name)
 
 
 @require_safe

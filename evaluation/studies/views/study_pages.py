@@ -36,7 +36,8 @@ from evaluation.studies.pages.tables import (
     shift_table,
     time_table,
 )
-from evaluation.studies.reports.study import Figures
+from evaluation.studies.reports.cached_figures import MOST_VOTES_AT_ONCE
+from evaluation.studies.reports.study import ON_PAGE, Figures
 from evaluation.studies.views.last_figures import last_figures
 from evaluation.votes.all_responses import draw_of
 
@@ -184,4 +185,10 @@ def _methods(
     return {
         "left_out": left_out_lines(figures),
         "signatures": [(key, report.signature) for key, report in figures.reports.items()],
+        "methods": [
+            (kind.title, kind.methods.paragraph(figures.reports[kind.key].signature))
+            for kind in ON_PAGE
+        ],
+        "references": list(dict.fromkeys(text for kind in ON_PAGE for text in kind.methods.texts)),
+        "is_large": figures.overview.n_votes > MOST_VOTES_AT_ONCE,
     }

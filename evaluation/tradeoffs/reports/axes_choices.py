@@ -9,7 +9,7 @@ from accounts.http import query_string
 from evaluation.tradeoffs.axes import Axes, axes_of, find, named_axes
 from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.material_cache import cached_material
-from generation.choices.declaration import Choice, ChoiceError
+from generation.choices.declaration import C, Choice, ChoiceError, made, values_of
 from generation.models import Dataset
 
 ByScore = Annotated[bool, Choice("Mean score", help="Mean scores instead of shares labelled yes.")]
@@ -40,6 +40,9 @@ class JudgeChoices(NamedTuple):
     ] = ""
 
 
+_OF_AXES = {*AxesChoices._fields, *JudgeChoices._fields}  # the choices that name an axis
+
+
 def chosen_axes(dataset: Dataset, choices: AxesChoices) -> Axes:
     """Return the axes that are named, or the usual ones where none is named.
 
@@ -68,6 +71,17 @@ def judging_axes(dataset: Dataset, choosing: Axes, judges: JudgeChoices) -> Axes
         except LookupError as error:
             raise ChoiceError(field, str(error)) from error
     return choosing._replace(**found)
+
+
+def portable_axes(dataset: Dataset, choices: C) -> C:
+    """Return choices in which axes are named by what is said about them, not by ids of runs."""
+    axes = axes_of(dataset)
+    said = {
+        name: find(axes, key).said
+        for name, key in values_of(choices).items()
+        if name in _OF_AXES and key
+    }
+    return made(type(choices), values_of(choices) | said)
 
 
 def responses_address(dataset: Dataset, setup: int, axes: Mapping[str, str]) -> str:

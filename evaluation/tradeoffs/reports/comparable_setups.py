@@ -28,7 +28,8 @@ from evaluation.statistics.intervals import Interval, Measure
 from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.material_cache import cached_on_axes
 from evaluation.tradeoffs.pairs import REASONS, ComparablePair, comparable_pairs
-from evaluation.tradeoffs.reports.axes_choices import AxesChoices, material_on
+from evaluation.tradeoffs.reports import methods
+from evaluation.tradeoffs.reports.axes_choices import AxesChoices, material_on, portable_axes
 from evaluation.tradeoffs.titles import setup_title
 from generation.models import Dataset
 
@@ -201,6 +202,8 @@ COMPARABLE = ReportKind(
     title="Comparable setups",
     lede="Compares how pairs of comparable setups move against the curves of equal F1.",
     about=Dataset,
+    methods=methods.COMPARABLE,
+    portable=portable_axes,
     choices=AxesChoices,
     make=lambda dataset, chosen: cached_comparable(material_on(dataset, chosen)),
     rows=(ComparableRow,),

@@ -28,7 +28,8 @@ from evaluation.tradeoffs.recipes import (
     newest_aggregate,
     recipes_of,
 )
-from evaluation.tradeoffs.reports.axes_choices import JudgeChoices, judging_axes
+from evaluation.tradeoffs.reports import methods
+from evaluation.tradeoffs.reports.axes_choices import JudgeChoices, judging_axes, portable_axes
 from evaluation.tradeoffs.selection_bias import NO_MARKS, Marks, marks_of, short_of
 from generation.choices.declaration import Choice, check_known
 from generation.model_sizes import n_parameters
@@ -270,16 +271,20 @@ def _said(axes: Axes) -> str:
 class RecipeReportChoices(NamedTuple):
     """The recipe to report on, and axes that judge it, where they are not those that re-ranked."""
 
-    grid: Annotated[int, Choice("Recipe", help="The id of its grid; 0: the newest.", low=0)] = 0
+    grid: Annotated[
+        str, Choice("Recipe", help="The id or the name of its grid; empty: the newest.")
+    ] = ""
     judges: JudgeChoices = JudgeChoices()
 
 
 def _chosen_report(dataset: Dataset, choices: RecipeReportChoices) -> Report[RecipeRow]:
     """Return the report on a recipe by the axes that its newest aggregate was chosen by."""
-    by_grid = {recipe.grid.pk: recipe for recipe in recipes_of(dataset)}
-    if choices.grid:
+    recipes = recipes_of(dataset)
+    by_grid = {str(recipe.grid.pk): recipe for recipe in recipes}
+    by_name = {recipe.grid.name: recipe for recipe in recipes}
+    if choices.grid and choices.grid not in by_name:
         check_known("grid", choices.grid, by_grid)
-    recipe = by_grid.get(choices.grid) or next(iter(by_grid.values()), None)
+    recipe = (by_grid | by_name).get(choices.grid) or next(iter(recipes), None)
     stored = recipe and newest_aggregate(recipe)
     by_said = {axis.said: axis for axis in axes_of(dataset)}
     choosing = stored and [by_said.get(stored.settings[name]) for name in Axes._fields]
@@ -289,11 +294,20 @@ def _chosen_report(dataset: Dataset, choices: RecipeReportChoices) -> Report[Rec
     return recipe_report(recipe, axes, judging_axes(dataset, axes, choices.judges))
 
 
+def _portable(dataset: Dataset, choices: RecipeReportChoices) -> RecipeReportChoices:
+    """Return the choices with the name of the grid, and with axes as in `portable_axes`."""
+    names = {str(recipe.grid.pk): recipe.grid.name for recipe in recipes_of(dataset)}
+    named = choices._replace(grid=names.get(choices.grid, choices.grid))
+    return portable_axes(dataset, named)
+
+
 RECIPE = ReportKind(
     key="recipe",
     title="Recipe",
     lede="Gives F1, attribution and sensibleness of a recipe by the number of its calls.",
     about=Dataset,
+    methods=methods.RECIPE,
+    portable=_portable,
     choices=RecipeReportChoices,
     make=_chosen_report,
     rows=(RecipeRow,),

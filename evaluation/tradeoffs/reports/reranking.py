@@ -17,6 +17,7 @@ from evaluation.measures.tradeoff_effects import (
 )
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
+from evaluation.reports.local_ids import SetupId
 from evaluation.reports.registry import CannotReport, ReportKind
 from evaluation.reports.report import Report, ReportRow
 from evaluation.statistics.intervals import Floats, Measure, Statistic, share_from
@@ -25,11 +26,13 @@ from evaluation.tradeoffs.choices import chosen_responses
 from evaluation.tradeoffs.dots import Dot
 from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial, material_of
 from evaluation.tradeoffs.pools import Pool, all_pools, best_single, pool_names
+from evaluation.tradeoffs.reports import methods
 from evaluation.tradeoffs.reports.axes_choices import (
     AxesChoices,
     JudgeChoices,
     chosen_axes,
     judging_axes,
+    portable_axes,
     responses_address,
 )
 from evaluation.tradeoffs.selection_bias import Marks, chosen_by, marks_of, short_of
@@ -62,7 +65,7 @@ class RerankedSetup(ReportRow):
     """The setup whose responses are judged."""
 
     setup: str
-    setup_id: int
+    setup_id: SetupId
     label: Annotated[str, Column("Setup")]
     function: str  # the function that chose; "" for a single setup
     n_responses: int
@@ -399,6 +402,8 @@ RERANKING = ReportKind(
     title="Re-ranking",
     lede="Gives the gain of re-ranking over the best and the mean single setup of its pool.",
     about=Dataset,
+    methods=methods.RERANKING,
+    portable=portable_axes,
     choices=RerankingChoices,
     make=_chosen_report,
     rows=(PooledRow, AggregateRow),

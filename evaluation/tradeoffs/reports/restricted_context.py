@@ -25,7 +25,13 @@ from evaluation.tradeoffs.dots import Dot
 from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial, material_of
 from evaluation.tradeoffs.recall_lines import Curves, Mixed, curves_of, mixed_at, restricted_pairs
 from evaluation.tradeoffs.recalls import USUAL_K, Recalls
-from evaluation.tradeoffs.reports.axes_choices import AxesChoices, ByScore, chosen_axes
+from evaluation.tradeoffs.reports import methods
+from evaluation.tradeoffs.reports.axes_choices import (
+    AxesChoices,
+    ByScore,
+    chosen_axes,
+    portable_axes,
+)
 from generation.choices.declaration import Choice, check_known
 from generation.models import Dataset
 from generation.text.prompt_types import MOST_FACTS
@@ -356,6 +362,8 @@ RESTRICTED = ReportKind(
     title="Restricted context",
     lede="Shows what happens if evidence replaces dialog, and what retrieval would change.",
     about=Dataset,
+    methods=methods.RESTRICTED,
+    portable=portable_axes,
     choices=RestrictedChoices,
     make=_chosen_report,
     rows=(RestrictedRow,),

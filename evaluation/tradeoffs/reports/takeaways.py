@@ -42,7 +42,8 @@ from evaluation.tradeoffs.recall_lines import (
     restricted_pairs,
 )
 from evaluation.tradeoffs.recalls import USUAL_K, Recalls
-from evaluation.tradeoffs.reports.axes_choices import AxesChoices, material_on
+from evaluation.tradeoffs.reports import methods
+from evaluation.tradeoffs.reports.axes_choices import AxesChoices, material_on, portable_axes
 from generation.models import Dataset
 from generation.retrieval.dataset_index import can_wait_for_index
 
@@ -264,6 +265,8 @@ TAKEAWAYS = ReportKind(
     title="Takeaways",
     lede="Estimates how changes of a setup change F1, attribution and sensibleness.",
     about=Dataset,
+    methods=methods.TAKEAWAYS,
+    portable=portable_axes,
     choices=AxesChoices,
     make=lambda dataset, chosen: cached_takeaways(material_on(dataset, chosen)),
     rows=(EffectRow,),

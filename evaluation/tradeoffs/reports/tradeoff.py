@@ -9,6 +9,7 @@ from typing import Annotated, NamedTuple
 from evaluation.measures.tradeoff import attribution_from, f1_from, sensibleness_from
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
+from evaluation.reports.local_ids import SetupId
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics.intervals import Measure, Statistic, share_from
@@ -22,10 +23,12 @@ from evaluation.tradeoffs.chart_view import (
 )
 from evaluation.tradeoffs.dots import CLUSTER_TITLES, TOP_RIGHT, Dot
 from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial
+from evaluation.tradeoffs.reports import methods
 from evaluation.tradeoffs.reports.axes_choices import (
     AxesChoices,
     ByScore,
     material_on,
+    portable_axes,
     responses_address,
 )
 from evaluation.tradeoffs.selection_bias import Marks, chosen_by, marks_of, short_of
@@ -41,7 +44,7 @@ class DotColumns(ReportRow):
     """The facts about a setup, apart from its figures."""
 
     setup: str  # name of the setup
-    setup_id: int
+    setup_id: SetupId
     model: Annotated[str, Column("Model")]
     temperature: Annotated[float | None, Column("Temperature", Format.TEMPERATURE)]
     prompt: str
@@ -272,6 +275,8 @@ TRADEOFF = ReportKind(
     title="Trade-off",
     lede="Gives attribution, sensibleness and F1 of each setup.",
     about=Dataset,
+    methods=methods.TRADEOFF,
+    portable=portable_axes,
     choices=TradeoffChoices,
     make=lambda dataset, chosen: _in_view(material_on(dataset, chosen.axes), chosen),
     rows=(TradeoffRow,),

@@ -87,7 +87,7 @@ def test_the_command_report_prints_the_newest_recipe_again(dataset, capsys):
     assert capsys.readouterr().out == made
     [grid] = Grid.objects.values_list("pk", flat=True)
     assert failure(*asked, "--grid", grid + 1) == (
-        f"There is no grid {grid + 1} here. There are: {grid}."
+        f"There is no grid '{grid + 1}' here. There are: {grid}."
     )
 
 

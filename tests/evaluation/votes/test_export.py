@@ -370,7 +370,7 @@ def test_the_zip_holds_the_same_files_as_the_folder(tmp_path):
     with zipfile.ZipFile(out) as archive:
         zipped = {name: archive.read(name) for name in archive.namelist()}
     assert zipped == {file.name: file.read_bytes() for file in folder.iterdir()}
-    assert len(zipped) == 8
+    assert len(zipped) == 9
 
 
 # --- the command ----------------------------------------------------------------------------

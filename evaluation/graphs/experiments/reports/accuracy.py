@@ -24,6 +24,7 @@ from evaluation.graphs.experiments.reports.run_rows import (
     per_run,
     with_means,
 )
+from evaluation.graphs.reports import methods
 from evaluation.graphs.reports.answer_figures import need_graph, share_figure
 from evaluation.graphs.reports.cited_answers import CitedAnswers
 from evaluation.reports.columns import Column, Estimate, Format
@@ -152,6 +153,7 @@ ACCURACY = ReportKind(
     title="Accuracy of retrieval",
     lede="Shows how citations depend on the share of retrieved sub-graphs that are right.",
     about=Dataset,
+    methods=methods.ACCURACY,
     choices=NoChoices,
     make=lambda dataset, _: accuracy_report(dataset),
     rows=(AccuracyRow,),

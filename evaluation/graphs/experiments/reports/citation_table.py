@@ -16,6 +16,7 @@ from evaluation.graphs.experiments.reports.run_rows import (
     with_answers,
     with_means,
 )
+from evaluation.graphs.reports import methods
 from evaluation.graphs.reports.alignment import (
     Aligned,
     aligned,
@@ -34,6 +35,7 @@ from evaluation.graphs.reports.cited_answers import CitedAnswers, cited_answers
 from evaluation.models import MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import data_hash, signature_of
+from evaluation.reports.local_ids import RunId
 from evaluation.reports.registry import NoChoices, ReportKind
 from evaluation.reports.report import Report
 from evaluation.reports.setups import setup_columns
@@ -79,7 +81,7 @@ class CitationTableRow(RowOfRuns):
     n_made_up_minimum: int
     n_aligned_pairs: int
     n_without_alignment: Annotated[int | None, Column("Without alignment", Format.COUNT)]
-    alignment_run: int | None
+    alignment_run: RunId | None
     costs: CostColumns
     correctness: Annotated[Estimate, Column("Correct", Format.PERCENT, "Micro")]
     macro_correctness: Estimate
@@ -231,6 +233,7 @@ CITATION_TABLE = ReportKind(
     title="Citation quality (table 3)",
     lede="Gives citation quality and alignment by model and temperature, over seeded runs.",
     about=Dataset,
+    methods=methods.CITATION_TABLE,
     choices=NoChoices,
     make=lambda dataset, _: citation_table(dataset),
     rows=(CitationTableRow,),

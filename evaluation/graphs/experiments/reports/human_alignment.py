@@ -9,6 +9,7 @@ import numpy as np
 
 from annotation.models import Study, Target, UnitTarget
 from annotation.schemes import load_scheme
+from evaluation.graphs.reports import methods
 from evaluation.graphs.reports.alignment import AlignmentRunColumns, newest_alignment, run_columns
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import USUAL, study_counts, votes_left_out
@@ -333,6 +334,7 @@ HUMAN_ALIGNMENT = ReportKind(
     title="Human alignment",
     lede="Compares raters with a metric: does a sentence support what it cites?",
     about=Study,
+    methods=methods.HUMAN_ALIGNMENT,
     choices=NoChoices,
     make=lambda study, _: human_alignment_report(study),
     rows=(HumanAlignmentRow,),

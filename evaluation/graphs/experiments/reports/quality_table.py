@@ -17,6 +17,7 @@ from evaluation.graphs.experiments.reports.run_rows import (
     removed_unsaid,
     without_setups,
 )
+from evaluation.graphs.reports import methods
 from evaluation.graphs.reports.answer_figures import Counted, counted_responses, need_graph
 from evaluation.graphs.reports.quality import (
     QUALITIES,
@@ -27,6 +28,7 @@ from evaluation.graphs.reports.quality import (
 from evaluation.models import MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import data_hash, signature_of
+from evaluation.reports.local_ids import RunId
 from evaluation.reports.registry import NoChoices, ReportKind
 from evaluation.reports.report import Report, ReportRow
 from evaluation.reports.setups import setup_columns
@@ -57,7 +59,7 @@ class JudgedColumns(ReportRow):
     n_failed: Annotated[int, Column("Failed", Format.COUNT)]
     n_not_scored: int
     is_own_judge: bool  # whether the judge wrote some of the answers
-    run: int | None
+    run: RunId | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,6 +222,7 @@ QUALITY_TABLE = ReportKind(
     title="Text quality (table 4)",
     lede="Gives text quality by model, as a model judges it.",
     about=Dataset,
+    methods=methods.QUALITY_TABLE,
     choices=NoChoices,
     make=lambda dataset, _: quality_table(dataset),
     rows=(QualityTableRow,),

@@ -26,6 +26,7 @@ from evaluation.graphs.experiments.reports.run_rows import (
     per_run,
     with_means,
 )
+from evaluation.graphs.reports import methods
 from evaluation.graphs.reports.answer_figures import Counted, need_graph
 from evaluation.graphs.reports.cited_answers import CitedAnswers
 from evaluation.graphs.reports.incompetence import (
@@ -40,6 +41,7 @@ from evaluation.graphs.reports.incompetence import (
 from evaluation.models import MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import data_hash, signature_of
+from evaluation.reports.local_ids import RunId
 from evaluation.reports.registry import NoChoices, ReportKind
 from evaluation.reports.report import Report
 from evaluation.reports.setups import setup_columns
@@ -85,7 +87,7 @@ class RemovalRow(RowOfStep):
     n_right_sentences: int
     n_asked_triples: Annotated[int, Column("Triples", Format.COUNT, "[NA]")]
     n_found_triples: int
-    na_run: int | None
+    na_run: RunId | None
     correctness: MicroCorrect
     precision: MicroPrecision
     recall: MicroRecall
@@ -248,6 +250,7 @@ REMOVAL = ReportKind(
     title="Removal of knowledge",
     lede="Shows what answers say when knowledge that they need is removed from the graph.",
     about=Dataset,
+    methods=methods.REMOVAL,
     choices=NoChoices,
     make=lambda dataset, _: removal_report(dataset),
     rows=(RemovalRow,),

@@ -120,7 +120,7 @@ def test_study_and_dataset_can_be_taken_away_as_zip(researcher, pilot):
     of_dataset = names(reverse("evaluation:export-dataset", args=["pilot"]))
     of_study = names(reverse("evaluation:export-study", args=["pilot"]))
 
-    assert of_dataset == {"examples.jsonl", "responses.jsonl", "scores.csv"}
+    assert of_dataset == {"examples.jsonl", "responses.jsonl", "runs.jsonl", "scores.csv"}
     assert of_study - of_dataset == {
         "study.json",
         "scheme.json",

@@ -1,0 +1,61 @@
+"""The references that the methods of reports name, in full."""
+
+from collections.abc import Mapping
+
+REFERENCES: Mapping[str, str] = {
+    "aksitov": (
+        "Aksitov, Chang, Reitter, Shakeri and Sung (2023). Characterizing attribution and fluency "
+        "tradeoffs for retrieval-augmented large language models."
+    ),
+    "li": (
+        "Li, Cao, Pan, Ma and Sun (2024). Towards verifiable generation: a benchmark for "
+        "knowledge-aware language model attribution."
+    ),
+    "rashkin": (
+        "Rashkin et al. (2023). Measuring attribution in natural language generation models. "
+        "Computational Linguistics 49(4)."
+    ),
+    "adiwardana": "Adiwardana et al. (2020). Towards a human-like open-domain chatbot.",
+    "liu": "Liu et al. (2023). G-Eval: NLG evaluation using GPT-4 with better human alignment.",
+    "wilson": (
+        "Wilson (1927). Probable inference, the law of succession, and statistical inference. "
+        "Journal of the American Statistical Association 22."
+    ),
+    "franco": (
+        "Franco, Little, Louis and Slud (2019). Comparative study of confidence intervals for "
+        "proportions in complex sample surveys. Journal of Survey Statistics and Methodology 7(3)."
+    ),
+    "efron": "Efron and Tibshirani (1993). An introduction to the bootstrap. Chapman and Hall.",
+    "hesterberg": (
+        "Hesterberg (2015). What teachers should know about the bootstrap. The American "
+        "Statistician 69(4)."
+    ),
+    "zou": (
+        "Zou and Donner (2008). Construction of confidence limits about effect measures: a general "
+        "approach. Statistics in Medicine 27(10)."
+    ),
+    "fleiss": (
+        "Fleiss (1971). Measuring nominal scale agreement among many raters. Psychological "
+        "Bulletin 76(5)."
+    ),
+    "krippendorff": (
+        "Krippendorff (2011). Computing Krippendorff's alpha-reliability. University of "
+        "Pennsylvania."
+    ),
+    "cohen": (
+        "Cohen (1960). A coefficient of agreement for nominal scales. Educational and "
+        "Psychological Measurement 20(1)."
+    ),
+    "mcnemar": (
+        "McNemar (1947). Note on the sampling error of the difference between correlated "
+        "proportions or percentages. Psychometrika 12(2)."
+    ),
+    "holm": (
+        "Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
+        "Journal of Statistics 6(2)."
+    ),
+    "robertson": (
+        "Robertson and Zaragoza (2009). The probabilistic relevance framework: BM25 and beyond. "
+        "Foundations and Trends in Information Retrieval 3(4)."
+    ),
+}

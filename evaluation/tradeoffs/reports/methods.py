@@ -1,0 +1,60 @@
+"""The methods of the reports on a trade-off, as paragraphs for a paper."""
+
+from evaluation.reports.methods import INTERVALS, OF_INTERVALS, Methods
+
+_AXES = (
+    "Attribution is the share of examples labelled attributable, and sensibleness the share "
+    "labelled sensible, or the mean scores if the reader chose them; the signature names the runs "
+    "or raters that labelled. F1 is 2SA/(S + A) of the two shares (Aksitov et al., 2023, section "
+    "6)."
+)
+_REFERENCES = ("aksitov", *OF_INTERVALS)
+
+TRADEOFF = Methods(
+    f"{_AXES} Each setup is over the examples that both axes label; responses without a label are "
+    f"left out and counted. {INTERVALS}",
+    _REFERENCES,
+)
+TAKEAWAYS = Methods(
+    f"{_AXES} An effect is the mean over pairs of setups that differ in one respect only "
+    "(history, evidence, size, temperature, instructions, passages, re-ranking) of the first minus "
+    "the second. Each pair is over the examples that are labelled for both setups. Differences "
+    "have expanded percentile bootstrap intervals over {resamples} resamples of whole dialogs, "
+    "seed {seed} (Efron and Tibshirani, 1993; Hesterberg, 2015).",
+    ("aksitov", "efron", "hesterberg"),
+)
+COMPARABLE = Methods(
+    f"{_AXES} Two setups of one model and temperature are comparable if they differ only in their "
+    "instructions, if their contexts have about the same length, if they have the same restricted "
+    "share, or if they are aggregates of one pool (Aksitov et al., 2023, sections 7.3 and 7.6). "
+    "The move between them is split at their middle into a part across the curves of equal F1 and "
+    "a part along them. Differences have expanded percentile bootstrap intervals over {resamples} "
+    "resamples of whole dialogs, seed {seed} (Efron and Tibshirani, 1993; Hesterberg, 2015).",
+    ("aksitov", "efron", "hesterberg"),
+)
+RESTRICTED = Methods(
+    f"{_AXES} The newest turns and the first sentences of evidence were kept so that their shares "
+    "add up to 1 (Aksitov et al., 2023, section 7.4), with golden evidence and with evidence that "
+    "is not golden. The line of top 1 mixes the two curves by recall@1. The line of top k moves "
+    "from evidence that is not golden to golden evidence at a smaller dialog share, by recall@k. "
+    "The recalls are taken as given: no interval includes their own uncertainty. "
+    f"{INTERVALS} Mixes of shares have intervals that are put together from those of the shares "
+    "(Zou and Donner, 2008).",
+    (*_REFERENCES, "zou"),
+)
+RERANKING = Methods(
+    f"{_AXES} For each example, one response of a pool of setups is chosen by a function of the "
+    "two scores (Aksitov et al., 2023, section 7.5). The gain of the aggregate is its F1 minus "
+    "that of the best single setup, and minus that of a choice at random, over the same examples. "
+    "Choosing by a metric inflates that metric, so other axes may judge the aggregate; the "
+    f"signature names both. {INTERVALS}",
+    _REFERENCES,
+)
+RECIPE = Methods(
+    f"{_AXES} The recipe of Aksitov et al. (2023, section 7.7) asks a model with prompts of K "
+    "passages for each K up to K2, until the first K1 passages are used, and takes a sensible "
+    "response with the highest attribution. Rows are the first calls, each call alone, the stored "
+    "aggregate, and the largest model with golden evidence. Differences in F1 are over the "
+    f"examples that both sides have. {INTERVALS}",
+    _REFERENCES,
+)
