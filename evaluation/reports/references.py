@@ -54,6 +54,23 @@ REFERENCES: Mapping[str, str] = {
         "Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
         "Journal of Statistics 6(2)."
     ),
+    "fagerland": (
+        "Fagerland, Lydersen and Laake (2013). The McNemar test for binary matched-pairs data: "
+        "mid-p and asymptotic are better than exact conditional. BMC Medical Research "
+        "Methodology 13."
+    ),
+    "benjamini": (
+        "Benjamini and Hochberg (1995). Controlling the false discovery rate. Journal of the Royal "
+        "Statistical Society B 57(1)."
+    ),
+    "angelopoulos": (
+        "Angelopoulos, Duchi and Zrnic (2023). PPI++: efficient prediction-powered inference."
+    ),
+    "broska": (
+        "Broska, Howes and van Loon (2025). The mixed subjects design: treating large language "
+        "models as potentially informative observations. Sociological Methods and Research 54(3)."
+    ),
+    "kendall": "Kendall (1945). The treatment of ties in ranking problems. Biometrika 33(3).",
     "robertson": (
         "Robertson and Zaragoza (2009). The probabilistic relevance framework: BM25 and beyond. "
         "Foundations and Trends in Information Retrieval 3(4)."

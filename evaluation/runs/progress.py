@@ -1,5 +1,6 @@
 """The progress of runs, and their titles. This module only reads."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from django.utils import timezone
 from evaluation.metrics.auto_ais import ADDS_NOTHING
 from evaluation.metrics.registry import metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
+from evaluation.runs.names import distinct_names, run_key
 from generation.json_length import JsonLength
 
 
@@ -91,6 +93,12 @@ def title_of(run: MetricRun) -> str:
     precision = run.parameters.get("precision", "fp32")
     lower = [] if precision == "fp32" else [precision]
     return ", ".join([metric.title, *metric.in_title, *lower])
+
+
+def titles_by_key(runs: Sequence[MetricRun]) -> dict[str, str]:
+    """Return the title of each run by its key, with a distinction if titles are equal."""
+    titles = distinct_names([(title_of(run), run.full_signature) for run in runs])
+    return dict(zip(map(run_key, runs), titles, strict=True))
 
 
 def run_progress(runs: QuerySet[MetricRun]) -> list[RunProgress]:

@@ -25,7 +25,11 @@ SHORT = {
 }
 DETAILS = Fold(
     "Details",
-    {"level": Told("level {}"), "power": Told("power {}"), "run": Told("scores of {}", {"": ""})},
+    {
+        "level": Told("level {}"),
+        "power": Told("power {}"),
+        "metric": Told("scores of {}", {"": ""}),
+    },
 )
 
 
@@ -42,13 +46,13 @@ class PlanChoicesForm(ChoicesForm[PlanChoices], FoldingForm):
         without = set(ASSUMED) - set(needed_for(goal))
         without |= {"power"} if goal == Goal.MEAN else set()
         without |= {"arm"} if goal == Goal.ARMS else set()
-        without |= {"run"} if goal == Goal.ARMS or len(known["run"]) == 1 else set()
+        without |= {"metric"} if goal == Goal.ARMS or len(known["metric"]) == 1 else set()
         if self.chosen_pilot:
             asked = load_scheme(self.chosen_pilot.scheme).keys
             kept = {key: known["question"][key] for key in ("", *asked)}
             known["question"] = kept
         else:
-            without |= {"question", "run"}
+            without |= {"question", "metric"}
         if len(known["pilot"]) == 1:
             without |= {"pilot"}
         self.assumptions: Sequence[AssumptionRow] = ()

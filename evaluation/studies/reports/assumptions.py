@@ -88,7 +88,7 @@ def assumptions_of(dataset: Dataset, choices: PlanChoices) -> PlanAssumptions:
     pilot = dataset.studies.get(slug=choices.pilot) if choices.pilot else None
     figures = None
     if pilot:
-        said = (choices.goal, choices.arm, choices.question, choices.run)
+        said = (choices.goal, choices.arm, choices.question, choices.metric)
         figures = cached_of_study(
             pilot, repr(("pilot", *said)), lambda: pilot_figures(pilot, choices)
         )

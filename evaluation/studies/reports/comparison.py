@@ -19,6 +19,7 @@ from evaluation.statistics.paired_difference import paired_difference
 from evaluation.statistics.prediction_powered import RatedPart, prediction_powered_difference
 from evaluation.statistics.rater_answers import mean
 from evaluation.statistics.uncertainty import benjamini_hochberg, holm
+from evaluation.studies.reports import methods
 from evaluation.studies.reports.choices import usual_labels
 from evaluation.studies.reports.comparison_sides import (
     ORDINAL,
@@ -172,4 +173,5 @@ COMPARISON = ReportKind(
     known=known_values,
     check=_check,
     rows=(ComparisonRow,),
+    methods=methods.COMPARISON,
 )

@@ -1,6 +1,6 @@
 """The methods of the reports on a study, as paragraphs for a paper."""
 
-from evaluation.reports.methods import INTERVALS, OF_INTERVALS, Methods
+from evaluation.reports.methods import INTERVALS, OF_INTERVALS, OF_SHARES, Methods
 
 _MAJORITY = (
     "The label of an item is what more than half of its raters answered; other items are "
@@ -34,8 +34,11 @@ UNCERTAINTY = Methods(
     "correction over the questions of the setup (McNemar, 1947; Holm, 1979). Whether merging "
     "favours a setup is tested by exchanging the two arms within whole dialogs at random, on the "
     "shift of its rater scores minus the mean shift of the other setups; Holm corrects over the "
-    f"questions, and more than two setups are corrected by Bonferroni. {INTERVALS}",
-    ("aksitov", "mcnemar", "holm", *OF_INTERVALS),
+    "questions, and more than two setups are corrected by Bonferroni. If a second set of raters "
+    "judged the same responses separately, its disagreement with the first is subtracted from that "
+    "of merged labels; the interval of this difference is made of the Wilson intervals of both "
+    f"shares (Zou and Donner, 2008). {INTERVALS}",
+    ("aksitov", "mcnemar", "holm", "zou", *OF_INTERVALS),
 )
 AGREEMENT = Methods(
     "A metric says yes if its score is above its threshold. Its labels are compared with the "
@@ -79,4 +82,44 @@ THRESHOLD_CHOICE = Methods(
     "made without its dialog. Beside it is the accuracy of choosing and reporting on the same "
     f"items, which flatters. The intervals keep the choices as they were made. {INTERVALS}",
     ("aksitov", *OF_INTERVALS),
+)
+PREDICTION_POWERED = Methods(
+    "Raters judged whole dialogs that a seed drew at random, and a metric scored all responses. "
+    "The estimate of a mean is the mean answer of the raters, corrected by λ times the difference "
+    "of the mean scores of the other and of the drawn dialogs; λ is tuned to the data and limited "
+    "to [0, 1] (Angelopoulos, Duchi and Zrnic, 2023). Variances are between dialogs. A share has a "
+    "Wilson interval (Wilson, 1927; Franco et al., 2019) with as many items as labels alone would "
+    "need for the same precision, another mean one by Student’s t. There is no estimate below 30 "
+    "labels or 5 of the rarer answer, and none where the rated dialogs were not drawn by Attest. "
+    f"Assumed answers count as no. {_MAJORITY} {_LEFT_OUT} All intervals are 95 %.",
+    ("angelopoulos", *OF_SHARES),
+)
+COMPARISON = Methods(
+    "Two sides are compared on the same examples. A side’s value is the mean over its responses to "
+    "an example. The interval of a difference of shares is made of the Wilson intervals of both "
+    "(Wilson, 1927; Franco et al., 2019; Zou and Donner, 2008), that of another difference is by "
+    "Student’s t over dialogs. The test exchanges both sides of whole dialogs at random (10,000 "
+    "patterns of signs, seed {seed}; all patterns with up to 15 dialogs that differ). Where raters "
+    "and a metric judge together, estimate, interval and test are prediction-powered "
+    "(Angelopoulos, Duchi and Zrnic, 2023). p-values are corrected for all pairs by Holm (1979) "
+    "and by Benjamini and Hochberg (1995). McNemar’s mid-p is given if each dialog has one pair "
+    f"(Fagerland, Lydersen and Laake, 2013). {_LEFT_OUT} All intervals are 95 %.",
+    (*OF_SHARES, "zou", "angelopoulos", "holm", "benjamini", "fagerland"),
+)
+SYSTEM_CORRELATION = Methods(
+    "Each setup has the mean answer of the raters and the mean score of a metric, over responses "
+    "that have both. Kendall’s τ-b (Kendall, 1945) and Spearman’s correlation compare the two "
+    "orders of the setups, which are fixed. Intervals (95 %) are expanded percentile bootstrap "
+    "intervals over {resamples} resamples of whole dialogs, seed {seed} (Efron and Tibshirani, "
+    f"1993; Hesterberg, 2015). With few setups, τ is a description. {_LEFT_OUT}",
+    ("kendall", "efron", "hesterberg"),
+)
+PLAN = Methods(
+    "Numbers of dialogs are by formula, for large numbers and a normal distribution, with the "
+    "design effect 1 + (m − 1) · ICC for m items in each dialog. A metric with correlation r to "
+    "the labels multiplies the variance by 1 − r² (T − n) / T, where n of T scored items are rated "
+    "(Broska, Howes and van Loon, 2025; Angelopoulos, Duchi and Zrnic, 2023). Numbers of raters "
+    "are simulated: studies are drawn from the votes of a pilot, dialogs with replacement. The "
+    "table of assumptions says what was typed and what a pilot gave.",
+    ("broska", "angelopoulos"),
 )

@@ -16,6 +16,7 @@ from annotation.schemes import load_scheme
 from evaluation.models import MetricRun
 from evaluation.reports.base import Choices, study_counts
 from evaluation.runs.item_scores import runs_with_scores, scores_of_runs
+from evaluation.runs.names import run_key
 from evaluation.runs.progress import title_of
 from evaluation.statistics.intervals import Floats, Indexes
 from evaluation.statistics.labels import label_rule
@@ -73,7 +74,7 @@ def pilot_figures(study: Study, choices: PlanChoices) -> PilotFigures:
     if of_arm is None or not asked:
         return _nothing()
     [people] = asked
-    run, scores = _best_run(study, choices.run, people.labels, of_arm)
+    run, scores = _best_run(study, choices.metric, people.labels, of_arm)
     compared = _compared(study, choices.goal, of_arm, people, counts, run, scores)
     known = ~np.isnan(compared.values)
     return PilotFigures(
@@ -104,9 +105,9 @@ def _best_run(
     """Return the run whose scores agree best with the labels, and its scores.
 
     Args:
-        chosen: the id of the only run that counts; "" for all of the study.
+        chosen: the key of the only run that counts; "" for all of the study.
     """
-    runs = [run for run in runs_with_scores(study) if chosen in ("", str(run.pk))]
+    runs = [run for run in runs_with_scores(study) if chosen in ("", run_key(run))]
     found = scores_of_runs(runs, of_arm)
 
     def agreement(run: MetricRun) -> float:

@@ -16,9 +16,10 @@ from annotation.models import Study
 from annotation.schemes import load_scheme
 from evaluation.reports.registry import CannotReport, ReportKind
 from evaluation.reports.report import Report, number
-from evaluation.runs.progress import title_of
+from evaluation.runs.progress import titles_by_key
 from evaluation.statistics import planning
 from evaluation.statistics.pilot_simulation import RatersPlan, raters_plans
+from evaluation.studies.reports import methods
 from evaluation.studies.reports.assumptions import PlanAssumptions, assumptions_of
 from evaluation.studies.reports.cached_figures import cached_of_study
 from evaluation.studies.reports.pilot import PilotVotes
@@ -248,12 +249,16 @@ def known_values(dataset: Dataset) -> dict[str, dict[str, str]]:
     """Return the pilots, their questions and the runs of a dataset, each in words."""
     pilots = pilots_of(dataset)
     questions = {key: key.replace("_", " ") for s in pilots for key in load_scheme(s.scheme).keys}
-    runs = {str(run.pk): title_of(run) for run in dataset.metric_runs.order_by("metric", "pk")}
     return {
         "pilot": {"": "no pilot"} | {study.slug: study.name for study in pilots},
         "question": {"": "the first main one"} | questions,
-        "run": {"": "the one that agrees best"} | runs,
+        "metric": {"": "the one that agrees best"} | _runs(dataset),
     }
+
+
+def _runs(dataset: Dataset) -> dict[str, str]:
+    """Return the title of each run of a dataset by its key."""
+    return titles_by_key(list(dataset.metric_runs.order_by("metric", "pk")))
 
 
 def check_plan(dataset: Dataset, choices: PlanChoices) -> None:
@@ -269,9 +274,8 @@ def check_plan(dataset: Dataset, choices: PlanChoices) -> None:
         asked = [pilots[choices.pilot]] if choices.pilot else pilots.values()
         keys = sorted({key for study in asked for key in load_scheme(study.scheme).keys})
         check_known("question", choices.question, keys)
-    if choices.run:
-        runs = dataset.metric_runs.order_by("pk").values_list("pk", flat=True)
-        check_known("run", choices.run, [str(pk) for pk in runs])
+    if choices.metric:
+        check_known("metric", choices.metric, _runs(dataset))
 
 
 PLAN = ReportKind(
@@ -284,4 +288,5 @@ PLAN = ReportKind(
     known=known_values,
     check=check_plan,
     rows=(DialogsDesign, RatersDesign, ArmsDesign, AssumptionRow),
+    methods=methods.PLAN,
 )

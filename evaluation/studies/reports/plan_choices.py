@@ -56,8 +56,13 @@ class PlanChoices(NamedTuple):
     question: Annotated[
         str, Choice("Question", help="The pilot’s question.", usual="the first main one")
     ] = ""
-    run: Annotated[
-        str, Choice("Metric run", help="Id of a run.", usual="the one that agrees best")
+    metric: Annotated[
+        str,
+        Choice(
+            "Metric",
+            help="A metric run, such as auto_ais-1f0c93ab.",
+            usual="the one that agrees best",
+        ),
     ] = ""
     share: Annotated[
         float | None,

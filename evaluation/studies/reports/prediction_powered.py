@@ -22,6 +22,7 @@ from evaluation.statistics.prediction_powered import (
     prediction_powered_mean,
     prediction_powered_share,
 )
+from evaluation.studies.reports import methods
 from evaluation.studies.reports.choices import usual_labels
 from evaluation.studies.reports.response_values import (
     Answers,
@@ -184,5 +185,6 @@ PREDICTION_POWERED = ReportKind(
     known=known_values,
     check=check_prediction_powered,
     rows=(PredictionPoweredRow,),
+    methods=methods.PREDICTION_POWERED,
     leads={"title": to_run},
 )

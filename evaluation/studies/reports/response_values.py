@@ -16,8 +16,8 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import Choices, item_values, signature
 from evaluation.reports.registry import CannotReport
 from evaluation.runs.item_scores import runs_with_scores, scale_of
-from evaluation.runs.names import distinct_names, run_key
-from evaluation.runs.progress import title_of
+from evaluation.runs.names import run_key
+from evaluation.runs.progress import titles_by_key
 from evaluation.runs.study_targets import is_of_citations
 from evaluation.statistics.intervals import Floats
 from evaluation.statistics.prediction_powered import RatedPart
@@ -177,9 +177,7 @@ def runs_of(study: Study, key: str = "") -> list[MetricRun]:
 
 def known_runs(study: Study) -> dict[str, str]:
     """Return the title of each run by its key."""
-    runs = runs_with_scores(study)
-    titles = distinct_names([(title_of(run), run.full_signature) for run in runs])
-    return dict(zip(map(run_key, runs), titles, strict=True))
+    return titles_by_key(runs_with_scores(study))
 
 
 def known_values(study: Study) -> dict[str, dict[str, str]]:

@@ -11,6 +11,7 @@ from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import Report, ReportRow
 from evaluation.statistics.intervals import Interval
 from evaluation.statistics.system_correlation import LEAST_SETUPS, system_correlation
+from evaluation.studies.reports import methods
 from evaluation.studies.reports.prediction_powered import (
     PredictionPoweredChoices,
     check_prediction_powered,
@@ -107,5 +108,6 @@ SYSTEM_CORRELATION = ReportKind(
     known=known_values,
     check=check_prediction_powered,
     rows=(SystemCorrelationRow,),
+    methods=methods.SYSTEM_CORRELATION,
     leads={"title": to_run},
 )

@@ -6,6 +6,7 @@ import pytest
 
 from evaluation.reports.formats import write_report
 from evaluation.reports.registry import CannotReport
+from evaluation.runs.names import run_key
 from evaluation.studies.figures.plan import plan_chart
 from evaluation.studies.reports.plan import PLAN, plan_report
 from evaluation.studies.reports.plan_choices import PlanChoices
@@ -178,7 +179,7 @@ def test_two_setups_of_a_pilot_give_the_correlation_of_their_labels(tmp_path):
     # The scores of the first setup are its labels, those of the second are always 0.
     make_scores(run, {"a1": 1, "b1": 1, "c1": 0, "d1": 0, "a2": 0, "b2": 0, "c2": 0, "d2": 0})
 
-    found = assumed(study.dataset, pilot=study.slug, goal="difference", run=str(run.pk))
+    found = assumed(study.dataset, pilot=study.slug, goal="difference", metric=run_key(run))
 
     # Labels 1 1 0 0 and 1 0 0 0: covariance .125, deviations .5 and √(3/16).
     assert found["correlation"].amount == pytest.approx(0.125 / 0.5 / math.sqrt(3 / 16))
