@@ -273,7 +273,7 @@ def test_without_examples_or_a_second_setup_it_says_why(dataset):
         plan_report(dataset, PlanChoices(goal="difference"))
 
 
-@pytest.mark.parametrize("choice", ["pilot", "question", "run"])
+@pytest.mark.parametrize("choice", ["pilot", "question", "metric"])
 def test_what_the_dataset_does_not_have_is_refused(dataset, choice):
     with pytest.raises(ChoiceError, match=f"no {choice} '99'"):
         PLAN.chosen(dataset, {choice: "99"})
