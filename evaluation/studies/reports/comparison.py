@@ -23,9 +23,9 @@ from evaluation.studies.reports import methods
 from evaluation.studies.reports.choices import usual_labels
 from evaluation.studies.reports.comparison_sides import (
     ORDINAL,
+    ComparedSide,
     ComparisonChoices,
     Group,
-    Side,
     groups_of,
 )
 from evaluation.studies.reports.prediction_powered import WHY
@@ -101,7 +101,7 @@ def comparison_report(study: Study, choices: ComparisonChoices) -> Report[Compar
 
 
 def _row(
-    study: Study, group: Group, a: Side, b: Side, dialogs: Indexes, n_dialogs: int
+    study: Study, group: Group, a: ComparedSide, b: ComparedSide, dialogs: Indexes, n_dialogs: int
 ) -> ComparisonRow:
     both = ~np.isnan(a.values) & ~np.isnan(b.values)
     row = ComparisonRow(
@@ -127,7 +127,7 @@ def _row(
     )
 
 
-def _by_both(group: Group, a: Side, b: Side, dialogs: Indexes) -> dict[str, Any]:
+def _by_both(group: Group, a: ComparedSide, b: ComparedSide, dialogs: Indexes) -> dict[str, Any]:
     """Return the fields of a row where raters and a metric judge together."""
     first, second = (_part(side, dialogs, group) for side in (a, b))
     found = prediction_powered_difference(first, second)
@@ -141,7 +141,7 @@ def _by_both(group: Group, a: Side, b: Side, dialogs: Indexes) -> dict[str, Any]
     }
 
 
-def _part(side: Side, dialogs: Indexes, group: Group) -> RatedPart:
+def _part(side: ComparedSide, dialogs: Indexes, group: Group) -> RatedPart:
     scores: Floats = side.values if side.scores is None else side.scores
     return RatedPart(side.values, scores, dialogs, group.is_rated)
 

@@ -12,9 +12,9 @@ from evaluation.statistics.intervals import Floats, ratio
 from evaluation.studies.reports.response_values import (
     Answers,
     QuestionKey,
-    Responses,
     ResponseScores,
     RunKey,
+    StudyResponses,
     known_runs,
 )
 from evaluation.studies.reports.scenarios import setups_in_order
@@ -65,7 +65,7 @@ class ComparisonChoices(NamedTuple):
         return self.compare != METRICS and self.by == BOTH
 
 
-class Side(NamedTuple):
+class ComparedSide(NamedTuple):
     """One side: the mean value of its responses to each example; NaN: it has none."""
 
     name: str
@@ -79,7 +79,7 @@ class Group(NamedTuple):
     question: str | None  # None: raters have no part
     metric: str | None  # the title of a run; None: it has no part
     scale: str  # SHARE or ORDINAL
-    sides: list[Side]
+    sides: list[ComparedSide]
     is_rated: Bools | None  # `RatedPart` says what it is
 
 
@@ -95,7 +95,10 @@ class _Judgement(NamedTuple):
 
 
 def groups_of(
-    study: Study, choices: ComparisonChoices, responses: Responses, scores: Sequence[ResponseScores]
+    study: Study,
+    choices: ComparisonChoices,
+    responses: StudyResponses,
+    scores: Sequence[ResponseScores],
 ) -> Iterator[Group]:
     """Yield the sides to compare: a group for each question and, if scores count, each run."""
     answers = [each for each in responses.answers if each.has_mean]
@@ -104,7 +107,7 @@ def groups_of(
     if choices.compare == METRICS:
         for each in answers:
             sides = [
-                Side(title, _by_example(responses, _agreement(each, of_run)), None)
+                ComparedSide(title, _by_example(responses, _agreement(each, of_run)), None)
                 for title, of_run in named
             ]
             yield Group(each.question.key, None, SHARE, sides, None)
@@ -112,7 +115,7 @@ def groups_of(
     masks = _masks(study, choices, responses)
     for judged in _judgements(choices, responses, answers, named):
         sides = [
-            Side(
+            ComparedSide(
                 name,
                 _by_example(responses, judged.values, made_here),
                 None if judged.scores is None else _by_example(responses, judged.scores, made_here),
@@ -124,7 +127,7 @@ def groups_of(
 
 def _judgements(
     choices: ComparisonChoices,
-    responses: Responses,
+    responses: StudyResponses,
     answers: Sequence[Answers],
     named: Sequence[tuple[str, ResponseScores]],
 ) -> Iterator[_Judgement]:
@@ -147,7 +150,7 @@ def _scale(answers: Answers) -> str:
 
 
 def _masks(
-    study: Study, choices: ComparisonChoices, responses: Responses
+    study: Study, choices: ComparisonChoices, responses: StudyResponses
 ) -> list[tuple[str, Bools]]:
     """Return each setup or model by name, with whether it made each response."""
     ids: dict[str, list[int]] = {}
@@ -166,7 +169,9 @@ def _agreement(answers: Answers, of_run: ResponseScores) -> Floats:
     return np.where(has_both, human == of_run.labels, math.nan)
 
 
-def _by_example(responses: Responses, values: Floats, made_here: Bools | None = None) -> Floats:
+def _by_example(
+    responses: StudyResponses, values: Floats, made_here: Bools | None = None
+) -> Floats:
     """Return the mean value of each example's responses, or of those made by one side."""
     known = ~np.isnan(values)
     if made_here is not None:

@@ -27,9 +27,9 @@ from evaluation.studies.reports.choices import usual_labels
 from evaluation.studies.reports.response_values import (
     Answers,
     QuestionKey,
-    Responses,
     ResponseScores,
     RunKey,
+    StudyResponses,
     check_question_and_run,
     known_values,
     responses_with_answers,
@@ -113,7 +113,7 @@ def prediction_powered_report(
 
 
 def _rows(
-    responses: Responses,
+    responses: StudyResponses,
     setups: Sequence[Setup],
     scores: Sequence[ResponseScores],
 ) -> Iterator[PredictionPoweredRow]:
@@ -126,7 +126,7 @@ def _rows(
 
 
 def _row(
-    responses: Responses, answers: Answers, setup: Setup, of_run: ResponseScores
+    responses: StudyResponses, answers: Answers, setup: Setup, of_run: ResponseScores
 ) -> PredictionPoweredRow:
     here = responses.everything.setups == setup.pk
     of_setup = answers._replace(

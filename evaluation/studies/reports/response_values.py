@@ -64,7 +64,7 @@ class Answers(NamedTuple):
         return (float(values[0]), float(values[-1])) if self.is_ordinal else (0.0, 1.0)
 
 
-class Responses(NamedTuple):
+class StudyResponses(NamedTuple):
     """All responses of a study's setups, the counted arm, and the answers to each question."""
 
     everything: AllResponses
@@ -86,7 +86,7 @@ class Responses(NamedTuple):
 
 def responses_with_answers(
     study: Study, counted: Choices, counts: Sequence[ArmCounts], question: str
-) -> Responses:
+) -> StudyResponses:
     """Return all responses of a study, with the answers to one question or the main questions.
 
     Raises:
@@ -104,7 +104,7 @@ def responses_with_answers(
     main = {each.key for each in load_scheme(study.scheme).main_questions}
     everything = all_responses(study)
     asked = [each for each in people if question or each.question.key in main]
-    return Responses(
+    return StudyResponses(
         everything, of_arm, [_answers(study, everything, of_arm, each) for each in asked]
     )
 

@@ -19,8 +19,8 @@ from evaluation.studies.reports.prediction_powered import (
 )
 from evaluation.studies.reports.response_values import (
     Answers,
-    Responses,
     ResponseScores,
+    StudyResponses,
     known_values,
     responses_with_answers,
     runs_of,
@@ -73,7 +73,7 @@ def system_correlation_report(
 
 
 def _row(
-    study: Study, responses: Responses, answers: Answers, of_run: ResponseScores
+    study: Study, responses: StudyResponses, answers: Answers, of_run: ResponseScores
 ) -> SystemCorrelationRow:
     everything = responses.everything
     found = system_correlation(
