@@ -12,25 +12,31 @@ from tests.report_list import DOCS
 pytestmark = pytest.mark.once
 
 ROW = re.compile(r"^\| (?!Your situation|---)(.+?) \| (.+?) \| (.+?) \| (.+?) \|$", re.M)
-KEY = re.compile(r"`(\w+)`")
+LINKED = re.compile(r"\]\(reports\.md#([\w-]+)\)")
 
 
 def rows():
     return ROW.findall((DOCS / "which-report.md").read_text("utf-8"))
 
 
-def test_every_report_answers_a_question():
-    read = {key for _, report, _, _ in rows() for key in KEY.findall(report)}
+def place_of(kind):
+    """Return the place of a report's methods in docs/reports.md, as GitHub names it."""
+    return re.sub(r"[^\w\- ]", "", f"{kind.title} {kind.key}".lower()).replace(" ", "-")
 
-    assert read == set(all_reports()), "add a row to docs/which-report.md"
+
+def test_every_report_answers_a_question():
+    read = {place for _, report, _, _ in rows() for place in LINKED.findall(report)}
+
+    assert read == {*map(place_of, all_reports().values())}, "add a row to docs/which-report.md"
 
 
 def test_each_row_names_another_report_and_the_difference():
+    titles = {kind.title for kind in all_reports().values()}
     for situation, report, other, why in rows():
-        [named] = KEY.findall(other)
-        assert named in all_reports(), situation
-        assert named not in KEY.findall(report), situation
-        assert set(KEY.findall(why)) <= set(all_reports()), situation
+        assert len(LINKED.findall(report)) == len(LINKED.findall(other)) == 1, situation
+        assert LINKED.findall(other) != LINKED.findall(report), situation
+        named = {name.replace("\\", "") for name in re.findall(r"\*(.+?)\*", why)}
+        assert named <= titles, situation
 
 
 def test_home_reports_and_methods_lead_to_the_page(tmp_path, rosa, client_for):
