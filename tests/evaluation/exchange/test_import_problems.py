@@ -204,7 +204,7 @@ def test_an_example_and_a_graph_question_cannot_share_an_id(tmp_path):
         ("seconds", "1e999", "a finite number"),
         ("at", "yesterday", "a date and time in ISO 8601, or Unix seconds"),
         ("at", "0001-01-01T00:00+14:00", "a date and time in ISO 8601, or Unix seconds"),
-        ("arm", "both", "separate, separate_2 or merged"),
+        ("arm", "both", "separate or separate_2 or merged"),
         ("implied", "perhaps", "true, false, yes, no, 1 or 0"),
         ("rater", "r" * 101, "at most 100"),
         ("answer", "1.0", "no or yes"),
