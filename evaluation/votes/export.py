@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from django.db.models import Case, Exists, F, Model, OuterRef, Prefetch, Q, QuerySet, Value, When
+from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Value, When
 from django.db.models.functions import Coalesce, Concat
 
 from annotation.models import Flag, GoldAnswer, Rater, Study, Vote
@@ -17,30 +17,28 @@ from evaluation.models import Adjudication, AutoScore
 from evaluation.votes.assumed_answers import assumed_responses
 from evaluation.votes.counts import gold_targets, n_responses
 from evaluation.votes.made_here import CALL_COLUMNS, call_rows, grid_rows, run_row, runs_of
+from evaluation.votes.material_rows import (
+    CHUNK,
+    Row,
+    entity_rows,
+    example_rows,
+    further_passages,
+    kg_question_rows,
+    passage_rows,
+    response_rows,
+    sample_row,
+)
 from generation.importers.dataset_file import DATASET_FILE
-from generation.importers.setups import setup_name
 from generation.importers.spreadsheet import csv_cell
 from generation.models import (
-    Alias,
     Dataset,
-    Entity,
-    Example,
-    ExamplePassage,
     KGQuestion,
-    Passage,
     RankedPassage,
     Response,
-    ResponsePassage,
-    Sample,
-    Setup,
 )
-from generation.records import SetupRecord
-from generation.sample_rows import exported_samples, sample_record
+from generation.sample_rows import exported_samples
 from generation.services.rankings import COLUMNS as RANKING_COLUMNS
 
-CHUNK = 1000
-
-Row = dict[str, Any]
 Write = Callable[[IO[str]], None]
 
 
@@ -50,18 +48,18 @@ def export_files(dataset: Dataset, study: Study | None) -> dict[str, Write]:
     if facts := dataset.facts:
         files[DATASET_FILE] = lambda out: _write_json(out, facts)
     files |= {
-        "examples.jsonl": lambda out: _write_jsonl(out, _examples(dataset)),
-        "responses.jsonl": lambda out: _write_jsonl(out, _responses(dataset)),
+        "examples.jsonl": lambda out: _write_jsonl(out, example_rows(dataset)),
+        "responses.jsonl": lambda out: _write_jsonl(out, response_rows(dataset)),
     }
-    if _further_passages(dataset).exists():
-        files["passages.jsonl"] = lambda out: _write_jsonl(out, _passages(dataset))
+    if further_passages(dataset).exists():
+        files["passages.jsonl"] = lambda out: _write_jsonl(out, passage_rows(dataset))
     if dataset.entities.exists():
-        files["entities.jsonl"] = lambda out: _write_jsonl(out, _entities(dataset))
+        files["entities.jsonl"] = lambda out: _write_jsonl(out, entity_rows(dataset))
     if KGQuestion.objects.filter(example__dataset=dataset).exists():
-        files["kg_questions.jsonl"] = lambda out: _write_jsonl(out, _kg_questions(dataset))
+        files["kg_questions.jsonl"] = lambda out: _write_jsonl(out, kg_question_rows(dataset))
     samples = exported_samples(dataset)
     if samples.exists():
-        files["samples.jsonl"] = lambda out: _write_jsonl(out, map(_sample, samples.iterator()))
+        files["samples.jsonl"] = lambda out: _write_jsonl(out, map(sample_row, samples.iterator()))
     ranked = RankedPassage.objects.filter(ranking__dataset=dataset).order_by("pk")
     if ranked.exists():
         rows = ranked.values_list(*RANKING_COLUMNS.values())
@@ -148,157 +146,7 @@ def _cell(value: Any) -> Any:
     return csv_cell(value)
 
 
-def _known(row: Row) -> Row:
-    """Return a row without values that are not known. An empty text is a known value."""
-    return {key: value for key, value in row.items() if value not in (None, {})}
-
-
-def _said(row: Row) -> Row:
-    """Return a row without values that are not known. Here an empty text means 'not known'."""
-    return {key: value for key, value in row.items() if value not in (None, "", {})}
-
-
-def _in_chunks(rows: QuerySet[Model]) -> Iterator[Any]:
-    return rows.order_by("pk").iterator(chunk_size=CHUNK)
-
-
-# --- the material ---------------------------------------------------------------------------
-
-
-def _examples(dataset: Dataset) -> Iterator[Row]:
-    evidence = Prefetch("evidence", ExamplePassage.objects.select_related("passage"))
-    examples = Example.objects.filter(dataset=dataset, kg_question=None)
-    for example in _in_chunks(examples.prefetch_related("turns", evidence)):
-        turns = [
-            {"speaker": turn.speaker, "text": turn.text, "parent": turn.parent_index}
-            for turn in example.turns.all()
-        ]
-        row = {
-            "id": example.key,
-            "dialog": example.dialog,
-            "golden_answer": example.golden_answer,
-            "meta": example.meta,
-        }
-        yield _known(row) | {
-            "turns": turns or None,  # null means that the dialog is not known
-            "evidence": [
-                _said(
-                    {
-                        "id": shown.passage.key,
-                        "title": shown.passage.title,
-                        "url": shown.passage.url,
-                    }
-                )
-                | {"text": shown.passage.text, "golden": shown.is_golden}
-                for shown in example.evidence.all()
-            ],
-        }
-
-
-def _further_passages(dataset: Dataset) -> QuerySet[Passage]:
-    """Return the passages that no example names. The others are in the rows of examples."""
-    return dataset.passages.filter(~Exists(ExamplePassage.objects.filter(passage=OuterRef("pk"))))
-
-
-def _passages(dataset: Dataset) -> Iterator[Row]:
-    for passage in _in_chunks(_further_passages(dataset)):
-        row = {"id": passage.key, "title": passage.title, "url": passage.url}
-        yield _said(row) | {"text": passage.text}
-
-
-def _responses(dataset: Dataset) -> Iterator[Row]:
-    shown = Prefetch("shown", ResponsePassage.objects.select_related("passage"))
-    responses = Response.objects.filter(dataset=dataset).select_related("example", "setup")
-    responses = responses.annotate(source=F("chosen_from__key"))
-    for response in _in_chunks(responses.prefetch_related(shown)):
-        row = {
-            "id": response.key,
-            "example": response.example.key,
-            "setup": _setup(response.setup),
-            "graph_shown": response.graph_shown,
-            "removed": response.removed,
-            "chosen_from": response.source,
-            "meta": response.meta,
-        }
-        if response.is_evidence_stated:
-            row["evidence_shown"] = [shown.passage.key for shown in response.shown.all()]
-        yield _known(row) | {"text": response.text}
-
-
-def _setup(setup: Setup) -> str | Row:
-    """Return a setup as an object, or only its name if nothing else is known about it."""
-    if not setup.model:
-        return setup.name
-    row = {
-        "model": setup.model,
-        "temperature": setup.temperature,
-        "prompt": setup.prompt,
-        "run": setup.run,
-    }
-    settings: Row = setup.settings
-    known = SetupRecord("", setup.model, setup.temperature, setup.prompt, setup.run, setup.settings)
-    if setup.name != setup_name(known):
-        row["name"] = setup.name
-    return _said(row | {"made_with": setup.made_with}) | settings
-
-
-def _entities(dataset: Dataset) -> Iterator[Row]:
-    aliases = Prefetch("aliases", Alias.objects.order_by("pk"))
-    entities = Entity.objects.filter(dataset=dataset).prefetch_related(aliases, "triples")
-    for entity in _in_chunks(entities):
-        row = {
-            "qid": entity.qid,
-            "label": entity.label,
-            "type": entity.type,
-            "aliases": [alias.name for alias in entity.aliases.all()],
-            "text": entity.text,
-        }
-        yield _said(row) | {
-            "triples": [
-                {"relation": triple.relation, "value": triple.value}
-                | _said({"value_qid": triple.value_qid})
-                for triple in entity.triples.all()
-            ]
-        }
-
-
-def _kg_questions(dataset: Dataset) -> Iterator[Row]:
-    questions = KGQuestion.objects.filter(example__dataset=dataset).select_related("example")
-    for question in _in_chunks(questions.prefetch_related("entities", "minimum", "example__turns")):
-        row: Row = {
-            "id": question.example.key,
-            "question": question.example.turns.all()[0].text,
-            "entities": [e.qid for e in question.entities.all() if not e.is_retrieved],
-        }
-        if question.is_retrieved_known:
-            row["retrieved"] = [e.qid for e in question.entities.all() if e.is_retrieved]
-        if question.is_minimum_known:
-            row["minimum"] = [
-                [m.qid, m.relation, m.value, *([] if m.round is None else [m.round])]
-                for m in question.minimum.all()
-            ]
-        if question.is_minimum_made_up:
-            row["minimum_made_up"] = True
-        if question.example.is_ad_hoc:
-            row["ad_hoc"] = True
-        yield row
-
-
-def _sample(sample: Sample) -> Row:
-    """Return a sample with the decisions about its members, but not who made them."""
-    record = sample_record(sample)
-    return _said({"name": record.name, "n_examples": record.n_examples}) | {
-        "parameters": record.parameters,
-        "cascade": record.cascade,
-        "members": [
-            _said(member._asdict() | {"at": member.at and member.at.isoformat()})
-            for member in record.members
-        ],
-    }
-
-
 # --- people and metrics ---------------------------------------------------------------------
-
 
 STUDY_DESIGN = (
     "introduction",
