@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from annotation.models import Study
-from evaluation.reports.base import RowOfQuestion, study_counts, votes_left_out
+from evaluation.reports.base import RowOfQuestion
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import estimate
 from evaluation.reports.registry import ReportKind
@@ -30,12 +30,9 @@ from evaluation.studies.reports.comparison_sides import (
 )
 from evaluation.studies.reports.prediction_powered import WHY
 from evaluation.studies.reports.response_values import (
-    check_question_and_run,
+    check_values,
     known_values,
-    responses_with_answers,
-    runs_of,
-    scores_by_response,
-    signature_of_values,
+    values_of_study,
 )
 
 NAME = "comparison"
@@ -80,24 +77,16 @@ def comparison_report(study: Study, choices: ComparisonChoices) -> Report[Compar
     Raises:
         CannotReport: raters judge citations, or the study has no arm.
     """
-    counted = choices.counted.choices
-    counts = study_counts(study, counted)
-    responses = responses_with_answers(study, counted, counts, choices.question)
-    runs = runs_of(study, choices.metric) if choices.needs_scores else []
-    scores = [scores_by_response(run, responses.everything) for run in runs]
-    everything = responses.everything
+    values = values_of_study(study, choices, with_scores=choices.needs_scores)
+    everything = values.everything
     rows = [
         _row(study, group, a, b, everything.dialogs_of_examples, everything.n_dialogs)
-        for group in groups_of(study, choices, responses, scores)
+        for group in groups_of(values, choices)
         for a, b in combinations(group.sides, 2)
     ]
-    said = signature_of_values(
-        study, NAME, counted, counts, [each.people for each in responses.answers], scores
-    )
-    said += f" | {choices.compare} by {choices.by}"
     left_out = {"without_pairs": sum(row.n == 0 for row in rows)}
-    left_out |= votes_left_out(study, counts, counted)
-    return Report(study.name, NAME, list(_corrected(rows)), left_out, said)
+    said = f" | {choices.compare} by {choices.by}"
+    return values.report(NAME, list(_corrected(rows)), left_out, said)
 
 
 def _row(
@@ -158,10 +147,6 @@ def _usual(study: Study) -> ComparisonChoices:
     return ComparisonChoices(counted=usual_labels(study))
 
 
-def _check(study: Study, choices: ComparisonChoices) -> None:
-    check_question_and_run(study, choices.counted.choices, choices.question, choices.metric)
-
-
 COMPARISON = ReportKind(
     key=NAME,
     title="A against B",
@@ -171,7 +156,7 @@ COMPARISON = ReportKind(
     make=comparison_report,
     usual=_usual,
     known=known_values,
-    check=_check,
+    check=check_values,
     rows=(ComparisonRow,),
     methods=methods.COMPARISON,
 )

@@ -6,7 +6,6 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from annotation.models import Study
 from evaluation.reports.base import CountedLabels
 from evaluation.statistics.intervals import Floats, ratio
 from evaluation.studies.reports.response_values import (
@@ -14,10 +13,9 @@ from evaluation.studies.reports.response_values import (
     QuestionKey,
     ResponseScores,
     RunKey,
-    StudyResponses,
+    StudyValues,
     known_runs,
 )
-from evaluation.studies.reports.scenarios import setups_in_order
 from evaluation.votes.all_responses import Bools
 from generation.choices.declaration import Choice
 
@@ -59,11 +57,6 @@ class ComparisonChoices(NamedTuple):
         """Whether metric runs have a part in the comparison."""
         return self.compare == METRICS or self.by != VOTES
 
-    @property
-    def is_of_both(self) -> bool:
-        """Whether raters and a metric judge together."""
-        return self.compare != METRICS and self.by == BOTH
-
 
 class ComparedSide(NamedTuple):
     """One side: the mean value of its responses to each example; NaN: it has none."""
@@ -94,43 +87,38 @@ class _Judgement(NamedTuple):
     is_rated: Bools | None = None
 
 
-def groups_of(
-    study: Study,
-    choices: ComparisonChoices,
-    responses: StudyResponses,
-    scores: Sequence[ResponseScores],
-) -> Iterator[Group]:
+def groups_of(values: StudyValues, choices: ComparisonChoices) -> Iterator[Group]:
     """Yield the sides to compare: a group for each question and, if scores count, each run."""
-    answers = [each for each in responses.answers if each.has_mean]
-    titles = known_runs(study) if scores else {}
-    named = [(titles[each.key], each) for each in scores]
+    answers = [each for each in values.answers if each.has_mean]
+    titles = known_runs(values.study) if values.scores else {}
+    named = [(titles[each.key], each) for each in values.scores]
     if choices.compare == METRICS:
         for each in answers:
             sides = [
-                ComparedSide(title, _by_example(responses, _agreement(each, of_run)), None)
+                ComparedSide(title, _by_example(values, _agreement(each, of_run)), None)
                 for title, of_run in named
             ]
             yield Group(each.question.key, None, SHARE, sides, None)
         return
-    masks = _masks(study, choices, responses)
-    for judged in _judgements(choices, responses, answers, named):
-        sides = [
-            ComparedSide(
-                name,
-                _by_example(responses, judged.values, made_here),
-                None if judged.scores is None else _by_example(responses, judged.scores, made_here),
-            )
-            for name, made_here in masks
-        ]
+    masks = _masks(values, choices)
+    for judged in _judgements(choices, values, answers, named):
+        sides = [_side(values, name, judged, made_here) for name, made_here in masks]
         yield Group(judged.question, judged.metric, judged.scale, sides, judged.is_rated)
+
+
+def _side(values: StudyValues, name: str, judged: _Judgement, made_here: Bools) -> ComparedSide:
+    """Return the side of the responses that a setup or a model made."""
+    scores = None if judged.scores is None else _by_example(values, judged.scores, made_here)
+    return ComparedSide(name, _by_example(values, judged.values, made_here), scores)
 
 
 def _judgements(
     choices: ComparisonChoices,
-    responses: StudyResponses,
+    values: StudyValues,
     answers: Sequence[Answers],
     named: Sequence[tuple[str, ResponseScores]],
 ) -> Iterator[_Judgement]:
+    """Yield the values of all responses: for each question, each run, or each of both."""
     if choices.by == VOTES:
         for each in answers:
             yield _Judgement(each.question.key, None, _scale(each), each.values)
@@ -140,7 +128,7 @@ def _judgements(
             yield _Judgement(None, title, SHARE, of_run.on((0.0, 1.0)))
             continue
         for each in answers:
-            part = responses.part(each, of_run.on(each.scale))
+            part = values.part(each, of_run.on(each.scale))
             question, scale = each.question.key, _scale(each)
             yield _Judgement(question, title, scale, part.human, part.score, part.is_rated)
 
@@ -149,16 +137,13 @@ def _scale(answers: Answers) -> str:
     return ORDINAL if answers.is_ordinal else SHARE
 
 
-def _masks(
-    study: Study, choices: ComparisonChoices, responses: StudyResponses
-) -> list[tuple[str, Bools]]:
+def _masks(values: StudyValues, choices: ComparisonChoices) -> list[tuple[str, Bools]]:
     """Return each setup or model by name, with whether it made each response."""
     ids: dict[str, list[int]] = {}
-    for setup in setups_in_order(study):
-        if choices.counted.setup in ("", setup.name):
-            name = setup.name if choices.compare == SETUPS else setup.model or setup.name
-            ids.setdefault(name, []).append(setup.pk)
-    made_by = responses.everything.setups
+    for setup in values.setups:
+        name = setup.name if choices.compare == SETUPS else setup.model or setup.name
+        ids.setdefault(name, []).append(setup.pk)
+    made_by = values.everything.setups
     return [(name, np.isin(made_by, of_side)) for name, of_side in ids.items()]
 
 
@@ -170,13 +155,13 @@ def _agreement(answers: Answers, of_run: ResponseScores) -> Floats:
 
 
 def _by_example(
-    responses: StudyResponses, values: Floats, made_here: Bools | None = None
+    values: StudyValues, of_responses: Floats, made_here: Bools | None = None
 ) -> Floats:
     """Return the mean value of each example's responses, or of those made by one side."""
-    known = ~np.isnan(values)
+    known = ~np.isnan(of_responses)
     if made_here is not None:
         known &= made_here
-    examples = responses.everything.examples[known]
-    n_examples = len(responses.everything.dialogs_of_examples)
-    sums = np.bincount(examples, weights=values[known], minlength=n_examples).astype(float)
+    examples = values.everything.examples[known]
+    n_examples = len(values.everything.dialogs_of_examples)
+    sums = np.bincount(examples, weights=of_responses[known], minlength=n_examples).astype(float)
     return ratio(sums, np.bincount(examples, minlength=n_examples).astype(np.float64))

@@ -1,14 +1,14 @@
 """The report on prediction-powered means: few answers of raters, and scores of all responses."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from annotation.models import Study
-from evaluation.reports.base import CountedLabels, RowOfQuestion, study_counts, votes_left_out
+from evaluation.reports.base import CountedLabels, RowOfQuestion
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import estimate
 from evaluation.reports.registry import ReportKind
@@ -29,16 +29,12 @@ from evaluation.studies.reports.response_values import (
     QuestionKey,
     ResponseScores,
     RunKey,
-    StudyResponses,
-    check_question_and_run,
+    StudyValues,
+    check_values,
     known_values,
-    responses_with_answers,
-    runs_of,
-    scores_by_response,
-    signature_of_values,
+    values_of_study,
 )
 from evaluation.studies.reports.run_columns import RunColumns, run_columns, to_run
-from evaluation.studies.reports.scenarios import setups_in_order
 from generation.models import Setup
 
 NAME = "prediction_powered"
@@ -90,50 +86,33 @@ def prediction_powered_report(
     Raises:
         CannotReport: raters judge citations, or the study has no arm.
     """
-    counted = choices.counted.choices
-    counts = study_counts(study, counted)
-    responses = responses_with_answers(study, counted, counts, choices.question)
-    runs = runs_of(study, choices.metric)
-    scores = [scores_by_response(run, responses.everything) for run in runs]
-    setups = [each for each in setups_in_order(study) if counted.setup in ("", each.name)]
-    rows = list(_rows(responses, setups, scores))
+    values = values_of_study(study, choices)
+    rows = list(_rows(values))
     left_out = {
-        "undecided": sum(int(np.isnan(a.values[a.is_rated]).sum()) for a in responses.answers),
-        "without_score": sum(int(np.isnan(each.values).sum()) for each in scores),
+        "undecided": sum(int(np.isnan(a.values[a.is_rated]).sum()) for a in values.answers),
+        "without_score": sum(int(np.isnan(each.values).sum()) for each in values.scores),
     }
-    said = signature_of_values(
-        study,
-        NAME,
-        counted,
-        counts,
-        [each.people for each in responses.answers],
-        scores,
-    )
-    return Report(study.name, NAME, rows, left_out | votes_left_out(study, counts, counted), said)
+    return values.report(NAME, rows, left_out)
 
 
-def _rows(
-    responses: StudyResponses,
-    setups: Sequence[Setup],
-    scores: Sequence[ResponseScores],
-) -> Iterator[PredictionPoweredRow]:
-    for answers in responses.answers:
+def _rows(values: StudyValues) -> Iterator[PredictionPoweredRow]:
+    for answers in values.answers:
         if not answers.has_mean:
             continue
-        for setup in setups:
-            for of_run in scores:
-                yield _row(responses, answers, setup, of_run)
+        for setup in values.setups:
+            for of_run in values.scores:
+                yield _row(values, answers, setup, of_run)
 
 
 def _row(
-    responses: StudyResponses, answers: Answers, setup: Setup, of_run: ResponseScores
+    values: StudyValues, answers: Answers, setup: Setup, of_run: ResponseScores
 ) -> PredictionPoweredRow:
-    here = responses.everything.setups == setup.pk
+    here = values.everything.setups == setup.pk
     of_setup = answers._replace(
         values=np.where(here, answers.values, math.nan), is_rated=answers.is_rated & here
     )
     scores = np.where(here, of_run.on(answers.scale), math.nan)
-    part = responses.part(of_setup, scores)
+    part = values.part(of_setup, scores)
     found = (prediction_powered_mean if answers.is_ordinal else prediction_powered_share)(part)
     rated = np.zeros(len(here), bool) if part.is_rated is None else part.is_rated[part.dialogs]
     has_mean = found.reason is None
@@ -167,10 +146,6 @@ def usual_prediction_powered(study: Study) -> PredictionPoweredChoices:
     return PredictionPoweredChoices(usual_labels(study))
 
 
-def check_prediction_powered(study: Study, choices: PredictionPoweredChoices) -> None:
-    check_question_and_run(study, choices.counted.choices, choices.question, choices.metric)
-
-
 PREDICTION_POWERED = ReportKind(
     key=NAME,
     title="Few labels",
@@ -183,7 +158,7 @@ PREDICTION_POWERED = ReportKind(
     make=prediction_powered_report,
     usual=usual_prediction_powered,
     known=known_values,
-    check=check_prediction_powered,
+    check=check_values,
     rows=(PredictionPoweredRow,),
     methods=methods.PREDICTION_POWERED,
     leads={"title": to_run},

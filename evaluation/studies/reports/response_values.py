@@ -6,15 +6,23 @@ Reports on few labels and on two sides are made from them.
 import hashlib
 import math
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from annotation.models import Study
 from annotation.schemes import Question, load_scheme
 from evaluation.models import AutoScore, MetricRun
-from evaluation.reports.base import Choices, item_values, signature
+from evaluation.reports.base import (
+    Choices,
+    CountedLabels,
+    item_values,
+    signature,
+    study_counts,
+    votes_left_out,
+)
 from evaluation.reports.registry import CannotReport
+from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.runs.item_scores import runs_with_scores, scale_of
 from evaluation.runs.names import run_key
 from evaluation.runs.progress import titles_by_key
@@ -23,11 +31,14 @@ from evaluation.statistics.intervals import Floats
 from evaluation.statistics.prediction_powered import RatedPart
 from evaluation.studies.reports.adjudicated_labels import decisions_signature
 from evaluation.studies.reports.choices import check_choices
+from evaluation.studies.reports.scenarios import setups_in_order
 from evaluation.votes.all_responses import AllResponses, Bools, all_responses, draw_of
 from evaluation.votes.counts import ArmCounts, n_raters
 from evaluation.votes.people import People, people_of
 from generation.choices.declaration import Choice, check_known
+from generation.models import Setup
 
+R = TypeVar("R", bound=ReportRow)
 QuestionKey = Annotated[
     str, Choice("Question", help="The only question.", usual="the main questions of the scheme")
 ]
@@ -64,12 +75,45 @@ class Answers(NamedTuple):
         return (float(values[0]), float(values[-1])) if self.is_ordinal else (0.0, 1.0)
 
 
-class StudyResponses(NamedTuple):
-    """All responses of a study's setups, the counted arm, and the answers to each question."""
+class ResponseScores(NamedTuple):
+    """A run's score of each response, on the run's own scale; NaN: none, or it failed."""
 
+    run: MetricRun
+    values: Floats  # (n,): an assumed score counts, because the mean of a setup needs it
+    is_assumed: Bools  # (n,)
+
+    @property
+    def key(self) -> str:
+        """The key of the run."""
+        return run_key(self.run)
+
+    @property
+    def labels(self) -> Floats:
+        """The run's label of each response, 1 or 0; NaN without a score of the metric's own."""
+        without = np.isnan(self.values) | self.is_assumed
+        return np.where(without, math.nan, self.values > self.run.cut)
+
+    def on(self, scale: tuple[float, float]) -> Floats:
+        """Return the scores on another scale, given by its lowest and highest value."""
+        (low, high), (to_low, to_high) = scale_of(self.run), scale
+        return to_low + (self.values - low) / (high - low) * (to_high - to_low)
+
+
+class StudyValues(NamedTuple):
+    """All responses of a study's setups, with the answers of raters and the scores of runs."""
+
+    study: Study
+    counted: Choices
+    counts: Sequence[ArmCounts]
     everything: AllResponses
-    of_arm: ArmCounts
-    answers: Sequence[Answers]
+    answers: Sequence[Answers]  # one for each chosen question
+    scores: Sequence[ResponseScores]  # one for each chosen run
+
+    @property
+    def setups(self) -> list[Setup]:
+        """The setups that count, in the order of scenarios."""
+        chosen = self.counted.setup
+        return [each for each in setups_in_order(self.study) if chosen in ("", each.name)]
 
     def part(self, of_question: Answers, score: Floats) -> RatedPart:
         """Return answers and scores of all responses, with the dialogs that were drawn and rated.
@@ -83,11 +127,51 @@ class StudyResponses(NamedTuple):
             drawn = drawn & has_votes
         return RatedPart(of_question.values, score, everything.dialogs, drawn)
 
+    def report(
+        self, key: str, rows: Sequence[R], left_out: LeftOut | None = None, said: str = ""
+    ) -> Report[R]:
+        """Return a report that is made from these values.
 
-def responses_with_answers(
-    study: Study, counted: Choices, counts: Sequence[ArmCounts], question: str
-) -> StudyResponses:
-    """Return all responses of a study, with the answers to one question or the main questions.
+        Args:
+            left_out: what it leaves out, beside what all reports on the study do.
+            said: a further part of its signature.
+        """
+        study, counted = self.study, self.counted
+        everywhere = votes_left_out(study, self.counts, counted)
+        return Report(
+            study.name, key, rows, (left_out or {}) | everywhere, f"{self._signature(key)}{said}"
+        )
+
+    def _signature(self, key: str) -> str:
+        said = signature(self.study, key, self.counted, self.counts, has_labels=True)
+        said += decisions_signature([each.people for each in self.answers], self.counted)
+        if draw := draw_of(self.study):
+            said += f" | {draw[0]} dialogs drawn from {draw[1]}"
+        if self.scores:
+            digest = hashlib.sha256()
+            for each in self.scores:
+                digest.update(f"{each.run.full_signature} {each.run.threshold!r}".encode())
+                digest.update(each.values.tobytes())
+                digest.update(each.is_assumed.tobytes())
+            said += f" | scores {digest.hexdigest()[:16]}"
+        return said
+
+
+class ValueChoices(Protocol):
+    """The choices of a report that is made from these values."""
+
+    @property
+    def counted(self) -> CountedLabels: ...
+    @property
+    def question(self) -> str: ...
+    @property
+    def metric(self) -> str: ...
+
+
+def values_of_study(
+    study: Study, choices: ValueChoices, *, with_scores: bool = True
+) -> StudyValues:
+    """Return all responses of a study, with the answers and the scores that were chosen.
 
     Raises:
         CannotReport: raters judge citations, or the study has no arm.
@@ -96,6 +180,8 @@ def responses_with_answers(
         raise CannotReport(
             "Raters of this study judge citations. This report is about studies of responses."
         )
+    counted, question = choices.counted.choices, choices.question
+    counts = study_counts(study, counted)
     of_arm, people = people_of(
         study, counted.truth, counts, question, adjudicated=counted.adjudicated
     )
@@ -103,10 +189,16 @@ def responses_with_answers(
         raise CannotReport("This study has no arm, so no response is rated.")
     main = {each.key for each in load_scheme(study.scheme).main_questions}
     everything = all_responses(study)
-    asked = [each for each in people if question or each.question.key in main]
-    return StudyResponses(
-        everything, of_arm, [_answers(study, everything, of_arm, each) for each in asked]
-    )
+    answers = [
+        _answers(study, everything, of_arm, each)
+        for each in people
+        if question or each.question.key in main
+    ]
+    runs = runs_with_scores(study) if with_scores else []
+    scores = [
+        scores_by_response(run, everything) for run in runs if choices.metric in ("", run_key(run))
+    ]
+    return StudyValues(study, counted, counts, everything, answers, scores)
 
 
 def _answers(study: Study, everything: AllResponses, of_arm: ArmCounts, people: People) -> Answers:
@@ -132,30 +224,6 @@ def _answers(study: Study, everything: AllResponses, of_arm: ArmCounts, people: 
     return Answers(people, values, labels, is_rated, is_assumed)
 
 
-class ResponseScores(NamedTuple):
-    """A run's score of each response, on the run's own scale; NaN: none, or it failed."""
-
-    run: MetricRun
-    values: Floats  # (n,): an assumed score counts, because the mean of a setup needs it
-    is_assumed: Bools  # (n,)
-
-    @property
-    def key(self) -> str:
-        """The key of the run."""
-        return run_key(self.run)
-
-    @property
-    def labels(self) -> Floats:
-        """The run's label of each response, 1 or 0; NaN without a score of the metric's own."""
-        without = np.isnan(self.values) | self.is_assumed
-        return np.where(without, math.nan, self.values > self.run.cut)
-
-    def on(self, scale: tuple[float, float]) -> Floats:
-        """Return the scores on another scale, given by its lowest and highest value."""
-        (low, high), (to_low, to_high) = scale_of(self.run), scale
-        return to_low + (self.values - low) / (high - low) * (to_high - to_low)
-
-
 def scores_by_response(run: MetricRun, everything: AllResponses) -> ResponseScores:
     """Return a run's scores of all responses, in one query."""
     rows = AutoScore.objects.filter(run=run, target__citation=None, score__isnull=False)
@@ -167,12 +235,6 @@ def scores_by_response(run: MetricRun, everything: AllResponses) -> ResponseScor
     values[places[here]] = np.array([row[1] for row in found], np.float64)[here]
     is_assumed[places[here]] = np.array([row[2] for row in found], bool)[here]
     return ResponseScores(run, values, is_assumed)
-
-
-def runs_of(study: Study, key: str = "") -> list[MetricRun]:
-    """Return the runs with scores of a study's responses, or only the one with this key."""
-    runs = runs_with_scores(study)
-    return [run for run in runs if not key or run_key(run) == key]
 
 
 def known_runs(study: Study) -> dict[str, str]:
@@ -189,42 +251,14 @@ def known_values(study: Study) -> dict[str, dict[str, str]]:
     }
 
 
-def check_question_and_run(study: Study, counted: Choices, question: str, run: str) -> None:
+def check_values(study: Study, choices: ValueChoices) -> None:
     """Check that a study has the setup, the arm, the question and the run that were chosen.
 
     Raises:
         ChoiceError: it does not have them.
     """
-    check_choices(study, counted)
-    if question:
-        check_known("question", question, load_scheme(study.scheme).keys)
-    if run:
-        check_known("metric", run, known_runs(study))
-
-
-def signature_of_values(
-    study: Study,
-    report: str,
-    counted: Choices,
-    counts: Sequence[ArmCounts],
-    people: Sequence[People],
-    scores: Sequence[ResponseScores],
-) -> str:
-    """Return the signature of a report that is made from votes, a draw and scores.
-
-    Args:
-        people: the raters' answers that the report is made from.
-        scores: the scores of all responses, one for each run.
-    """
-    said = signature(study, report, counted, counts, has_labels=True)
-    said += decisions_signature(people, counted)
-    if draw := draw_of(study):
-        said += f" | {draw[0]} dialogs drawn from {draw[1]}"
-    if scores:
-        digest = hashlib.sha256()
-        for each in scores:
-            digest.update(f"{each.run.full_signature} {each.run.threshold!r}".encode())
-            digest.update(each.values.tobytes())
-            digest.update(each.is_assumed.tobytes())
-        said += f" | scores {digest.hexdigest()[:16]}"
-    return said
+    check_choices(study, choices.counted.choices)
+    if choices.question:
+        check_known("question", choices.question, load_scheme(study.scheme).keys)
+    if choices.metric:
+        check_known("metric", choices.metric, known_runs(study))

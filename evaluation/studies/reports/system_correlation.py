@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from annotation.models import Study
-from evaluation.reports.base import study_counts, votes_left_out
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import N_RESAMPLES, estimate
 from evaluation.reports.registry import ReportKind
@@ -14,18 +13,15 @@ from evaluation.statistics.system_correlation import LEAST_SETUPS, system_correl
 from evaluation.studies.reports import methods
 from evaluation.studies.reports.prediction_powered import (
     PredictionPoweredChoices,
-    check_prediction_powered,
     usual_prediction_powered,
 )
 from evaluation.studies.reports.response_values import (
     Answers,
     ResponseScores,
-    StudyResponses,
+    StudyValues,
+    check_values,
     known_values,
-    responses_with_answers,
-    runs_of,
-    scores_by_response,
-    signature_of_values,
+    values_of_study,
 )
 from evaluation.studies.reports.run_columns import RunColumns, run_columns, to_run
 
@@ -54,35 +50,25 @@ def system_correlation_report(
     Raises:
         CannotReport: raters judge citations, or the study has no arm.
     """
-    counted = choices.counted.choices
-    counts = study_counts(study, counted)
-    responses = responses_with_answers(study, counted, counts, choices.question)
-    scores = [
-        scores_by_response(run, responses.everything) for run in runs_of(study, choices.metric)
-    ]
+    values = values_of_study(study, choices)
     rows = [
-        _row(study, responses, answers, of_run)
-        for answers in responses.answers
+        _row(values, answers, of_run)
+        for answers in values.answers
         if answers.has_mean
-        for of_run in scores
+        for of_run in values.scores
     ]
-    people = [each.people for each in responses.answers]
-    said = signature_of_values(study, NAME, counted, counts, people, scores)
-    left_out = votes_left_out(study, counts, counted)
-    return Report(study.name, NAME, rows, left_out, said)
+    return values.report(NAME, rows)
 
 
-def _row(
-    study: Study, responses: StudyResponses, answers: Answers, of_run: ResponseScores
-) -> SystemCorrelationRow:
-    everything = responses.everything
+def _row(values: StudyValues, answers: Answers, of_run: ResponseScores) -> SystemCorrelationRow:
+    everything = values.everything
     found = system_correlation(
         answers.values,
         of_run.values,
         everything.setups,
         everything.dialogs,
         everything.n_dialogs,
-        seed=study.seed,
+        seed=values.study.seed,
         n_resamples=N_RESAMPLES,
     )
     tau = estimate(found.tau, Interval(found.tau_low, found.tau_high))
@@ -106,7 +92,7 @@ SYSTEM_CORRELATION = ReportKind(
     make=system_correlation_report,
     usual=usual_prediction_powered,
     known=known_values,
-    check=check_prediction_powered,
+    check=check_values,
     rows=(SystemCorrelationRow,),
     methods=methods.SYSTEM_CORRELATION,
     leads={"title": to_run},
