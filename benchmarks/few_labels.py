@@ -66,6 +66,7 @@ class Cell(NamedTuple):
     n_labelled: int
     coverage: float  # NaN for a test
     coverage_of_humans: float  # raters alone; NaN without prediction-powered figures
+    coverage_of_powered: float  # the studies that show prediction-powered figures; NaN: none do
     rejections: float  # NaN for an interval
     width: float
     width_of_humans: float  # NaN without prediction-powered figures
@@ -245,11 +246,13 @@ def simulated(
     low, high, truth, human_low, human_high, is_humans_only, p = table.T
     known, is_test = ~np.isnan(low), about[0].startswith(TESTS)
     held = (low <= truth) & (truth <= high)
+    is_powered = known & (is_humans_only == 0) & ~np.isnan(human_low)
     held_by_humans = (human_low <= truth) & (truth <= human_high)
     return Cell(
         *about,
         coverage=math.nan if is_test else float(held[known].mean()),
         coverage_of_humans=math.nan if np.isnan(human_low).all() else float(held_by_humans.mean()),
+        coverage_of_powered=float(held[is_powered].mean()) if is_powered.any() else math.nan,
         rejections=float(np.mean(p < LEVEL)) if is_test else math.nan,
         width=float(np.mean((high - low)[known])),
         width_of_humans=float(np.mean((human_high - human_low)[known])),
@@ -270,7 +273,10 @@ def is_outside(cell: Cell, n_runs: int) -> bool:
 
 
 def header() -> str:
-    numbers = ("coverage", "by humans", "rejects", "width", "humans'", "humans only", "undefined")
+    numbers = (
+        *("coverage", "by humans", "powered", "rejects", "width", "humans'", "humans only"),
+        "undefined",
+    )
     return f"{'statistic':<36}{'true':>5}  {'metric':<9}{'dialogs':>8}{'labelled':>9}" + "".join(
         f"{name:>12}" for name in numbers
     )
