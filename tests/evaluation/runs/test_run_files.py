@@ -110,7 +110,7 @@ def test_what_a_metric_keeps_with_a_score_comes_back(tmp_path):
     assert {key: row.details for key, row in rows_of(run).items()} == {"r0": kept, "r1": {}}
     assert [row["details"] == "" for row in before] == [False, True]
     assert exported(copy, tmp_path / "export-of-copy") == before
-    assert (first.ignored, again.counts["scores"]["new"]) == ([], 0)
+    assert (first.ignored, again.counts["scores"]["new"]) == (["runs.jsonl"], 0)
 
 
 def test_another_detail_is_a_change_and_never_an_update(tmp_path):
