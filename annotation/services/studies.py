@@ -21,7 +21,7 @@ from annotation.stranded_slots import stranded
 from annotation.study_plan import StudyPlan
 from generation.models import Setup
 from generation.services.citations import store_cited_facts
-from generation.services.datasets import free_slug
+from generation.services.datasets import first_free, free_slug
 
 
 class StudyError(ValueError):
@@ -145,6 +145,12 @@ def _sampled_what(study: Study) -> str:
 def _read_citations(study: Study) -> None:
     if load_scheme(study.scheme).target == "citation":
         store_cited_facts(list(responses_of(study).values_list("pk", flat=True)))
+
+
+def free_study_name(usual: str) -> str:
+    """Return a name that no study has yet: the usual one, or with a number. It takes one query."""
+    taken = set(Study.objects.filter(name__startswith=usual).values_list("name", flat=True))
+    return first_free(usual, taken, " ")
 
 
 def lock_study(study: Study, *states: str) -> None:

@@ -7,7 +7,7 @@ from django.template.context import RequestContext
 
 from annotation.forms.setup import n_dialogs_with_responses, scheme_fields, setups_of
 from annotation.models import Study
-from annotation.services.studies import StudyError, scheme_to_rate_by
+from annotation.services.studies import StudyError, free_study_name, scheme_to_rate_by
 from generation.models import Dataset
 
 USUAL_SAMPLE = 100  # dialogs; of a dataset with fewer than twice as many, half of them
@@ -69,12 +69,5 @@ def _fields(context: RequestContext, dataset: Dataset) -> dict[str, Any]:
         "csrf_token": context.get("csrf_token"),
         "dataset": dataset,
         "setups": setups_of(dataset),
-        "name": _free_name(f"{dataset.name[:80]}, sample"),
+        "name": free_study_name(f"{dataset.name[:80]}, sample"),
     }
-
-
-def _free_name(name: str) -> str:
-    """Return the name, with a number after it if a study has it already."""
-    taken = set(Study.objects.filter(name__startswith=name).values_list("name", flat=True))
-    numbered = (f"{name} {n}" for n in range(2, len(taken) + 3))
-    return next(free for free in [name, *numbered] if free not in taken)

@@ -5,7 +5,7 @@ were checked already. They skip what the dataset has, and return how many rows a
 fixed number of statements.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from django.db import transaction
 from django.utils.text import slugify
@@ -62,8 +62,17 @@ def free_slug(model: type, name: str) -> str:
         model.objects.filter(slug__startswith=base).values_list("slug", flat=True)  # type: ignore[attr-defined]
     )
     taken |= RESERVED_SLUGS
-    numbered = (f"{base}-{n}" for n in range(2, len(taken) + 3))
-    return next(slug for slug in [base, *numbered] if slug not in taken)
+    return first_free(base, taken, "-")
+
+
+def first_free(name: str, taken: Collection[str], between: str) -> str:
+    """Return the name, or if it is taken the name with the first free number from 2 after it.
+
+    Args:
+        between: the text between name and number.
+    """
+    numbered = (f"{name}{between}{n}" for n in range(2, len(taken) + 3))
+    return next(free for free in [name, *numbered] if free not in taken)
 
 
 def store_examples(dataset: Dataset, records: Sequence[ExampleRecord]) -> int:

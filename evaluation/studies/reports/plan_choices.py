@@ -49,7 +49,7 @@ class PlanChoices(NamedTuple):
         str,
         Choice(
             "Arm",
-            dict(Arm.Kind.choices),
+            {kind.value: kind.label for kind in (Arm.Kind.SEPARATE, Arm.Kind.MERGED)},
             help="Arm of the study, and of the pilot’s votes. Merged against separate has both.",
         ),
     ] = Arm.Kind.SEPARATE.value

@@ -144,6 +144,18 @@ def test_wrong_choices_are_marked_and_the_usual_ones_taken(researcher, pilot):
     assert "385 dialogs would be needed" in shown(page).text
 
 
+@pytest.mark.parametrize("goal", ["mean", "difference", "arms", "accuracy"])
+def test_a_second_separate_arm_alone_cannot_be_planned(researcher, pilot, goal):
+    """It repeats the separate arm, so the page marks the choice and takes the usual arm."""
+    asked = {"pilot": pilot.slug, "arm": "separate_2", "goal": goal}
+
+    answer = page_of(researcher, pilot.dataset, **asked)
+
+    assert answer.status_code == 200
+    if goal != "arms":  # Merged against separate has both arms, so no arm is chosen.
+        assert "separate_2 is not one of the available choices" in shown(answer).text
+
+
 def test_links_lead_to_it(researcher, pilot):
     here = reverse("evaluation:plan", args=[pilot.dataset.slug])
     new = reverse("annotation:new-study") + f"?dataset={pilot.dataset.slug}"

@@ -13,7 +13,7 @@ from annotation.services.alignment_studies import (
     models_of,
     request_alignment_study,
 )
-from annotation.services.studies import StudyError
+from annotation.services.studies import StudyError, free_study_name
 from generation.choices.declaration import made
 from generation.choices.forms import explained, posted_fields
 from generation.limits import LONGEST_NAME
@@ -44,7 +44,8 @@ class AlignmentStudyForm(forms.Form):
         self.dataset = dataset
         self.fields |= posted_fields(PairDraw)
         there = models_of(dataset)
-        self.fields["name"].initial = _free_name(dataset)
+        usual = f"{dataset.name[: LONGEST_NAME - 20]}, alignment"
+        self.fields["name"].initial = free_study_name(usual)
         self.fields["models"].choices = [  # type: ignore[attr-defined]
             (model, explained(model, f"{len(setups)} setup{'s' * (len(setups) != 1)}"))
             for model, setups in there.items()
@@ -72,11 +73,3 @@ class AlignmentStudyForm(forms.Form):
         except StudyError as error:
             self.add_error("name", str(error))
             return None
-
-
-def _free_name(dataset: Dataset) -> str:
-    """Return a name that no study has yet. This takes one query."""
-    usual = f"{dataset.name[: LONGEST_NAME - 20]}, alignment"
-    taken = set(Study.objects.filter(name__startswith=usual).values_list("name", flat=True))
-    numbered = (f"{usual} {number}" for number in range(2, len(taken) + 3))
-    return next(name for name in (usual, *numbered) if name not in taken)
