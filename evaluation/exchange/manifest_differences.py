@@ -38,7 +38,9 @@ def _of_row(number: int, was: Row, now: Row) -> Iterator[str]:
     if not changed:
         return
     name = _name(was, now)
-    said = [f"{name} {_pair(was.get(name), now.get(name))}" for name in changed[:MOST_COLUMNS]]
+    said = [
+        f"{column} {_pair(was.get(column), now.get(column))}" for column in changed[:MOST_COLUMNS]
+    ]
     more = len(changed) - len(said)
     and_more = f"; {more} more column{'s' * (more != 1)}" if more else ""
     yield f"row {number}{f' ({name})' if name else ''}: {'; '.join(said)}{and_more}"
@@ -65,8 +67,9 @@ def _missing_rows(old: Iterable[Row], new: Iterable[Row]) -> Iterator[str]:
     for key, row in are.items():
         if key not in were:
             yield f"the row ({_name(row, row)}) is new"
-    for number, key in enumerate(were.keys() & are.keys(), start=1):
-        yield from _of_row(number, were[key], are[key])
+    for number, (key, row) in enumerate(were.items(), start=1):
+        if key in are:
+            yield from _of_row(number, row, are[key])
 
 
 def _texts(row: Row) -> str:

@@ -229,13 +229,15 @@ def make_again(manifest: Manifest, folder: Path) -> dict[str, Any]:
         about = study if subject["kind"] == "study" else dataset
         try:
             made[each["report"]] = _report(about, each["report"], each["choices"])
-        except (ChoiceError, CannotReport, KeyError) as error:
+        except (ChoiceError, CannotReport) as error:
             made[each["report"]] = {"problem": str(error)}
     return made
 
 
 def _report(about: Dataset | Study | None, key: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    kind = all_reports()[key]
+    kind = all_reports().get(key)
+    if kind is None:
+        raise CannotReport("This version of Attest has no such report.")
     choices = kind.chosen(about, given)
     if kind.prepare:
         kind.prepare(about, choices)

@@ -9,6 +9,7 @@ import zipfile
 import pytest
 from django.core.management import call_command
 
+from evaluation.exchange.manifest_differences import report_differences
 from evaluation.models import MetricRun
 from tests.evaluation.commands import failure
 from tests.makers import example_row, forget, import_rows, response_row, vote_row
@@ -249,3 +250,25 @@ def test_a_bundle_has_a_readme_and_each_report_as_a_table(study, tmp_path):
     assert "manage.py reproduce pilot-bundle.zip" in readme
     assert "- Human alignment: not here. pilot does not ask one yes/no question" in readme
     assert "Give a name that ends in .zip" in failure("export", "pilot", tmp_path / "x", "--bundle")
+
+
+def test_rows_that_are_left_keep_their_numbers_when_one_is_missing():
+    """The second row is gone, and the third differs: it is row 3 of the manifest."""
+    same = {"left_out": {}, "signature": "s"}
+    rows = [{"question": q, "n": n} for q, n in (("a", 1), ("b", 2), ("c", 3), ("d", 4))]
+    now = [rows[0], {"question": "c", "n": 5}, rows[3]]
+
+    found = report_differences({**same, "rows": rows}, {**same, "rows": now})
+
+    assert found == ["the row (question b) is missing now", "row 3 (question c): n was 3, is 5"]
+
+
+def test_a_report_that_this_version_does_not_have_is_said(study, tmp_path):
+    folder = unpacked(bundled("pilot", tmp_path / "study.zip"), tmp_path / "export")
+    manifest = manifest_in(tmp_path / "study.zip")
+    manifest["reports"] = [manifest["reports"][0] | {"report": "newer"}]
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+    said = not_equal(tmp_path / "manifest.json", folder)
+
+    assert "it cannot be made: This version of Attest has no such report." in said
