@@ -1,7 +1,6 @@
-"""Models that runs and grids may use: adding and deleting them as an admin, and their pace."""
+"""Models that runs and grids may use: adding, listing and deleting them as an admin."""
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +10,8 @@ from safetensors.numpy import save_file
 
 from accounts.models import AuditEntry
 from evaluation.models import MetricRun
-from evaluation.runs.services.checkpoints import CheckpointError, add_checkpoint, change_pace
 from generation.models import Checkpoint, Dataset, Grid, GridSetup, Setup
-from generation.services.checkpoints import pin_revision, with_leave
+from generation.services.checkpoints import pin_revision
 from tests.makers import audit_actions, statements
 from tests.shown import shown
 
@@ -49,6 +47,13 @@ def folder(tmp_path):
 def add(client, location, name="mini", backend="transformers", **more):
     described = {"name": name, "backend": backend, "location": location}
     return client.post(MODELS, described | more)
+
+
+def server_of(calls_per_minute=None, name="mini", **more):
+    described = {"backend": "openai", "location": "https://models.example.org/v1"}
+    return Checkpoint.objects.create(
+        name=name, calls_per_minute=calls_per_minute, **described | more
+    )
 
 
 # --- adding ---------------------------------------------------------------------------------
@@ -263,206 +268,6 @@ def test_what_is_folded_away_for_a_kind_is_left_out(admin):
 
     added = Checkpoint.objects.get()
     assert (added.served_name, added.key_variable, added.entailment_index) == ("", "", None)
-
-
-# --- keys over plain http -------------------------------------------------------------------
-
-PLAIN = "http://models.example.org/v1"
-WITH_KEY = {"backend": "openai", "served_name": "m", "key_variable": "MODELS_API_KEY"}
-
-
-def test_a_key_over_plain_http_is_refused_unless_the_admin_says_so(admin):
-    refused = add(admin, PLAIN, **WITH_KEY)
-    assert refused.status_code == 422
-    assert "unencrypted" in shown(refused).errors["key_over_http"]
-    assert not Checkpoint.objects.exists()
-
-    assert add(admin, PLAIN, **WITH_KEY, key_over_http="on").status_code == 302
-
-    assert Checkpoint.objects.get().spec().key_over_http
-    assert AuditEntry.objects.latest("pk").details["key_over_http"] is True
-
-
-@pytest.mark.parametrize("location", ["https://models.example.org/v1", "http://localhost:8000/v1"])
-def test_https_and_this_machine_need_no_such_word(admin, location):
-    assert add(admin, location, **WITH_KEY).status_code == 302
-
-    added = Checkpoint.objects.get()
-    assert reverse("evaluation:key-over-http", args=[added.pk]) not in admin.get(MODELS).text
-
-
-def test_an_admin_gives_and_takes_back_the_leave_of_a_listed_model(admin, adam):
-    listed = server_of(location=PLAIN, key_variable="MODELS_API_KEY")
-    address = reverse("evaluation:key-over-http", args=[listed.pk])
-    spec = listed.spec()  # the spec that a run was requested with
-
-    for allow, is_allowed in (("1", True), ("1", True), ("0", False)):
-        assert admin.post(address, {"allow": allow}).status_code == 302
-        assert with_leave(spec).key_over_http is is_allowed
-        [location] = shown(admin.get(MODELS)).table("Models").column("Location")
-        assert ("not sent over plain http" in location) is not is_allowed
-
-    actions = [(entry.actor, entry.action) for entry in AuditEntry.objects.all()]
-    assert actions == [(adam, "checkpoint.key_over_http")] * 2
-
-
-def test_a_model_that_sends_no_key_over_http_gets_no_leave(admin):
-    listed = server_of(key_variable="MODELS_API_KEY")  # https
-
-    answer = admin.post(reverse("evaluation:key-over-http", args=[listed.pk]), {"allow": "1"})
-
-    [message] = shown(admin.get(answer.url)).messages
-    assert "has no key that could go over plain http" in message
-    assert not Checkpoint.objects.get().key_over_http
-
-
-def test_only_admins_let_a_key_go_over_http(rosa, client_for, admin):
-    listed = server_of(location=PLAIN, key_variable="MODELS_API_KEY")
-    address = reverse("evaluation:key-over-http", args=[listed.pk])
-
-    assert client_for(rosa).post(address, {"allow": "1"}).status_code == 403
-    assert admin.get(address).status_code == 405
-    assert not Checkpoint.objects.get().key_over_http
-
-
-# --- the limit of calls ---------------------------------------------------------------------
-
-
-def server_of(calls_per_minute=None, name="mini", **more):
-    described = {"backend": "openai", "location": "https://models.example.org/v1"}
-    return Checkpoint.objects.create(
-        name=name, calls_per_minute=calls_per_minute, **described | more
-    )
-
-
-def pace(client, checkpoint, said):
-    address = reverse("evaluation:change-pace", args=[checkpoint.pk])
-    return client.post(address, {"calls_per_minute": said})
-
-
-@pytest.mark.parametrize(("said", "limit"), [("60", 60), ("", None)])
-def test_a_language_model_is_added_with_its_limit_or_without(admin, said, limit):
-    add(admin, "some-org/some-model", backend="language-model", calls_per_minute=said)
-
-    assert Checkpoint.objects.get().calls_per_minute == limit
-    assert AuditEntry.objects.latest("pk").details["calls_per_minute"] == limit
-
-
-def test_only_language_models_have_a_limit(admin, adam):
-    add(admin, "roberta-large-mnli", calls_per_minute="60")  # folded away, so it is left out
-
-    added = Checkpoint.objects.get()
-    assert added.calls_per_minute is None
-    address = reverse("evaluation:change-pace", args=[added.pk])
-    answer = admin.get(MODELS)
-    assert address not in answer.text
-    assert shown(answer).table("Models").column("Calls a minute") == ["—"]
-    answer = pace(admin, added, "60")
-    assert answer.status_code == 422
-    error = shown(answer).errors[f"{added.pk}_calls_per_minute"]
-    assert "Only language models" in error
-    with pytest.raises(CheckpointError, match="Only language models"):
-        add_checkpoint("b", "some-org/some-model", adam, calls_per_minute=60)
-
-
-@pytest.mark.parametrize(
-    ("said", "limit", "told"),
-    [
-        ("90", 90, "mini is saved: at most 90 calls a minute"),
-        ("", None, "mini is saved: no limit of calls"),
-    ],
-)
-def test_an_admin_changes_the_limit_of_a_listed_model(admin, adam, said, limit, told):
-    place = datetime(2026, 3, 1, tzinfo=UTC)
-    listed = server_of(60, next_call_at=place)
-
-    answer = pace(admin, listed, said)
-
-    assert answer.status_code == 302
-    page = shown(admin.get(answer.url))
-    assert any(told in message for message in page.messages)
-    [form] = page.parts("pace-form")
-    assert form.fields["calls_per_minute"] == said
-    listed.refresh_from_db()
-    assert listed.calls_per_minute == limit
-    assert listed.next_call_at == place  # what is reserved stays reserved
-    entry = AuditEntry.objects.latest("pk")
-    assert (entry.actor, entry.action, entry.subject) == (adam, "checkpoint.paced", "mini")
-    assert entry.details == {"before": 60, "after": limit}
-
-
-def test_the_same_limit_again_is_no_change(admin):
-    pace(admin, server_of(60), "60")
-
-    assert not AuditEntry.objects.exists()
-
-
-@pytest.mark.parametrize(
-    ("said", "error"),
-    [
-        ("0", "greater than or equal to 1"),
-        ("-3", "greater than or equal to 1"),
-        ("1000001", "less than or equal to 1000000"),
-        ("2.5", "Enter a whole number"),
-        ("often", "Enter a whole number"),
-    ],
-)
-def test_what_is_no_number_of_calls_is_refused_at_its_field(admin, said, error):
-    other, listed = server_of(5, name="a"), server_of(60)
-
-    answer = pace(admin, listed, said)
-
-    assert answer.status_code == 422
-    page = shown(answer)
-    assert [*page.errors] == [f"{listed.pk}_calls_per_minute"]
-    assert error in page.errors[f"{listed.pk}_calls_per_minute"]
-    of_other, of_listed = (form.fields["calls_per_minute"] for form in page.parts("pace-form"))
-    assert (of_other, of_listed) == (str(other.calls_per_minute), said)
-    assert answer.text.count('aria-invalid="true"') == 1
-    added = add(admin, "a/b", name="b", backend="language-model", calls_per_minute=said)
-    assert added.status_code == 422
-    assert error in shown(added).errors["calls_per_minute"]
-    assert Checkpoint.objects.get(name="mini").calls_per_minute == 60
-    assert not Checkpoint.objects.filter(name="b").exists()
-
-
-@pytest.mark.parametrize("limit", [0, 1_000_001])
-def test_commands_are_refused_the_same(limit):
-    with pytest.raises(CheckpointError, match="expected 1 to 1,000,000 calls a minute"):
-        change_pace(server_of(60), limit, None)
-
-
-def test_of_many_models_the_page_that_has_the_changed_one_is_shown(admin):
-    for n in range(30):
-        server_of(name=f"m{n:02}")
-    last = Checkpoint.objects.get(name="m29")
-
-    refused = shown(pace(admin, last, "0"))
-    assert [*refused.errors] == [f"{last.pk}_calls_per_minute"]
-    assert f"{MODELS}?page=1" in refused.addresses
-    assert f"{MODELS}?page=2" not in refused.addresses
-    assert pace(admin, last, "7").url == f"{MODELS}?page=2"
-
-
-@pytest.mark.parametrize("who", ["rachel", "rosa"])
-def test_nobody_but_admins_changes_a_limit(who, request, client_for):
-    listed = server_of(60)
-
-    assert pace(client_for(request.getfixturevalue(who)), listed, "1").status_code == 403
-
-    listed.refresh_from_db()
-    assert listed.calls_per_minute == 60
-
-
-def test_a_limit_is_changed_by_post_of_somebody_signed_in_on_a_model_that_is_listed(admin, client):
-    listed = server_of(60)
-    address = reverse("evaluation:change-pace", args=[listed.pk])
-
-    assert pace(client, listed, "1").url.startswith("/accounts/sign-in/")
-    assert admin.get(address).status_code == 405
-    listed.pk += 1
-    assert pace(admin, listed, "1").status_code == 404
-    assert Checkpoint.objects.get().calls_per_minute == 60
 
 
 # --- deleting and listing -------------------------------------------------------------------
