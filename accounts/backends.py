@@ -9,6 +9,8 @@ from django.http import HttpRequest
 from accounts.access import Role
 from accounts.models import User
 
+# People who come by a link or with a code are signed in by this backend, without a password.
+SIGNED_IN_BY = "django.contrib.auth.backends.ModelBackend"
 # Everyone can read these passwords here, so only a site under development accepts them.
 DEMO_PASSWORDS = {role: f"demo-{role}" for role in Role}
 

@@ -34,6 +34,17 @@ class SignInForm(AuthenticationForm):
         self.fields["username"].validators.append(MaxLengthValidator(longest))
 
 
+class ReturnForm(forms.Form):
+    """The code with which people come back who joined a study by its link."""
+
+    code = forms.CharField(
+        label="Return code",
+        max_length=40,
+        help_text="It looks like K7P2-9QXM-4TRB. You got it when you joined.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters"}),
+    )
+
+
 class RolesForm(forms.Form):
     """The roles of a user."""
 

@@ -29,6 +29,17 @@ class User(AbstractUser):
     # ended: the end of their visit before.
     home_seen_at = models.DateTimeField(null=True, blank=True)
     home_news_since = models.DateTimeField(null=True, blank=True)
+    # People who made their account by a study link come back with a code. Only its hash is kept.
+    return_code_hash = models.CharField(max_length=64, blank=True, editable=False)
+
+    class Meta(AbstractUser.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["return_code_hash"],
+                condition=~models.Q(return_code_hash=""),
+                name="user_return_code_once",
+            ),
+        ]
 
     def _get_session_auth_hash(self, secret: str | bytes | None = None) -> str:
         """Return the value that a session must hold; it got the value of its first moment."""

@@ -15,9 +15,18 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts.access import Role
-from accounts.models import ApiToken, Archivable, AuditEntry, SignInLink, User
+from accounts.models import (
+    CODE_LETTERS,
+    ApiToken,
+    Archivable,
+    AuditEntry,
+    SignInLink,
+    User,
+    new_rater_code,
+)
 
 LINK_IS_VALID_FOR = timedelta(days=7)
+RETURN_CODE_PARTS, RETURN_CODE_LETTERS = 3, 4  # 29 letters to choose from: 58 bits
 TOKEN_PREFIX = "attest_"  # shows that a leaked text is a token of this site
 TOKEN_USE_IS_NOTED_EVERY = timedelta(minutes=1)
 HOME_VISIT_IS_NOTED_EVERY = timedelta(minutes=1)
@@ -74,6 +83,35 @@ def invite(
     """
     invited = [create_user(username, roles, actor) for username in usernames]
     return [(user, create_sign_in_link(user, actor)) for user in invited]
+
+
+@transaction.atomic
+def create_returning_rater() -> tuple[User, str]:
+    """Create an account for a person who joins by themselves; return it with their return code.
+
+    It is named by its rater code, so nothing about the person is stored.
+    """
+    code = new_rater_code()
+    user = User.objects.create_user(code, rater_code=code)
+    user.groups.set(_groups([Role.RATER]))
+    return user, renew_return_code(user)
+
+
+def renew_return_code(user: User) -> str:
+    """Give a user a new return code, such as 'K7P2-9QXM-4TRB'. The old one ends."""
+    parts = [
+        "".join(secrets.choice(CODE_LETTERS) for _ in range(RETURN_CODE_LETTERS))
+        for _ in range(RETURN_CODE_PARTS)
+    ]
+    user.return_code_hash = _hash("".join(parts))
+    user.save(update_fields=["return_code_hash"])
+    return "-".join(parts)
+
+
+def user_returning(code: str) -> User | None:
+    """Return the active user with this return code, however it is spaced; None without one."""
+    letters = "".join(letter for letter in code.upper() if letter.isalnum())
+    return User.objects.filter(return_code_hash=_hash(letters), is_active=True).first()
 
 
 @transaction.atomic

@@ -1,17 +1,23 @@
-"""The mask for tokens of sign-in links in logs: readers of logs must not sign in as others."""
+"""The mask for logs: tokens of sign-in links, and ids that a platform sends to a study's link.
+
+Readers of logs must not sign in as others, nor learn who a rater is.
+"""
 
 import logging
 import re
 from typing import Any
 
 # It matches a link in a path, and in an address that has the link as a parameter.
-_LINK = re.compile(r"(sign-in-link(?:/|%2F))[\w-]+", re.IGNORECASE | re.ASCII)
+_LINK = re.compile(
+    r"(sign-in-link(?:/|%2F))[\w-]+|(join(?:/|%2F)[\w-]+(?:/|%2F)(?:\?|%3F))[^\s\"']+",
+    re.IGNORECASE | re.ASCII,
+)
 _FORMATTER = logging.Formatter()
 
 
 def without_tokens(text: str) -> str:
-    """Return a text with … in the place of each link's token."""
-    return _LINK.sub(r"\1…", text)
+    """Return a text with … in the place of each link's token, and of a platform's ids."""
+    return _LINK.sub(lambda found: f"{found[1] or found[2]}…", text)
 
 
 def mask_tokens_in_logs() -> None:

@@ -8,6 +8,7 @@ urlpatterns = [
     path("sign-in/", views.sign_in, name="sign-in"),
     path("sign-out/", views.sign_out, name="sign-out"),
     path("sign-in-link/<str:token>/", views.sign_in_link, name="sign-in-link"),
+    path("return/", views.return_by_code, name="return"),
     path("change-password/", views.change_password, name="change-password"),
     path("letter-keys/", views.letter_keys, name="letter-keys"),
     path("api-tokens/", views.api_tokens, name="api-tokens"),

@@ -20,10 +20,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts import services
 from accounts.access import Role, allowed, allowed_to_all, public
+from accounts.backends import SIGNED_IN_BY
 from accounts.forms import (
     InvitationsForm,
     NewTokenForm,
     NewUserForm,
+    ReturnForm,
     RolesForm,
     SignInForm,
     UserSearchForm,
@@ -106,12 +108,29 @@ def sign_out(request: SignedInRequest) -> HttpResponse:
 def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     """Show whom a link signs in. Only the button signs them in, as mail scanners open links."""
     if request.method == "POST" and (user := services.use_sign_in_link(token)):
-        login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+        login(request, user, backend=SIGNED_IN_BY)
         request.session[CAME_BY_LINK] = time.time()
         return redirect("accounts:change-password")
     link = services.valid_links(token).select_related("user").first()
     status = 200 if link else 410
     return render(request, "accounts/sign_in_link.html", {"link": link}, status=status)
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@public
+def return_by_code(request: HttpRequest) -> HttpResponse:
+    """Let people in who joined a study by its link, by the code that they got."""
+    form = ReturnForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        user = services.user_returning(form.cleaned_data["code"])
+        if user:
+            login(request, user, backend=SIGNED_IN_BY)
+            return redirect("home")
+        form.add_error("code", "No account has this return code. Check each letter and try again.")
+    status = 422 if form.is_bound else 200
+    return render(request, "accounts/return.html", {"form": form}, status=status)
 
 
 @sensitive_post_parameters()

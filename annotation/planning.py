@@ -31,6 +31,7 @@ SECONDS_PER_ANSWER = 4.0  # our assumption
 
 NO_DIALOG = "responses to examples without a dialog"
 NOTHING_SAID = "responses without text: no rater gets them"
+TO_QUALIFY = "responses that people judge to qualify: they are told the answers"
 NO_EVIDENCE = "responses without evidence: no rater gets them"
 NO_CITATION = "responses without a complete citation"
 NO_SENTENCE = "complete citations that are in no sentence, so there is no pair to rate"
@@ -261,10 +262,14 @@ def dialogs_of(study: Study) -> set[str]:
 def _candidates(
     study: Study, examples: Collection[int], left_out: Counter[str]
 ) -> dict[int, list[_Candidate]]:
-    """Return each example's responses that have a text, lowest temperature first, then by setup."""
+    """Return each example's responses that have a text, lowest temperature first, then by setup.
+
+    Those of the qualification round are left out.
+    """
     silent = responses_of(study).filter(text__regex=SAYS_NOTHING).values_list("pk", "example")
     is_silent = {pk for pk, example in silent if example in examples}
     left_out[NOTHING_SAID] += len(is_silent)
+    to_qualify = set(study.qualification_items.values_list("response", flat=True))
     rows = (
         responses_of(study)
         .order_by(
@@ -274,7 +279,9 @@ def _candidates(
     )
     candidates: dict[int, list[_Candidate]] = defaultdict(list)
     for example, pk, key, n_characters in rows.iterator(chunk_size=5000):
-        if example in examples and pk not in is_silent:
+        if example in examples and pk in to_qualify:
+            left_out[TO_QUALIFY] += 1
+        elif example in examples and pk not in is_silent:
             candidates[example].append(_Candidate(pk, key, n_characters))
     return candidates
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.views import gold, guidelines, lists, rating, setup, study_raters
+from annotation.views import gold, guidelines, lists, rating, setup, study_link, study_raters
 
 app_name = "annotation"
 urlpatterns = [
@@ -43,6 +43,8 @@ urlpatterns = [
     ),
     path("<slug:slug>/slots/let-go/", study_raters.let_slots_go, name="let-slots-go"),
     path("<slug:slug>/slots/take-back/", study_raters.take_slots_back, name="take-slots-back"),
+    path("<slug:slug>/link/", study_link.study_link, name="study-link"),
+    path("<slug:slug>/link/stop/", study_link.stop_study_link, name="stop-study-link"),
     path("<slug:slug>/gold/", gold.gold, name="gold"),
     path("<slug:slug>/preview/", setup.preview, name="preview"),
     path("<slug:slug>/guidelines/edit/", guidelines.edit_guidelines, name="edit-guidelines"),

@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from annotation.views.joining import join
 from config.views import docs, docs_page
 from evaluation.home import views as home
 
@@ -19,6 +20,7 @@ urlpatterns = [
     path("docs/<path:name>/", docs_page, name="docs-page"),
     # The order matters: studies/mine/ is not a study, and data/import/ is not a dataset.
     path("studies/", include("annotation.urls")),
+    path("join/<str:token>/", join, name="join"),
     path("", include("evaluation.urls")),
     path("data/", include("generation.urls")),
     path("grids/", include("generation.grid_urls")),

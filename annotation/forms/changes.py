@@ -1,12 +1,13 @@
 """Forms about an existing study: opening it, closing it, and letting it grow."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 
 from accounts.models import User
 from annotation.forms.setup import RatersField, SetupsField, accounts_of_raters, setups_of
-from annotation.models import Rater, Study
+from annotation.models import Rater, Study, StudyLink
 from annotation.planning import GroupNeed
 from annotation.study_plan import StudyPlan
 from generation.choices.forms import posted_fields
@@ -14,13 +15,19 @@ from generation.models import Setup
 
 
 class OpenForm(forms.Form):
-    """Opening a study. With too few raters, the researcher must confirm that more will come."""
+    """Opening a study. With too few raters, the researcher must confirm that more will come.
+
+    A study with a link needs no confirmation: people come by the link.
+    """
 
     open_anyway = forms.BooleanField(label="Open anyway, and add raters later", required=False)
 
-    def __init__(self, needs: list[GroupNeed], *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.is_short = any(need.n_missing for need in needs)
+    def __init__(
+        self, study: Study, needs: list[GroupNeed], data: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(data)
+        has_link = StudyLink.objects.filter(study=study, stopped_at=None).exists()
+        self.is_short = any(need.n_missing for need in needs) and not has_link
         if not self.is_short:
             del self.fields["open_anyway"]
 

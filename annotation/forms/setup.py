@@ -125,8 +125,13 @@ def n_dialogs_with_responses(dataset: Dataset) -> int:
 
 
 def accounts_of_raters() -> QuerySet[User]:
-    """Return all users who may rate, sorted by name."""
-    return User.objects.filter(groups__name=Role.RATER, is_active=True).order_by("username")
+    """Return all users whom a researcher may add to a study, sorted by name.
+
+    Those who made their account by a study's link take part in that study alone, unless they join
+    another one themselves.
+    """
+    raters = User.objects.filter(groups__name=Role.RATER, is_active=True, return_code_hash="")
+    return raters.order_by("username")
 
 
 class ChooseDatasetForm(forms.Form):

@@ -1,5 +1,12 @@
 """Judgements by people: studies, raters, units and votes."""
 
+from annotation.models.joining import (
+    CrowdPlatform,
+    Participant,
+    QualificationAnswer,
+    QualificationItem,
+    StudyLink,
+)
 from annotation.models.studies import Arm, Guideline, Rater, Study, arm_name
 from annotation.models.units import (
     Assignment,
@@ -18,14 +25,19 @@ __all__ = [
     "Arm",
     "Assignment",
     "AssignmentQuerySet",
+    "CrowdPlatform",
     "Draft",
     "Exposure",
     "Flag",
     "GoldAnswer",
     "Guideline",
+    "Participant",
+    "QualificationAnswer",
+    "QualificationItem",
     "Rater",
     "Skip",
     "Study",
+    "StudyLink",
     "Target",
     "Unit",
     "UnitPassage",

@@ -82,6 +82,9 @@ class Study(Archivable):
     n_gold_units = models.PositiveIntegerField(default=0)
     n_qualifying = models.PositiveSmallIntegerField(default=0)  # gold items to rate first
     gold_threshold = models.FloatField(null=True, blank=True)  # raters below it get no more units
+    # The share of right answers that people who join by the link need in the qualification round.
+    pass_mark = models.FloatField(default=0.7)
+    most_units_per_rater = models.PositiveSmallIntegerField(null=True, blank=True)  # None: any
     n_units_by_group = models.JSONField(default=list, blank=True)  # planned so far
     settings = models.JSONField(default=dict, blank=True)  # the other keys of study.json
     created_at = models.DateTimeField(auto_now_add=True)
@@ -101,6 +104,9 @@ class Study(Archivable):
                 condition=Q(gold_threshold__isnull=True)
                 | Q(gold_threshold__gte=0, gold_threshold__lte=1),
                 name="study_gold_threshold_is_a_share",
+            ),
+            models.CheckConstraint(
+                condition=Q(pass_mark__gte=0, pass_mark__lte=1), name="study_pass_mark_is_a_share"
             ),
             models.CheckConstraint(
                 condition=Q(n_qualifying__lte=F("n_gold_units")),
@@ -226,6 +232,9 @@ class Rater(models.Model):
     is_simulated = models.BooleanField(default=False)
     gold_score = models.FloatField(null=True, blank=True)  # share of known answers they gave
     n_gold = models.PositiveIntegerField(default=0)  # gold units submitted, also flagged ones
+    # A form of the study's link has this key, so that a form that is sent twice makes one rater.
+    join_key = models.UUIDField(null=True, blank=True, unique=True)
+    is_in_qualification = models.BooleanField(default=False)  # no units before the round is passed
 
     TAKES_PART = Q(is_excluded=False, taken_out_at=None)  # neither excluded nor taken out
 
@@ -246,7 +255,8 @@ class Rater(models.Model):
     @property
     def gets_units(self) -> bool:
         """Whether this rater gets further units while the study hands out units."""
-        return self.taken_out_at is None and not self.is_under_threshold
+        is_let_in = self.taken_out_at is None and not self.is_in_qualification
+        return is_let_in and not self.is_under_threshold
 
     @property
     def may_vote(self) -> bool:

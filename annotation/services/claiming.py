@@ -73,7 +73,7 @@ def _open_assignment(rater: Rater) -> Assignment | None:
 
 def _claim_free_slot(rater: Rater) -> Assignment | None:
     study = rater.study
-    if study.state != Study.State.OPEN or not rater.gets_units:
+    if study.state != Study.State.OPEN or not rater.gets_units or _has_had_all(rater):
         return None
     now = timezone.now()
     is_qualifying = rater.n_gold < study.n_qualifying
@@ -93,6 +93,12 @@ def _claim_free_slot(rater: Rater) -> Assignment | None:
         if cursor.rowcount == 0:
             raise _TakenOut
     return assignment
+
+
+def _has_had_all(rater: Rater) -> bool:
+    """Return whether a rater has rated as many units as the study lets one person rate."""
+    most = rater.study.most_units_per_rater
+    return most is not None and rater.assignments.filter(submitted_at__isnull=False).count() >= most
 
 
 # The slots of `AssignmentQuerySet.free`, for one rater. This is plain SQL: Django takes 3 ms to

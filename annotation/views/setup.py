@@ -147,7 +147,7 @@ def _setup_page(
         "flags": flags[:MOST_LISTED],
         "n_flags": flags.count(),
         "guideline": study.guidelines.order_by("-version").first(),
-        "open_form": OpenForm(needs),
+        "open_form": OpenForm(study, needs),
         "close_form": CloseForm(),
         "extend_form": ExtendForm(study) if study.is_running else None,
         "raters_form": AddRatersForm(study) if study.state != Study.State.CLOSED else None,
@@ -165,7 +165,7 @@ def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
         raise Http404("A study has no such action. It can be opened, paused, resumed and closed.")
     change, done = CHANGES[action]
     if action == "open":
-        open_form = OpenForm(rater_needs(study), request.POST)
+        open_form = OpenForm(study, rater_needs(study), request.POST)
         if study.state == Study.State.PLANNED and not open_form.is_valid():
             return _setup_page(request, study, 422, open_form=open_form)
     elif action == "close":

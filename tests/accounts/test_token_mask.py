@@ -69,6 +69,18 @@ def test_whoever_logs_an_address_logs_no_token(logged, message, arguments):
     assert TOKEN not in logged()
 
 
+@pytest.mark.parametrize("query", ["PROLIFIC_PID=5f3c&SESSION_ID=9", "who=5f3c", "a=b%3D5f3c"])
+def test_the_ids_in_the_address_of_a_studys_link_are_not_logged(logged, query):
+    logger = logging.getLogger("somebody's")
+    logger.error(
+        '"GET /join/AbC-d_9/?%s HTTP/1.1" 200 "https://x.org/join/AbC-d_9/?%s"', query, query
+    )
+    logger.error("/accounts/sign-in/?next=%%2Fjoin%%2FAbC-d_9%%2F%%3F%s", query)
+
+    assert "join/AbC-d_9/?…" in logged()
+    assert "5f3c" not in logged()
+
+
 def test_an_exception_that_names_an_address_is_logged_without_its_token(caplog):
     try:
         raise RuntimeError(f"You called /accounts/sign-in-link/{TOKEN} by POST.")

@@ -15,10 +15,13 @@ SCRIPT = "<script>alert('x')</script><b>bold</b> " + "incomprehensibilities" * 1
 
 
 class Stop(NamedTuple):
-    """One page in one state: the user who opens it, its address, and the user's action there."""
+    """One page in one state: the user who opens it, its address, and the user's action there.
+
+    Without a user, the page is opened without signing in.
+    """
 
     name: str
-    user: User
+    user: User | None
     path: str
     act: Callable[[Page], object] = lambda page: None
 

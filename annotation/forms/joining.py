@@ -1,0 +1,74 @@
+"""Forms of a study's link: a researcher sets it up, and people join by it."""
+
+import uuid
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+
+from annotation.models import StudyLink
+
+
+class StudyLinkForm(forms.Form):
+    """The limits of a study's link."""
+
+    most_per_group = forms.IntegerField(
+        label="People at most",
+        min_value=1,
+        max_value=1000,
+        help_text="The link takes no more people when the study has so many raters, whoever added "
+        "them. Excluded raters, and those who were taken out, leave their places free.",
+    )
+    ends_on = forms.DateField(
+        label="Last day",
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}),
+        help_text="The link ends with this day (UTC). Empty: it works until you stop it, or until "
+        "the study closes.",
+    )
+    code = forms.CharField(
+        label="Code",
+        required=False,
+        max_length=40,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        help_text="People must type it to join. Empty: the link alone is enough.",
+    )
+
+    def __init__(self, *args: Any, n_groups: int = 1, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if n_groups > 1:
+            self.fields["most_per_group"].label = "People in each group at most"
+
+    def clean_ends_on(self) -> date | None:
+        """Refuse a day that is in the past, by UTC."""
+        ends_on: date | None = self.cleaned_data["ends_on"]
+        if ends_on and ends_on < timezone.now().date():
+            raise forms.ValidationError("This day is in the past. Choose today or a later day.")
+        return ends_on
+
+
+class JoinForm(forms.Form):
+    """Joining a study by its link: a key that no other form has, and the code if there is one."""
+
+    key = forms.UUIDField(widget=forms.HiddenInput)
+    code = forms.CharField(
+        label="Code of the study",
+        max_length=40,
+        help_text="The person who sent you the link can tell you.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
+    )
+
+    def __init__(self, link: StudyLink, data: Mapping[str, str] | None) -> None:
+        super().__init__(data, initial={"key": uuid.uuid4()})
+        self._link = link
+        if not link.code:
+            del self.fields["code"]
+
+    def clean_code(self) -> str:
+        """Refuse another code; capitals and spaces around it do not matter."""
+        code: str = self.cleaned_data["code"]
+        if code.strip().casefold() != self._link.code.strip().casefold():
+            raise forms.ValidationError("This is not the study's code. Check it and try again.")
+        return code

@@ -1,0 +1,185 @@
+"""Writes about people who join a study by its link: the link itself, and who comes by it."""
+
+from collections import Counter
+from datetime import date, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from accounts.models import User
+from accounts.services import create_returning_rater, record, renew_return_code
+from annotation.arrivals import Arrival
+from annotation.models import (
+    Assignment,
+    CrowdPlatform,
+    Draft,
+    Participant,
+    QualificationAnswer,
+    Rater,
+    Study,
+    StudyLink,
+)
+from annotation.ordering import random_key
+from annotation.services.studies import StudyError, lock_study
+from annotation.services.study_raters import take_out_rater
+from annotation.services.units import give_gold_a_slot_per_rater
+
+
+class Joined(NamedTuple):
+    """A rater who has joined, and their return code; "" if they came with an account."""
+
+    rater: Rater
+    return_code: str
+
+
+# --- the link -------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def write_link(
+    study: Study, by: User | None, *, most_per_group: int, ends_on: date | None, code: str
+) -> StudyLink:
+    """Make a study's link, or change it; return it. The address stays the same.
+
+    Raises:
+        StudyError: the study is closed.
+    """
+    lock_study(study, Study.State.PLANNED, Study.State.OPEN, Study.State.PAUSED)
+    said = {"most_per_group": most_per_group, "ends_on": ends_on, "code": code}
+    link, _ = StudyLink.objects.update_or_create(study=study, defaults=said)
+    details = {"most_per_group": most_per_group, "has_code": bool(code)}
+    last_day = ends_on.isoformat() if ends_on else None
+    record(by, "study.link-written", study.name, **details, ends_on=last_day)
+    return link
+
+
+@transaction.atomic
+def stop_link(link: StudyLink, is_stopped: bool, by: User | None) -> None:
+    """Stop a link, so that no more people join by it, or start it again."""
+    stopped_at = timezone.now() if is_stopped else None
+    other = StudyLink.objects.filter(pk=link.pk, stopped_at__isnull=is_stopped)
+    if other.update(stopped_at=stopped_at):
+        done = "stopped" if is_stopped else "started"
+        record(by, f"study.link-{done}", link.study.name)
+
+
+def refusal(link: StudyLink) -> str:
+    """Return why no person can join by a link now; "" if people can, while there are places."""
+    if link.stopped_at or link.has_ended or link.study.state == Study.State.CLOSED:
+        return "This link is no longer in use. Ask the person who sent it to you."
+    if link.study.state != Study.State.OPEN:
+        return "The study is not open now. Please come back later."
+    return ""
+
+
+# --- joining --------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def join_study(
+    link: StudyLink, key: UUID, user: User | None = None, arrival: Arrival | None = None
+) -> Joined:
+    """Make a person a rater of a study, with an account unless they have one.
+
+    Their group is drawn under the study's lock. A form that is sent twice has the same key, so it
+    makes one rater; the second answer has a new return code.
+
+    Args:
+        user: who is signed in; None makes an account.
+        arrival: the ids that a platform sent; None without a platform.
+
+    Raises:
+        StudyError: the link is not in use, all places are taken, or the ids belong to another rater.
+    """
+    study = link.study
+    lock_study(study, *Study.State.values)
+    link.refresh_from_db()
+    there = study.raters.filter(user=user) if user else study.raters.filter(join_key=key)
+    if rater := there.select_related("user", "study").first():
+        account = None if user else rater.user
+        return Joined(rater, renew_return_code(account) if account else "")
+    if why := refusal(link):
+        raise StudyError(why)
+    platform = CrowdPlatform.objects.filter(link=link).first()
+    if platform:
+        end_idle_visits(platform)
+    group = drawn_group(study, link.most_per_group)
+    if group is None:
+        raise StudyError("All places of this study are taken. Thank you for coming.")
+    if platform and arrival and platform.participants.filter(person=arrival.person).exists():
+        raise StudyError("Somebody with your id has joined already. Come back with a return code.")
+    account, code = (user, "") if user else create_returning_rater()
+    rater = Rater.objects.create(
+        study=study,
+        user=account,
+        code=account.rater_code,
+        group=group,
+        join_key=None if user else key,
+        is_in_qualification=study.qualification_items.exists(),
+    )
+    if platform and arrival:
+        Participant.objects.create(
+            rater=rater, platform=platform, consented_at=timezone.now(), **arrival._asdict()
+        )
+    give_gold_a_slot_per_rater(study)
+    record(account, "study.joined", study.name, rater=rater.code)
+    return Joined(rater, code)
+
+
+def drawn_group(study: Study, most: int) -> int | None:
+    """Return the group of the next person who joins; None when every group has `most` raters.
+
+    The groups are filled in blocks, in which each group comes once, in an order that the seed draws
+    for each block. Excluded raters and those who were taken out fill no place, so the group that
+    lost one is the next.
+    """
+    raters = study.raters.filter(Rater.TAKES_PART)
+    there = Counter(raters.values_list("group", flat=True))
+    with_places = [group for group in range(study.n_groups) if there[group] < most]
+    return min(
+        with_places,
+        key=lambda group: (there[group], random_key(study.seed, "block", there[group], group)),
+        default=None,
+    )
+
+
+# --- the end of a visit ---------------------------------------------------------------------
+
+
+@transaction.atomic
+def end_visit(participant: Participant, outcome: Participant.Outcome) -> bool:
+    """Store how a person's visit ended; return whether it had not ended before.
+
+    Except for those who finished, their place is free again. The votes of a person who gives the
+    place back are excluded, because they take their consent back as well.
+    """
+    rater = participant.rater
+    lock_study(rater.study, *Study.State.values)
+    going = Participant.objects.filter(pk=participant.pk, outcome="")
+    if not going.update(outcome=outcome, ended_at=timezone.now()):
+        return False
+    participant.refresh_from_db()
+    if outcome != Participant.Outcome.DONE and rater.study.is_running:
+        take_out_rater(rater, None, excludes_votes=outcome == Participant.Outcome.RETURNED)
+    return True
+
+
+def end_idle_visits(platform: CrowdPlatform) -> int:
+    """End the visits of people who did nothing for too long; return how many visits."""
+    since = timezone.now() - timedelta(minutes=platform.idle_minutes)
+    of_rater = {"rater": OuterRef("rater")}
+    at_work = (
+        Q(claimed_at__gte=since) | Q(submitted_at__gte=since) | Q(lease_until__gt=timezone.now())
+    )
+    idle = platform.participants.filter(
+        ~Exists(Assignment.objects.filter(at_work, **of_rater)),
+        ~Exists(Draft.objects.filter(saved_at__gte=since, **of_rater)),
+        ~Exists(QualificationAnswer.objects.filter(at__gte=since, **of_rater)),
+        outcome="",
+        consented_at__lt=since,
+    )
+    gone = list(idle.select_related("rater__study"))
+    return sum(end_visit(participant, Participant.Outcome.TIMED_OUT) for participant in gone)

@@ -1,0 +1,97 @@
+"""The pages of people who come by a study's link: they join, or come back."""
+
+from typing import Any
+
+from django.contrib.auth import login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from accounts.access import Role, public, roles_of
+from accounts.backends import SIGNED_IN_BY
+from accounts.models import User
+from annotation.arrivals import Arrival, ArrivalError, read_arrival
+from annotation.forms.joining import JoinForm
+from annotation.models import CrowdPlatform, Participant, Rater, StudyLink
+from annotation.services.joining import join_study, refusal
+from annotation.services.studies import StudyError
+
+RETURN_CODE_OF_A_TRIAL = "K7P2-9QXM-4TRB"
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@public
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """Show what a study asks of people, and let them join it. Opening the page stores nothing.
+
+    A researcher who tries the link sees the same pages; their form stores nothing either.
+    """
+    link = get_object_or_404(StudyLink.objects.select_related("study", "platform"), token=token)
+    if "try" in request.GET and Role.RESEARCHER in roles_of(request.user):
+        return _try(request, link)
+    user = request.user if isinstance(request.user, User) else None
+    platform = _platform(link)
+    try:
+        arrival = read_arrival(platform, request.GET) if platform else None
+    except ArrivalError as error:
+        return _page(request, link, 400, why=str(error))
+    mine = link.study.raters.filter(user=user).select_related("study").first() if user else None
+    if mine:
+        return _go_on(request, mine, arrival)
+    if user and Role.RATER not in roles_of(user):
+        return _page(request, link, is_no_rater=True)
+    if arrival and platform and platform.participants.filter(person=arrival.person).exists():
+        return render(request, "annotation/come_back.html", {"study": link.study})
+    if why := refusal(link):
+        return _page(request, link, 410, why=why)
+    if platform and request.POST.get("answer") == "no":
+        return render(request, "annotation/declined.html", _ending(platform, "returned"))
+    form = JoinForm(link, request.POST if request.method == "POST" else None)
+    if not form.is_valid():
+        return _page(request, link, 422 if form.is_bound else 200, form=form)
+    try:
+        joined = join_study(link, form.cleaned_data["key"], user, arrival)
+    except StudyError as error:
+        return _page(request, link, 410, why=str(error))
+    if user is None:
+        login(request, joined.rater.user, backend=SIGNED_IN_BY)
+    context = {"study": link.study, "rater": joined.rater, "return_code": joined.return_code}
+    return render(request, "annotation/joined.html", context)
+
+
+# --- parts ----------------------------------------------------------------------------------
+
+
+def _platform(link: StudyLink) -> CrowdPlatform | None:
+    return getattr(link, "platform", None)
+
+
+def _page(request: HttpRequest, link: StudyLink, status: int = 200, **more: object) -> HttpResponse:
+    """Render the page of a link: the form, or the reason why there is none."""
+    context = {"study": link.study, "platform": _platform(link)}
+    return render(request, "annotation/join.html", context | more, status=status)
+
+
+def _ending(platform: CrowdPlatform, outcome: str) -> dict[str, Any]:
+    """Return what a page needs to send a person back to their platform."""
+    said = Participant.Outcome(outcome)
+    return {"code": platform.code_of(said), "address": platform.address_of(said)}
+
+
+def _go_on(request: HttpRequest, rater: Rater, arrival: Arrival | None) -> HttpResponse:
+    """Lead a rater of the study on, unless the ids in the address are those of another person."""
+    participant = Participant.objects.filter(rater=rater).first()
+    if arrival and participant and participant.person != arrival.person:
+        return render(request, "annotation/another_person.html", {"rater": rater}, status=409)
+    return redirect("annotation:my-studies")
+
+
+def _try(request: HttpRequest, link: StudyLink) -> HttpResponse:
+    """Show a researcher the pages that people see; nothing is stored, whatever is typed."""
+    form = JoinForm(link, request.POST if request.method == "POST" else None)
+    if not form.is_valid():
+        return _page(request, link, 422 if form.is_bound else 200, form=form, is_trial=True)
+    context = {"study": link.study, "return_code": RETURN_CODE_OF_A_TRIAL, "is_trial": True}
+    return render(request, "annotation/joined.html", context)
