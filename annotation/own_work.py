@@ -44,6 +44,9 @@ class OwnStudy(NamedTuple):
     n_questions: int
     thing: str  # the word for one unit: unit, or pair
     is_taken_out: bool
+    must_qualify: bool  # the qualification round comes before the first unit
+    has_place: bool  # a platform sent them, and they may give their place back
+    has_ended: bool  # a platform sent them, and their visit has ended
 
     @property
     def is_finished(self) -> bool:
@@ -78,7 +81,7 @@ def own_studies(user: User) -> list[OwnStudy]:
     raters = (
         Rater.objects.filter(user=user)
         .exclude(study__state=Study.State.PLANNED)
-        .select_related("study")
+        .select_related("study", "participant")
         .annotate(
             n_submitted=Coalesce(Subquery(done.annotate(n=Count("pk")).values("n")), 0),
             last_at=Subquery(done.annotate(at=Max("submitted_at")).values("at")),
@@ -99,14 +102,23 @@ def own_studies(user: User) -> list[OwnStudy]:
             n_submitted=rater.n_submitted,
             n_share=max(rater.n_submitted, fair_share(rater, rater.n_colleagues or 0)),
             has_answers=rater.has_answers,
-            is_anything_left=rater.is_left and rater.gets_units,
+            is_anything_left=rater.is_in_qualification or (rater.is_left and rater.gets_units),
             last_at=rater.last_at,
             n_questions=len(rater.study.scheme["questions"]),
             thing="pair" if rater.study.scheme.get("target") == "citation" else "unit",
             is_taken_out=rater.taken_out_at is not None,
+            must_qualify=rater.is_in_qualification,
+            has_place=_outcome_of(rater) == "",
+            has_ended=bool(_outcome_of(rater)),
         )
         for rater in raters
     ]
+
+
+def _outcome_of(rater: Rater) -> str | None:
+    """Return how the visit of a rater ended whom a platform sent; None without a platform."""
+    participant = getattr(rater, "participant", None)
+    return participant.outcome if participant else None
 
 
 def half_answered(user: User) -> list[HalfAnswered]:

@@ -19,6 +19,7 @@ from annotation.graph_tables import (
     with_citing_places,
 )
 from annotation.models import (
+    Arm,
     Assignment,
     Draft,
     Exposure,
@@ -41,7 +42,9 @@ from generation.services.citations import Vocabulary, shown_vocabulary
 from generation.text.citations import without_citations
 
 NOTHING_KNOWN = Vocabulary(frozenset(), frozenset())
-State = Literal["open", "submitted", "surplus", "gone", "skipped", "closed", "preview"]
+State = Literal[
+    "open", "submitted", "surplus", "gone", "skipped", "closed", "preview", "qualification"
+]
 
 
 class Share(NamedTuple):
@@ -67,7 +70,8 @@ class RatedUnit(NamedTuple):
     """A unit as one rater sees it.
 
     `state` is open (in hand), submitted, surplus (submitted after the slot was gone), gone (to
-    another rater), skipped, closed (the study is closed, and nothing was submitted), or preview.
+    another rater), skipped, closed (the study is closed, and nothing was submitted), preview, or
+    qualification (an item of the qualification round).
     `answers` are those of the rater's own votes, or else of the draft: target → question → answer.
     """
 
@@ -86,6 +90,11 @@ class RatedUnit(NamedTuple):
     saved_at: datetime | None = None  # when the draft was saved
     graph: tuple[EntityTable, ...] = ()  # the graph of the evidence, beside the passages
     is_taken_out: bool = False  # whether the rater was taken out of the study
+
+    @property
+    def is_outside_queue(self) -> bool:
+        """Whether no answer in it becomes a vote, so that it has no draft, skip or flag."""
+        return self.state in ("preview", "qualification")
 
     @property
     def is_changeable(self) -> bool:
@@ -348,24 +357,53 @@ def preview_unit(study: Study, arm: str, number: int) -> UnitPreview | None:
         targets = [place.target for place in places.order_by("place")]
         passages = _passages_of(unit)
     newest = study.guidelines.order_by("-version").values_list("version", flat=True).first()
-    scheme, order = load_scheme(study.scheme), _order(study, "preview", number, len(targets))
-    graph, responses = _graph_and_responses(study, scheme, targets, order, {})
-    shown = RatedUnit(
+    order = _order(study, "preview", number, len(targets))
+    share = Share(newest or 0, 0, n_units)
+    shown = unit_outside_queue(
+        study,
+        unit,
+        [targets[place] for place in order],
+        passages,
+        arm=arm,
+        state="preview",
+        share=share,
+    )
+    return UnitPreview(shown, n_units)
+
+
+def unit_outside_queue(
+    study: Study,
+    unit: Unit,
+    targets: Sequence[Target],
+    passages: list[Passage],
+    *,
+    arm: str = Arm.Kind.SEPARATE,
+    state: State,
+    share: Share,
+) -> RatedUnit:
+    """Return a unit that no rater has: nothing that is answered in it becomes a vote.
+
+    Args:
+        unit: the unit, which need not be stored.
+        targets: the targets in the order in which they are shown.
+    """
+    scheme = load_scheme(study.scheme)
+    graph, responses = _graph_and_responses(study, scheme, targets, range(len(targets)), {})
+    return RatedUnit(
         study=study,
         scheme=scheme,
         unit=unit,
         arm=arm,
-        state="preview",
+        state=state,
         lease_until=None,
         turns=_turns(unit.example_id),
         passages=passages,
         responses=responses,
         answers={},
         seconds=0.0,
-        share=Share(newest or 0, 0, n_units),
+        share=share,
         graph=graph,
     )
-    return UnitPreview(shown, n_units)
 
 
 def _unsaved_targets(plan: PlannedUnit) -> list[Target]:

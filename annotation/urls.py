@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from annotation.views import gold, guidelines, lists, rating, setup, study_link, study_raters
+from annotation.views import (
+    gold,
+    guidelines,
+    lists,
+    rating,
+    setup,
+    study_link,
+    study_raters,
+    visits,
+)
 
 app_name = "annotation"
 urlpatterns = [
@@ -14,6 +23,15 @@ urlpatterns = [
     path("<slug:slug>/units/<int:unit_id>/draft/", rating.save_draft, name="save-draft"),
     path("<slug:slug>/units/<int:unit_id>/skip/", rating.skip_unit, name="skip-unit"),
     path("<slug:slug>/units/<int:unit_id>/flag/", rating.flag_unit, name="flag-unit"),
+    path("<slug:slug>/qualification/", visits.qualification, name="qualification"),
+    path(
+        "<slug:slug>/qualification/<int:place>/",
+        visits.qualification_item,
+        name="qualification-item",
+    ),
+    path("<slug:slug>/qualification/end/", visits.end_of_round, name="end-of-round"),
+    path("<slug:slug>/end/", visits.end_of_visit, name="end-of-visit"),
+    path("<slug:slug>/give-back/", visits.give_place_back, name="give-place-back"),
     path("<slug:slug>/answers/", lists.my_answers, name="my-answers"),
     # raters and researchers
     path("<slug:slug>/guidelines/", guidelines.guidelines, name="guidelines"),
@@ -44,6 +62,7 @@ urlpatterns = [
     path("<slug:slug>/slots/let-go/", study_raters.let_slots_go, name="let-slots-go"),
     path("<slug:slug>/slots/take-back/", study_raters.take_slots_back, name="take-slots-back"),
     path("<slug:slug>/link/", study_link.study_link, name="study-link"),
+    path("<slug:slug>/platform/", study_link.study_platform, name="study-platform"),
     path("<slug:slug>/link/stop/", study_link.stop_study_link, name="stop-study-link"),
     path("<slug:slug>/gold/", gold.gold, name="gold"),
     path("<slug:slug>/preview/", setup.preview, name="preview"),

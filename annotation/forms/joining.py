@@ -21,6 +21,14 @@ class StudyLinkForm(forms.Form):
         help_text="The link takes no more people when the study has so many raters, whoever added "
         "them. Excluded raters, and those who were taken out, leave their places free.",
     )
+    most_units = forms.IntegerField(
+        label="Units for each person at most",
+        required=False,
+        min_value=1,
+        max_value=10_000,
+        help_text="Every rater of the study gets so many units, then no more. Empty: as many as "
+        "there are.",
+    )
     ends_on = forms.DateField(
         label="Last day",
         required=False,

@@ -4,6 +4,7 @@ import secrets
 from urllib.parse import quote
 
 from django.conf import settings
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -69,7 +70,7 @@ class CrowdPlatform(models.Model):
     code_no_work = models.CharField(max_length=40)
     code_returned = models.CharField(max_length=40)
     # A person who does nothing for so long has left, and their place is free again.
-    idle_minutes = models.PositiveSmallIntegerField(default=60)
+    idle_minutes = models.PositiveSmallIntegerField(default=60, validators=[MinValueValidator(1)])
 
     class Meta:
         constraints = [

@@ -235,6 +235,7 @@ class Rater(models.Model):
     # A form of the study's link has this key, so that a form that is sent twice makes one rater.
     join_key = models.UUIDField(null=True, blank=True, unique=True)
     is_in_qualification = models.BooleanField(default=False)  # no units before the round is passed
+    has_finished = models.BooleanField(default=False)  # their visit has ended: no more units
 
     TAKES_PART = Q(is_excluded=False, taken_out_at=None)  # neither excluded nor taken out
 
@@ -255,8 +256,8 @@ class Rater(models.Model):
     @property
     def gets_units(self) -> bool:
         """Whether this rater gets further units while the study hands out units."""
-        is_let_in = self.taken_out_at is None and not self.is_in_qualification
-        return is_let_in and not self.is_under_threshold
+        is_at_work = self.taken_out_at is None and not self.has_finished
+        return is_at_work and not self.is_in_qualification and not self.is_under_threshold
 
     @property
     def may_vote(self) -> bool:

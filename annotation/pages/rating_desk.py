@@ -193,7 +193,7 @@ class RatingDesk:
 
     @property
     def is_read_only(self) -> bool:
-        return not (self.is_in_hand or self.unit.is_changeable or self.unit.state == "preview")
+        return not (self.is_in_hand or self.unit.is_changeable or self.unit.is_outside_queue)
 
     @property
     def has_open_help(self) -> bool:

@@ -8,7 +8,7 @@ from accounts.models import User
 from accounts.services import record
 from annotation.models import Arm, Study
 from annotation.planning import responses_of
-from annotation.schemes import load_scheme
+from annotation.schemes import Scheme, load_scheme
 from annotation.services.studies import StudyError, lock_study
 from annotation.services.units import store_known_answers, target_ids
 from annotation.voting import with_implied
@@ -42,15 +42,9 @@ def set_gold(
         )
     ids = dict(responses_of(study).filter(key__in=answers).values_list("key", "pk"))
     for key, given in answers.items():
-        judgement = with_implied(scheme, given)
         if key not in ids:
             raise StudyError(f"Response {key!r} belongs to no setup of this study. Leave it out.")
-        if judgement.missing or judgement.impossible:
-            wrong = judgement.missing or [" and ".join(judgement.impossible[0])]
-            raise StudyError(
-                f"Response {key!r} needs an answer to every question, and answers that fit "
-                f"together. Check {', '.join(wrong)}."
-            )
+        checked_answers(scheme, key, given)
     if n_qualifying > len(answers):
         raise StudyError(
             f"Found {n_qualifying} known answers to qualify; expected at most {len(answers)}, "
@@ -62,3 +56,20 @@ def set_gold(
     known = {targets[ids[key], None]: with_implied(scheme, answers[key]) for key in answers}
     store_known_answers(study, known, n_qualifying, threshold)
     record(by, "study.gold-set", study.name, n_items=len(answers))
+
+
+def checked_answers(scheme: Scheme, key: str, given: Mapping[str, int]) -> Mapping[str, int]:
+    """Return known answers to a response, given by its key, without implied ones.
+
+    Raises:
+        StudyError: an answer is missing, or answers exclude each other.
+    """
+    judgement = with_implied(scheme, given)
+    if judgement.missing or judgement.impossible:
+        wrong = judgement.missing or [" and ".join(judgement.impossible[0])]
+        raise StudyError(
+            f"Response {key!r} needs an answer to every question, and answers that fit "
+            f"together. Check {', '.join(wrong)}."
+        )
+    answers = judgement.answers.items()
+    return {question: answer.value for question, answer in answers if not answer.is_implied}

@@ -40,9 +40,18 @@ class Joined(NamedTuple):
 
 @transaction.atomic
 def write_link(
-    study: Study, by: User | None, *, most_per_group: int, ends_on: date | None, code: str
+    study: Study,
+    by: User | None,
+    *,
+    most_per_group: int,
+    ends_on: date | None = None,
+    code: str = "",
+    most_units: int | None = None,
 ) -> StudyLink:
     """Make a study's link, or change it; return it. The address stays the same.
+
+    Args:
+        most_units: how many units each rater of the study gets at most; None: any number.
 
     Raises:
         StudyError: the study is closed.
@@ -50,7 +59,9 @@ def write_link(
     lock_study(study, Study.State.PLANNED, Study.State.OPEN, Study.State.PAUSED)
     said = {"most_per_group": most_per_group, "ends_on": ends_on, "code": code}
     link, _ = StudyLink.objects.update_or_create(study=study, defaults=said)
-    details = {"most_per_group": most_per_group, "has_code": bool(code)}
+    study.most_units_per_rater = most_units
+    study.save(update_fields=["most_units_per_rater"])
+    details = {"most_per_group": most_per_group, "has_code": bool(code), "most_units": most_units}
     last_day = ends_on.isoformat() if ends_on else None
     record(by, "study.link-written", study.name, **details, ends_on=last_day)
     return link
@@ -64,6 +75,34 @@ def stop_link(link: StudyLink, is_stopped: bool, by: User | None) -> None:
     if other.update(stopped_at=stopped_at):
         done = "stopped" if is_stopped else "started"
         record(by, f"study.link-{done}", link.study.name)
+
+
+@transaction.atomic
+def write_platform(platform: CrowdPlatform, by: User | None) -> None:
+    """Store the settings of a study's platform. The audit trail keeps what people agree to.
+
+    Raises:
+        StudyError: the study is closed.
+    """
+    study = platform.link.study
+    lock_study(study, Study.State.PLANNED, Study.State.OPEN, Study.State.PAUSED)
+    platform.save()
+    record(by, "study.platform-written", study.name, consent=platform.consent)
+
+
+@transaction.atomic
+def remove_platform(platform: CrowdPlatform, by: User | None) -> None:
+    """Remove a platform by which no person has come; the link then works without one.
+
+    Raises:
+        StudyError: people have come by it.
+    """
+    study = platform.link.study
+    lock_study(study, *Study.State.values)
+    if platform.participants.exists():
+        raise StudyError("People have come by this platform, so it can no longer be removed.")
+    platform.delete()
+    record(by, "study.platform-removed", study.name)
 
 
 def refusal(link: StudyLink) -> str:
@@ -92,7 +131,7 @@ def join_study(
         arrival: the ids that a platform sent; None without a platform.
 
     Raises:
-        StudyError: the link is not in use, all places are taken, or the ids belong to another rater.
+        StudyError: the link is not in use, all places are taken, or another rater has the ids.
     """
     study = link.study
     lock_study(study, *Study.State.values)
@@ -162,9 +201,31 @@ def end_visit(participant: Participant, outcome: Participant.Outcome) -> bool:
     if not going.update(outcome=outcome, ended_at=timezone.now()):
         return False
     participant.refresh_from_db()
+    Rater.objects.filter(pk=rater.pk).update(has_finished=True)
+    rater.has_finished = True
     if outcome != Participant.Outcome.DONE and rater.study.is_running:
         take_out_rater(rater, None, excludes_votes=outcome == Participant.Outcome.RETURNED)
     return True
+
+
+def end_visit_of(rater: Rater) -> bool:
+    """End the visit of a rater who gets no unit; return whether a platform has sent this rater.
+
+    It ends only if the study hands out units: a paused one may go on.
+    """
+    participant = Participant.objects.filter(rater=rater).select_related("rater__study").first()
+    if participant is None:
+        return False
+    if not participant.outcome and rater.study.state == Study.State.OPEN:
+        end_visit(participant, _outcome_without_unit(rater))
+    return bool(participant.outcome)
+
+
+def _outcome_without_unit(rater: Rater) -> Participant.Outcome:
+    if rater.is_under_threshold:
+        return Participant.Outcome.SCREENED_OUT
+    has_rated = rater.assignments.filter(submitted_at__isnull=False).exists()
+    return Participant.Outcome.DONE if has_rated else Participant.Outcome.NO_WORK
 
 
 def end_idle_visits(platform: CrowdPlatform) -> int:

@@ -16,8 +16,7 @@ from annotation.forms.joining import JoinForm
 from annotation.models import CrowdPlatform, Participant, Rater, StudyLink
 from annotation.services.joining import join_study, refusal
 from annotation.services.studies import StudyError
-
-RETURN_CODE_OF_A_TRIAL = "K7P2-9QXM-4TRB"
+from annotation.views.link_trial import join_page, platform_of, try_link
 
 
 @never_cache
@@ -30,31 +29,31 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     """
     link = get_object_or_404(StudyLink.objects.select_related("study", "platform"), token=token)
     if "try" in request.GET and Role.RESEARCHER in roles_of(request.user):
-        return _try(request, link)
+        return try_link(request, link)
     user = request.user if isinstance(request.user, User) else None
-    platform = _platform(link)
+    platform = platform_of(link)
     try:
         arrival = read_arrival(platform, request.GET) if platform else None
     except ArrivalError as error:
-        return _page(request, link, 400, why=str(error))
+        return join_page(request, link, 400, why=str(error))
     mine = link.study.raters.filter(user=user).select_related("study").first() if user else None
     if mine:
         return _go_on(request, mine, arrival)
     if user and Role.RATER not in roles_of(user):
-        return _page(request, link, is_no_rater=True)
+        return join_page(request, link, is_no_rater=True)
     if arrival and platform and platform.participants.filter(person=arrival.person).exists():
         return render(request, "annotation/come_back.html", {"study": link.study})
     if why := refusal(link):
-        return _page(request, link, 410, why=why)
+        return join_page(request, link, 410, why=why)
     if platform and request.POST.get("answer") == "no":
         return render(request, "annotation/declined.html", _ending(platform, "returned"))
     form = JoinForm(link, request.POST if request.method == "POST" else None)
     if not form.is_valid():
-        return _page(request, link, 422 if form.is_bound else 200, form=form)
+        return join_page(request, link, 422 if form.is_bound else 200, form=form)
     try:
         joined = join_study(link, form.cleaned_data["key"], user, arrival)
     except StudyError as error:
-        return _page(request, link, 410, why=str(error))
+        return join_page(request, link, 410, why=str(error))
     if user is None:
         login(request, joined.rater.user, backend=SIGNED_IN_BY)
     context = {"study": link.study, "rater": joined.rater, "return_code": joined.return_code}
@@ -62,16 +61,6 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 
 
 # --- parts ----------------------------------------------------------------------------------
-
-
-def _platform(link: StudyLink) -> CrowdPlatform | None:
-    return getattr(link, "platform", None)
-
-
-def _page(request: HttpRequest, link: StudyLink, status: int = 200, **more: object) -> HttpResponse:
-    """Render the page of a link: the form, or the reason why there is none."""
-    context = {"study": link.study, "platform": _platform(link)}
-    return render(request, "annotation/join.html", context | more, status=status)
 
 
 def _ending(platform: CrowdPlatform, outcome: str) -> dict[str, Any]:
@@ -86,12 +75,3 @@ def _go_on(request: HttpRequest, rater: Rater, arrival: Arrival | None) -> HttpR
     if arrival and participant and participant.person != arrival.person:
         return render(request, "annotation/another_person.html", {"rater": rater}, status=409)
     return redirect("annotation:my-studies")
-
-
-def _try(request: HttpRequest, link: StudyLink) -> HttpResponse:
-    """Show a researcher the pages that people see; nothing is stored, whatever is typed."""
-    form = JoinForm(link, request.POST if request.method == "POST" else None)
-    if not form.is_valid():
-        return _page(request, link, 422 if form.is_bound else 200, form=form, is_trial=True)
-    context = {"study": link.study, "return_code": RETURN_CODE_OF_A_TRIAL, "is_trial": True}
-    return render(request, "annotation/joined.html", context)

@@ -16,6 +16,7 @@ from annotation.pages.rating_desk import RatingDesk
 from annotation.rated_units import RatedUnit, rated_unit, unit_to_judge
 from annotation.services import rating
 from annotation.services.claiming import claim_next_unit
+from annotation.services.joining import end_visit_of
 from annotation.services.rating import JudgedTarget, SubmitOutcome
 
 NOTHING_LEFT = "Nothing is left to rate. Thank you."
@@ -25,7 +26,10 @@ NOTHING_LEFT = "Nothing is left to rate. Thank you."
 @allowed(Role.RATER)
 def next_unit(request: SignedInRequest, slug: str) -> HttpResponse:
     """Hand out the rater's next unit, or say that none is left."""
-    return _go_on(request, _rater(request, slug))
+    rater = _rater(request, slug)
+    if rater.is_in_qualification:
+        return redirect("annotation:qualification", slug)
+    return _go_on(request, rater)
 
 
 @never_cache  # texts must not stay in the browser, and going back must show the present state
@@ -167,6 +171,8 @@ def _go_on(
     if assignment:
         path = reverse("annotation:rate-unit", args=[study.slug, assignment.unit_id])
         return redirect(f"{path}?{_pointer(last)}" if last else path)
+    if end_visit_of(rater):
+        return redirect("annotation:end-of-visit", study.slug)
     if rater.taken_out_at:
         messages.info(request, f"You no longer take part in {study.name}. Thank you.")
     elif study.state == Study.State.OPEN:

@@ -9,7 +9,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from annotation.forms.joining import StudyLinkForm
-from annotation.models import StudyLink
+from annotation.forms.platform import CrowdPlatformForm
+from annotation.models import CrowdPlatform, Participant, StudyLink
 from annotation.planning import rater_needs
 from annotation.services import joining
 from annotation.services.studies import StudyError
@@ -26,6 +27,7 @@ def study_link(request: SignedInRequest, slug: str) -> HttpResponse:
     limits = ("most_per_group", "ends_on", "code")
     initial = {name: getattr(link, name) for name in limits} if link else {}
     initial.setdefault("most_per_group", study.raters_per_unit)
+    initial["most_units"] = study.most_units_per_rater
     posted = request.method == "POST"
     form = StudyLinkForm(request.POST if posted else None, initial=initial, n_groups=study.n_groups)
     if posted and form.is_valid():
@@ -59,3 +61,46 @@ def stop_study_link(request: SignedInRequest, slug: str) -> HttpResponse:
     done = "stopped: nobody joins by it any more" if is_stopped else "in use again"
     messages.success(request, f"The link is {done}.")
     return redirect("annotation:study-link", slug)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def study_platform(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show and change the platform that sends people to a study's link; or remove it."""
+    study = rated_here(slug)
+    link = get_object_or_404(StudyLink.objects.select_related("study"), study=study)
+    platform = CrowdPlatform.objects.filter(link=link).select_related("link__study").first()
+    posted = request.method == "POST"
+    form = CrowdPlatformForm(link, platform, request.POST if posted else None)
+    try:
+        if posted and "remove" in request.POST and platform:
+            joining.remove_platform(platform, request.user)
+            messages.success(request, "The platform is removed. The link works without one.")
+            return redirect("annotation:study-link", slug)
+        if posted and form.is_valid():
+            joining.write_platform(form.save(commit=False), request.user)
+            messages.success(request, "The platform is saved.")
+            return redirect("annotation:study-platform", slug)
+    except StudyError as error:
+        messages.error(request, str(error))
+        return redirect("annotation:study-platform", slug)
+    context: dict[str, object] = {"study": study, "platform": platform, "form": form}
+    if platform:
+        context["address"] = _address_with_ids(request, link, platform)
+        context["endings"] = [
+            (outcome.label, platform.code_of(outcome), platform.address_of(outcome))
+            for outcome in Participant.Outcome
+            if platform.code_of(outcome)
+        ]
+    return render(request, "annotation/study_platform.html", context, status=422 if posted else 200)
+
+
+def _address_with_ids(request: SignedInRequest, link: StudyLink, platform: CrowdPlatform) -> str:
+    """Return the address to type on the platform, which puts the ids in its placeholders."""
+    address = request.build_absolute_uri(reverse("join", args=[link.token]))
+    names = (platform.person_parameter, platform.study_parameter, platform.session_parameter)
+    if platform.is_prolific:
+        ids = [f"{{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")]
+    else:
+        ids = ["PERSON", "STUDY", "SESSION"]
+    return f"{address}?" + "&".join(f"{name}={i}" for name, i in zip(names, ids, strict=True))

@@ -17,7 +17,7 @@ def joining_stops(folder: Path) -> Iterator[Stop]:
     study = opened(material(folder / "joined"), scheme="SSA", raters=0, name="Joined by a link")
     page = reverse("annotation:study-link", args=[study.slug])
     yield Stop("study link, none", researcher(), page)
-    link = write_link(study, None, most_per_group=5, ends_on=None, code="mill")
+    link = write_link(study, None, most_per_group=5, code="mill")
     yield Stop("study link", researcher(), page)
     address = reverse("join", args=[link.token])
     yield Stop("join", None, address)

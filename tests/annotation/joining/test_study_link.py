@@ -30,8 +30,7 @@ pytestmark = pytest.mark.once
 
 
 def link_of(study, **limits):
-    said = {"most_per_group": 2, "ends_on": None, "code": ""} | limits
-    return write_link(study, researcher(), **said)
+    return write_link(study, researcher(), **{"most_per_group": 2} | limits)
 
 
 def address(link):
@@ -299,8 +298,7 @@ def test_who_comes_back_keeps_their_group(study, client_for):
 
 def test_a_person_gets_no_more_units_than_the_study_allows(tmp_path):
     study = opened(material(tmp_path, n_examples=3), scheme="SSA", raters=1)
-    study.most_units_per_rater = 2
-    study.save(update_fields=["most_units_per_rater"])
+    link_of(study, most_units=2)
     [rater] = raters_of(study)
 
     rated = [rate_next(rater) for _ in range(3)]

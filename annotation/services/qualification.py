@@ -1,0 +1,123 @@
+"""Writes of the qualification round: its items, the answers to them, and how it ended."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import User
+from accounts.services import record
+from annotation.models import (
+    Participant,
+    QualificationAnswer,
+    QualificationItem,
+    Rater,
+    Study,
+    UnitTarget,
+)
+from annotation.planning import responses_of
+from annotation.qualification import n_right, next_item, score_of
+from annotation.schemes import load_scheme
+from annotation.services.gold import checked_answers
+from annotation.services.joining import end_visit
+from annotation.services.studies import StudyError, lock_study
+from annotation.services.study_raters import take_out_rater
+
+
+class ItemToStore(NamedTuple):
+    """One item of the round: the right answers to its questions, and why they are right."""
+
+    answers: Mapping[str, int]
+    explanation: str = ""
+
+
+@transaction.atomic
+def set_qualification(
+    study: Study, items: Mapping[str, ItemToStore], pass_mark: float, by: User | None
+) -> None:
+    """Set the items of a study's qualification round: response key → item, in their order.
+
+    People who join by the study's link judge them before their first unit. No unit of the study may
+    show one of these responses, because people are told the answers.
+
+    Raises:
+        StudyError: an item was answered already, a response is not in this study, is in one of its
+            units or is gold, or the answers are not a full form.
+    """
+    lock_study(study, Study.State.PLANNED, Study.State.OPEN, Study.State.PAUSED)
+    if QualificationAnswer.objects.filter(item__study=study).exists():
+        raise StudyError("People have answered items of the round, so it can no longer change.")
+    if not 0 <= pass_mark <= 1:
+        raise StudyError(f"Found the pass mark {pass_mark:g}; expected a share from 0 to 1.")
+    scheme = load_scheme(study.scheme)
+    if scheme.target == "citation":
+        raise StudyError("Citations are rated here. A qualification round is about responses.")
+    ids = dict(responses_of(study).filter(key__in=items).values_list("key", "pk"))
+    rated = UnitTarget.objects.filter(unit__arm__study=study, target__response__in=ids.values())
+    shown = set(rated.values_list("target__response__key", flat=True))
+    gold = study.gold_answers.filter(target__response__in=ids.values())
+    shown |= set(gold.values_list("target__response__key", flat=True))
+    for key in items:
+        if key not in ids:
+            raise StudyError(f"Response {key!r} belongs to no setup of this study. Leave it out.")
+        if key in shown:
+            raise StudyError(
+                f"Response {key!r} is rated in this study, and people would be told the answers. "
+                "Choose another one."
+            )
+    study.qualification_items.all().delete()
+    QualificationItem.objects.bulk_create(
+        QualificationItem(
+            study=study,
+            response_id=ids[key],
+            place=place,
+            answers=checked_answers(scheme, key, item.answers),
+            explanation=item.explanation,
+        )
+        for place, (key, item) in enumerate(items.items(), start=1)
+    )
+    study.pass_mark = pass_mark
+    study.save(update_fields=["pass_mark"])
+    record(by, "study.qualification-set", study.name, n_items=len(items), pass_mark=pass_mark)
+
+
+@transaction.atomic
+def answer_item(
+    rater: Rater, item: QualificationItem, answers: Mapping[str, int]
+) -> QualificationAnswer:
+    """Store a rater's answers to an item, once; after the last item, end the round.
+
+    A second answer to the same item changes nothing. A rater with a lower share of right answers
+    than the pass mark gets no units.
+    """
+    given, _ = QualificationAnswer.objects.get_or_create(
+        rater=rater,
+        item=item,
+        defaults={
+            "answers": dict(answers),
+            "n_right": n_right(rater.study, item, dict(answers)),
+            "n_known": len(item.answers),
+            "at": timezone.now(),
+        },
+    )
+    end_round(rater)
+    return given
+
+
+@transaction.atomic
+def end_round(rater: Rater) -> None:
+    """If a rater has answered every item: let them rate, or end their visit."""
+    if next_item(rater):
+        return
+    going = Rater.objects.filter(pk=rater.pk, is_in_qualification=True)
+    score = score_of(rater) or 0.0
+    if score >= rater.study.pass_mark:
+        going.update(is_in_qualification=False)
+        rater.is_in_qualification = False
+        return
+    participant = Participant.objects.filter(rater=rater).first()
+    if participant:
+        end_visit(participant, Participant.Outcome.SCREENED_OUT)
+    elif rater.study.is_running:
+        take_out_rater(rater, None)
