@@ -5,7 +5,7 @@ This module only reads. Items are shown as units are, but no answer to them is a
 
 from typing import NamedTuple
 
-from django.db.models import Sum
+from django.db.models import Max, Sum
 
 from annotation.models import QualificationAnswer, QualificationItem, Rater, Study, Target, Unit
 from annotation.rated_units import RatedUnit, Share, unit_outside_queue
@@ -39,13 +39,14 @@ def item_as_unit(study: Study, item: QualificationItem, n_answered: int) -> Rate
     response = item.response
     evidence = evidence_of(Response.objects.filter(pk=response.pk), study.evidence_choice)
     texts = Passage.objects.in_bulk(evidence[response.pk])
+    version = study.guidelines.aggregate(newest=Max("version"))["newest"] or 0
     return unit_outside_queue(
         study,
         Unit(example_id=response.example_id),
         [Target(pk=item.place, response=response)],
         [texts[passage] for passage in evidence[response.pk]],
         state="qualification",
-        share=Share(0, n_answered, study.qualification_items.count()),
+        share=Share(version, n_answered, study.qualification_items.count()),
     )
 
 

@@ -16,13 +16,14 @@ from annotation.models import (
     Study,
     UnitTarget,
 )
-from annotation.planning import responses_of
 from annotation.qualification import n_right, next_item, score_of
 from annotation.schemes import load_scheme
 from annotation.services.gold import checked_answers
 from annotation.services.joining import end_visit
 from annotation.services.studies import StudyError, lock_study
 from annotation.services.study_raters import take_out_rater
+from generation.evidence import evidence_of, graphs_of
+from generation.models import Response
 
 
 class ItemToStore(NamedTuple):
@@ -42,8 +43,8 @@ def set_qualification(
     show one of these responses, because people are told the answers.
 
     Raises:
-        StudyError: an item was answered already, a response is not in this study, is in one of its
-            units or is gold, or the answers are not a full form.
+        StudyError: an item was answered already, a response is not in the study's dataset, is in
+            one of its units or is gold, or the answers are not a full form.
     """
     lock_study(study, Study.State.PLANNED, Study.State.OPEN, Study.State.PAUSED)
     if QualificationAnswer.objects.filter(item__study=study).exists():
@@ -53,19 +54,22 @@ def set_qualification(
     scheme = load_scheme(study.scheme)
     if scheme.target == "citation":
         raise StudyError("Citations are rated here. A qualification round is about responses.")
-    ids = dict(responses_of(study).filter(key__in=items).values_list("key", "pk"))
+    there = Response.objects.of_benchmark().filter(dataset=study.dataset_id, key__in=items)
+    ids = dict(there.values_list("key", "pk"))
     rated = UnitTarget.objects.filter(unit__arm__study=study, target__response__in=ids.values())
     shown = set(rated.values_list("target__response__key", flat=True))
     gold = study.gold_answers.filter(target__response__in=ids.values())
     shown |= set(gold.values_list("target__response__key", flat=True))
     for key in items:
         if key not in ids:
-            raise StudyError(f"Response {key!r} belongs to no setup of this study. Leave it out.")
+            raise StudyError(f"Dataset {study.dataset} has no response {key!r}. Leave it out.")
         if key in shown:
             raise StudyError(
                 f"Response {key!r} is rated in this study, and people would be told the answers. "
                 "Choose another one."
             )
+    if scheme.evidence == "needed":
+        _check_evidence(study, ids)
     study.qualification_items.all().delete()
     QualificationItem.objects.bulk_create(
         QualificationItem(
@@ -80,6 +84,18 @@ def set_qualification(
     study.pass_mark = pass_mark
     study.save(update_fields=["pass_mark"])
     record(by, "study.qualification-set", study.name, n_items=len(items), pass_mark=pass_mark)
+
+
+def _check_evidence(study: Study, ids: Mapping[str, int]) -> None:
+    """Refuse responses without evidence under the study's choice of evidence."""
+    responses, choice = Response.objects.filter(pk__in=ids.values()), study.evidence_choice
+    passages, graphs = evidence_of(responses, choice), dict(graphs_of(responses, choice))
+    for key, pk in ids.items():
+        if not passages.get(pk) and not graphs.get(pk):
+            raise StudyError(
+                f"Response {key!r} has no evidence, and the questions are about evidence. Choose "
+                "another one."
+            )
 
 
 @transaction.atomic

@@ -88,7 +88,7 @@ def study_platform(request: SignedInRequest, slug: str) -> HttpResponse:
     if platform:
         context["address"] = _address_with_ids(request, link, platform)
         context["endings"] = [
-            (outcome.label, platform.code_of(outcome), platform.address_of(outcome))
+            (outcome.label, platform.code_of(outcome))
             for outcome in Participant.Outcome
             if platform.code_of(outcome)
         ]

@@ -8,13 +8,15 @@ from django.urls import reverse
 from annotation.models import Participant, QualificationAnswer, Unit, Vote
 from annotation.planning import TO_QUALIFY, plan_units
 from annotation.qualification import next_item, score_of
+from annotation.schemes import load_scheme
 from annotation.services.claiming import claim_next_unit
 from annotation.services.gold import set_gold
 from annotation.services.joining import join_study
 from annotation.services.qualification import ItemToStore, answer_item, set_qualification
 from annotation.services.studies import StudyError, open_study
 from tests.annotation.joining.test_study_link import link_of
-from tests.annotation.makers import material, planned, researcher
+from tests.annotation.makers import material, planned, researcher, yes_where_possible
+from tests.makers import response_row
 from tests.shown import shown
 
 pytestmark = pytest.mark.once
@@ -157,7 +159,7 @@ def test_who_was_added_by_a_researcher_needs_no_round(tmp_path):
 @pytest.mark.parametrize(
     ("items", "said"),
     [
-        ({"x-cool": ItemToStore(YES)}, "belongs to no setup"),
+        ({"x-cool": ItemToStore(YES)}, "has no response"),
         ({"e1-cool": ItemToStore({"sensible": 1})}, "an answer to every question"),
         ({"e3-cool": ItemToStore(YES)}, "is rated in this study"),
     ],
@@ -172,6 +174,15 @@ def test_items_that_do_not_fit_are_refused(tmp_path, items, said):
         set_qualification(study, items, 0.7, None)
 
     assert study.qualification_items.count() == 2  # nothing changed
+
+
+def test_a_response_without_evidence_is_no_item_where_evidence_is_asked_about(tmp_path):
+    rows = [response_row("bare", "e1", setup="cool", evidence_shown=[])]
+    study = planned(material(tmp_path, n_examples=1, responses=rows), scheme="AIS", raters=0)
+    answers = yes_where_possible(load_scheme(study.scheme))
+
+    with pytest.raises(StudyError, match="'bare' has no evidence"):
+        set_qualification(study, {"bare": ItemToStore(answers)}, 0.7, None)
 
 
 def test_a_response_that_is_rated_already_cannot_become_an_item(study):
