@@ -11,6 +11,7 @@ from django.db.models.functions import Length
 
 from annotation.models import Arm, GoldAnswer, Rater, Study, UnitTarget
 from annotation.ordering import drawn_names, random_key, share_is_drawn
+from annotation.rating_hours import seconds_per_judgement
 from annotation.schemes import Scheme, load_scheme
 from generation.evidence import evidence_of, graphs_of
 from generation.models import (
@@ -24,10 +25,6 @@ from generation.models import (
 from generation.text.flat_graph import Triple
 
 MOST_IN_A_UNIT = 8  # responses that a merged unit can show
-# People read English non-fiction silently at 238 words a minute (Brysbaert 2019); a word has 6
-# characters.
-CHARACTERS_PER_SECOND = 238 * 6 / 60
-SECONDS_PER_ANSWER = 4.0  # our assumption
 
 NO_DIALOG = "responses to examples without a dialog"
 NOTHING_SAID = "responses without text: no rater gets them"
@@ -215,8 +212,7 @@ def estimated_hours(study: Study, plan: UnitPlan) -> dict[str, float]:
     seconds = {arm.kind: 0.0 for arm in study.arms.all()}
     raters = {need.group: need.n_there for need in rater_needs(study)}
     for unit in plan.units:
-        once = unit.n_characters / CHARACTERS_PER_SECOND
-        once += SECONDS_PER_ANSWER * n_questions * len(unit.targets)
+        once = seconds_per_judgement(unit.n_characters, n_questions * len(unit.targets))
         n_slots = raters[unit.group] if unit.is_gold else study.raters_per_unit or 0
         seconds[unit.arm] += once * n_slots
     return {arm: total / 3600 for arm, total in seconds.items()}

@@ -3,6 +3,7 @@
 This module only reads, in a number of statements that does not grow with the study.
 """
 
+import math
 from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from typing import NamedTuple
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from annotation.models import Assignment, Flag, Rater, Skip, Study, Vote
+from annotation.models import Assignment, Flag, GoldAnswer, Rater, Skip, Study, Vote
 from annotation.planning import GroupNeed, UnitPlan, estimated_hours
 
 MOST_LISTED = 20  # number of the newest skips, and of the newest flags, on a page
@@ -40,9 +41,21 @@ class RaterProgress(NamedTuple):
     n_submitted: int
     open_until: datetime | None  # end of the lease of the unit in hand
     is_expired: bool
-    n_surplus: int  # judgements that came after the slot was gone
+    n_surplus: int  # judgements whose slot went to another rater, before or after they came
     n_skips: int
     n_flags: int
+
+
+class CountedVotes(NamedTuple):
+    """The votes of one rater that figures count, or would count if the rater were included."""
+
+    n: int
+    n_responses: int
+    n_of_study: int  # all votes that figures count, with these
+
+    @property
+    def share(self) -> float:
+        return self.n / self.n_of_study if self.n_of_study else math.nan
 
 
 class PlannedArm(NamedTuple):
@@ -154,6 +167,20 @@ def rater_progress(study: Study, raters: Collection[Rater]) -> list[RaterProgres
         )
         for rater in raters
     ]
+
+
+def counted_votes(rater: Rater) -> CountedVotes:
+    """Return how many votes of a rater figures count, also if the rater is excluded now."""
+    gold = GoldAnswer.objects.filter(study=rater.study_id).values("target")
+    votes = Vote.objects.filter(arm__study=rater.study_id, is_surplus=False)
+    votes = votes.exclude(target__in=gold)
+    return CountedVotes(
+        **votes.filter(Q(rater__is_excluded=False) | Q(rater=rater)).aggregate(
+            n=Count("pk", filter=Q(rater=rater)),
+            n_responses=Count("target__response", filter=Q(rater=rater), distinct=True),
+            n_of_study=Count("pk"),
+        )
+    )
 
 
 def _counts(

@@ -55,6 +55,11 @@ urlpatterns = [
         name="let-rater-back",
     ),
     path(
+        "<slug:slug>/raters/<int:rater_id>/exclude/",
+        study_raters.exclude_rater,
+        name="exclude-rater",
+    ),
+    path(
         "<slug:slug>/units/<int:unit_id>/ask/<int:rater_id>/",
         study_raters.ask_again,
         name="ask-again",
@@ -64,6 +69,7 @@ urlpatterns = [
     path("<slug:slug>/link/", study_link.study_link, name="study-link"),
     path("<slug:slug>/platform/", study_link.study_platform, name="study-platform"),
     path("<slug:slug>/link/stop/", study_link.stop_study_link, name="stop-study-link"),
+    path("<slug:slug>/slots/refill/", study_raters.refill, name="refill"),
     path("<slug:slug>/gold/", gold.gold, name="gold"),
     path("<slug:slug>/preview/", setup.preview, name="preview"),
     path("<slug:slug>/guidelines/edit/", guidelines.edit_guidelines, name="edit-guidelines"),

@@ -174,6 +174,7 @@ class RaterRecord(NamedTuple):
     is_excluded: bool | None
     gold_score: float | None
     is_simulated: bool | None
+    excluded_reason: str | None
 
 
 class VoteRecord(NamedTuple):

@@ -82,28 +82,28 @@ class ExtendForm(forms.Form):
         }
 
 
-class TakeOutForm(forms.Form):
-    """The choice to keep or exclude the votes of a rater who is taken out, if there are any."""
+class ExcludeForm(forms.Form):
+    """The reason for which a rater is excluded, or included again."""
 
-    KEEP, EXCLUDE = "keep", "exclude"
-    votes = forms.ChoiceField(
-        label="Their votes",
-        widget=forms.RadioSelect,
-        initial=KEEP,
-        choices=[
-            (KEEP, "They stay in every figure"),
-            (EXCLUDE, "They are excluded. A switch on the report counts them"),
-        ],
+    LONGEST = 500  # characters of a reason
+
+    # A page that is open twice must not turn the switch back, so the form says what it is for.
+    excludes = forms.BooleanField(required=False, widget=forms.HiddenInput)
+    reason = forms.CharField(
+        label="Reason",
+        max_length=LONGEST,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        error_messages={"required": "Say why. Others read the reason beside the figures."},
     )
 
     def __init__(self, rater: Rater, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if not rater.votes.exists():
-            del self.fields["votes"]
-
-    @property
-    def excludes_votes(self) -> bool:
-        return bool(self.cleaned_data.get("votes") == self.EXCLUDE)
+        initial = {"excludes": not rater.is_excluded}
+        super().__init__(*args, initial=initial, **kwargs)
+        self.fields["reason"].help_text = (
+            "It stays in the audit trail. Name no person in it."
+            if rater.is_excluded
+            else "It is shown with the rater, in reports and in exports. Name no person in it."
+        )
 
 
 class AddRatersForm(forms.Form):

@@ -227,7 +227,10 @@ class Rater(models.Model):
     # With several arms, the group decides which examples the rater meets in which arm (see
     # `planning.group_of`).
     group = models.PositiveSmallIntegerField(default=0)
-    is_excluded = models.BooleanField(default=False)
+    is_excluded = models.BooleanField(default=False)  # no figure counts their votes, no more units
+    # Why, as a person wrote it or the gold threshold gave it. It is empty for raters of files that
+    # give no reason, and for raters who were excluded before reasons were asked for.
+    excluded_reason = models.TextField(blank=True, default="")
     taken_out_at = models.DateTimeField(null=True, blank=True)  # no more units after it
     is_simulated = models.BooleanField(default=False)
     gold_score = models.FloatField(null=True, blank=True)  # share of known answers they gave
@@ -248,6 +251,10 @@ class Rater(models.Model):
                 condition=Q(user__isnull=False),
                 name="rater_once_per_study",
             ),
+            models.CheckConstraint(
+                condition=Q(is_excluded=True) | Q(excluded_reason=""),
+                name="rater_reason_only_if_excluded",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -257,7 +264,8 @@ class Rater(models.Model):
     def gets_units(self) -> bool:
         """Whether this rater gets further units while the study hands out units."""
         is_at_work = self.taken_out_at is None and not self.has_finished
-        return is_at_work and not self.is_in_qualification and not self.is_under_threshold
+        is_let_in = not (self.is_in_qualification or self.is_excluded)
+        return is_at_work and is_let_in and not self.is_under_threshold
 
     @property
     def may_vote(self) -> bool:

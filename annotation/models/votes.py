@@ -1,6 +1,7 @@
 """Votes, their changes, flags, and known answers."""
 
 from django.db import models
+from django.db.models import Exists, OuterRef, Q
 
 from annotation.models.studies import Arm, Guideline, Rater, Study
 from annotation.models.units import Assignment, Target
@@ -20,7 +21,9 @@ class Vote(models.Model):
     rater = models.ForeignKey(Rater, models.RESTRICT, related_name="votes")
     answer = models.SmallIntegerField()
     is_implied = models.BooleanField(default=False)
-    is_surplus = models.BooleanField(default=False)  # late: its slot was gone, no figure has it
+    # Its slot went to another rater, before it was submitted or after (see `refill_units`). So no
+    # figure has it.
+    is_surplus = models.BooleanField(default=False)
     assignment = models.ForeignKey(
         Assignment, models.RESTRICT, null=True, blank=True, related_name="votes"
     )
@@ -37,6 +40,10 @@ class Vote(models.Model):
             # With this order of fields, a report reads one arm's votes item by item.
             models.UniqueConstraint(
                 fields=["arm", "target", "question", "rater"], name="vote_once_per_rater"
+            ),
+            models.CheckConstraint(
+                condition=Q(is_surplus=False) | Q(assignment=None),
+                name="vote_surplus_fills_no_slot",
             ),
         ]
 
@@ -63,13 +70,40 @@ class VoteChange(models.Model):
         return f"{self.old_answer} became {self.new_answer}"
 
 
+class FlagQuerySet(models.QuerySet["Flag"]):
+    """Flags, with the mark of those that count."""
+
+    def marked(self) -> "FlagQuerySet":
+        """Add `is_counted` to each flag: whether it is part of a judgement that fills a slot.
+
+        So a response has at most as many counted flags as slots. A flag on a unit that the rater
+        has not submitted, or whose slot went to another rater, does not count, as a surplus vote
+        does not. Flags of imported studies count, because these have no slots.
+        """
+        filled = Assignment.objects.filter(
+            rater=OuterRef("rater"),
+            submitted_at__isnull=False,
+            unit__arm=OuterRef("arm"),
+            unit__targets__response=OuterRef("response"),
+        )
+        return self.annotate(is_counted=Q(arm__study__is_imported=True) | Exists(filled))
+
+    def counted(self) -> "FlagQuerySet":
+        """Return the flags that count, also those of excluded raters."""
+        return self.marked().filter(is_counted=True)
+
+
 class Flag(models.Model):
     """One rater's statement that no judgement is possible on one response."""
+
+    is_counted: bool  # only in the rows of `marked`
 
     arm = models.ForeignKey(Arm, models.CASCADE, related_name="flags")
     response = models.ForeignKey(Response, models.CASCADE, related_name="flags")
     rater = models.ForeignKey(Rater, models.RESTRICT, related_name="flags")
     reason = models.TextField(blank=True)
+
+    objects = FlagQuerySet.as_manager()
 
     class Meta:
         constraints = [

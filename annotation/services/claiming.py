@@ -42,7 +42,7 @@ def claim_next_unit(rater: Rater, *, has_just_submitted: bool = False) -> Assign
         except IntegrityError:
             if attempt == ATTEMPTS - 1:
                 raise
-        except _TakenOut:
+        except _NoLongerAtWork:
             return None
         except _TakenBySomebodyElse:
             time.sleep(PAUSE * 2**attempt)
@@ -53,8 +53,8 @@ class _TakenBySomebodyElse(Exception):
     """A slot is free, but another rater is just taking it, and may fail."""
 
 
-class _TakenOut(Exception):
-    """The rater was taken out of the study while they asked for a unit."""
+class _NoLongerAtWork(Exception):
+    """The rater was taken out of the study, or excluded, while they asked for a unit."""
 
 
 def _open_assignment(rater: Rater) -> Assignment | None:
@@ -91,7 +91,7 @@ def _claim_free_slot(rater: Rater) -> Assignment | None:
         lock = "FOR SHARE OF rater" if connection.features.has_select_for_update_of else ""
         cursor.execute(EXPOSE.format(scope=scope, lock=lock), [assignment.unit_id, rater.pk])
         if cursor.rowcount == 0:
-            raise _TakenOut
+            raise _NoLongerAtWork
     return assignment
 
 
@@ -119,8 +119,8 @@ FROM_START = f"""
 """
 # The two separate arms are one scope: their raters differ, also if a rater may meet both arms.
 SCOPE_OF_ARM = "CASE WHEN annotation_arm.kind = 'merged' THEN 'merged' ELSE 'separate' END"
-# A rater who is taken out at the same moment is exposed to nothing and gives the slot back: the
-# claim and the taking out wait for each other at the rater's row.
+# A rater who is taken out or excluded at the same moment is exposed to nothing and gives the slot
+# back: the claim and the other change wait for each other at the rater's row.
 EXPOSE = """
     INSERT INTO annotation_exposure (rater_id, unit_id, target_id, scope)
     SELECT rater.id, unit_id, target_id, {scope}
@@ -128,7 +128,7 @@ EXPOSE = """
       JOIN annotation_unit ON annotation_unit.id = unit_id
       JOIN annotation_arm ON annotation_arm.id = arm_id
       JOIN annotation_rater AS rater ON rater.study_id = annotation_arm.study_id
-    WHERE unit_id = %s AND rater.id = %s AND rater.taken_out_at IS NULL
+    WHERE unit_id = %s AND rater.id = %s AND rater.taken_out_at IS NULL AND NOT rater.is_excluded
     {lock}
 """
 

@@ -108,7 +108,7 @@ def store_raters(study: Study, records: Sequence[RaterRecord]) -> int:
     return len(set(codes) - set(known))
 
 
-RATER_FACTS = ("is_excluded", "is_simulated", "gold_score")
+RATER_FACTS = ("is_excluded", "is_simulated", "gold_score", "excluded_reason")
 
 
 def _rater_with_facts(study: Study, known: Rater | None, record: RaterRecord) -> Rater:

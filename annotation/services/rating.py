@@ -20,7 +20,12 @@ from annotation.models import (
     VoteChange,
 )
 from annotation.services.claiming import lease_from_now
-from annotation.services.vote_consequences import after_voting, let_go_when_decided
+from annotation.services.vote_consequences import (
+    after_voting,
+    check_decided_again,
+    let_go_when_decided,
+    units_judged_by,
+)
 from annotation.voting import Answer
 
 
@@ -152,10 +157,14 @@ def submit_votes(
 
     A first submit takes six statements at most.
     """
+    was_excluded = rater.is_excluded
     try:
-        return _submit(unit, rater, judged, seconds)
+        outcome = _submit(unit, rater, judged, seconds)
     except IntegrityError:  # another tab sent the same form at the same moment
-        return _submit(unit, rater, judged, seconds)
+        outcome = _submit(unit, rater, judged, seconds)
+    if rater.is_excluded and not was_excluded:  # this gold item took them under the threshold
+        check_decided_again(rater.study, units_judged_by(rater))
+    return outcome
 
 
 @transaction.atomic

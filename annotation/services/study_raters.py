@@ -1,22 +1,27 @@
-"""Writes about the raters of a study: one is taken out, or let back in."""
+"""Writes about the raters of a study: one is taken out, let back in, excluded or included."""
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import record
-from annotation.models import Assignment, Rater, Study, Unit
-from annotation.services.studies import deal_into_groups, lock_study
-from annotation.services.vote_consequences import let_go_when_decided
+from annotation.models import Rater, Study, Unit
+from annotation.services.studies import StudyError, deal_into_groups, lock_study
+from annotation.services.vote_consequences import (
+    check_decided_again,
+    let_go_when_decided,
+    units_judged_by,
+)
 
 
 @transaction.atomic
-def take_out_rater(rater: Rater, by: User | None, *, excludes_votes: bool = False) -> bool:
+def take_out_rater(rater: Rater, by: User | None) -> bool:
     """Take a rater out of a study; return whether they were in it.
 
     Before the study opens, they are deleted from it. While it runs, they get no further units,
-    their unit in hand is given back, and their drafts are kept. Their votes stay, or are excluded
-    as well. Anything that they submit later is surplus.
+    their unit in hand is given back, and their drafts are kept. Their votes stay. Anything that
+    they submit later is surplus.
 
     Raises:
         StudyError: the study is closed.
@@ -28,24 +33,22 @@ def take_out_rater(rater: Rater, by: User | None, *, excludes_votes: bool = Fals
         deal_into_groups(study)
         is_done = bool(n_deleted)
     else:
-        is_done = _end_work(rater, excludes_votes=excludes_votes)
+        is_done = _end_work(rater, Q(taken_out_at=None), taken_out_at=timezone.now())
     if is_done:
-        record(by, "study.rater-taken-out", study.name, rater=rater.code, excluded=excludes_votes)
+        record(by, "study.rater-taken-out", study.name, rater=rater.code)
     return is_done
 
 
-def _end_work(rater: Rater, *, excludes_votes: bool) -> bool:
+def _end_work(rater: Rater, before: Q, **change: object) -> bool:
+    """Write a change after which a rater gets no units, if `before` is true of them still."""
     # Slots are given back twice. The first time waits for a submit at the same moment, which may
     # want to write the rater's row, before that row is locked here. The second time returns a unit
     # of a claim that had locked the row first.
     _give_back(rater)
-    now = timezone.now()
-    taken_out = Rater.objects.filter(pk=rater.pk, taken_out_at=None).update(taken_out_at=now)
+    is_done = bool(Rater.objects.filter(before, pk=rater.pk).update(**change))
     _give_back(rater)
     rater.refresh_from_db()
-    if taken_out and excludes_votes:
-        _set_excluded(rater, is_excluded=True)
-    return bool(taken_out)
+    return is_done
 
 
 def _give_back(rater: Rater) -> None:
@@ -57,9 +60,9 @@ def _give_back(rater: Rater) -> None:
 
 @transaction.atomic
 def let_rater_back(rater: Rater, by: User | None) -> bool:
-    """Let a rater back who was taken out; return whether they were out. Their votes count again.
+    """Let a rater back who was taken out; return whether they were out.
 
-    A rater who is under the study's threshold stays excluded.
+    An excluded rater stays excluded.
 
     Raises:
         StudyError: the study is closed.
@@ -68,19 +71,42 @@ def let_rater_back(rater: Rater, by: User | None) -> bool:
     if not Rater.objects.filter(pk=rater.pk, taken_out_at__isnull=False).update(taken_out_at=None):
         return False
     rater.refresh_from_db()
-    _set_excluded(rater, is_excluded=rater.is_under_threshold)
     record(by, "study.rater-let-back", rater.study.name, rater=rater.code)
     return True
 
 
-def _set_excluded(rater: Rater, *, is_excluded: bool) -> None:
-    """Exclude a rater's votes, or count them. Then check again which of their units are decided."""
-    if rater.is_excluded == is_excluded:
-        return
-    rater.is_excluded = is_excluded
-    rater.save(update_fields=["is_excluded"])
-    if not rater.study.stops_when_decided:
-        return
-    judged = Assignment.objects.filter(rater=rater, submitted_at__isnull=False)
-    for unit in Unit.objects.filter(assignments__in=judged):
-        let_go_when_decided(unit, rater.study, unit.targets.count())
+@transaction.atomic
+def set_excluded(rater: Rater, is_excluded: bool, reason: str, by: User | None) -> bool:
+    """Exclude a rater's votes from every figure, or count them again; return False if it was so.
+
+    Nothing is deleted. While the study runs, an excluded rater gets no further units, and their
+    unit in hand is given back. A rater who is included again gets units again, unless they were
+    taken out or are under the threshold of gold items.
+
+    Args:
+        rater: a rater of a study that has begun, also a closed or an imported one.
+        is_excluded: whether their votes are to be left out.
+        reason: why. It is shown beside the figures and exported while the rater is excluded.
+        by: the person who decided it.
+
+    Raises:
+        StudyError: the study is planned, so there are no votes yet, or there is no reason.
+    """
+    reason = reason.strip()
+    if not reason:
+        raise StudyError("Found no reason; expected a sentence that says why.")
+    study = rater.study
+    lock_study(study, Study.State.OPEN, Study.State.PAUSED, Study.State.CLOSED)
+    if is_excluded:
+        change = {"is_excluded": True, "excluded_reason": reason}
+        is_done = _end_work(rater, Q(is_excluded=False), **change)
+    else:
+        excluded = Rater.objects.filter(pk=rater.pk, is_excluded=True)
+        is_done = bool(excluded.update(is_excluded=False, excluded_reason=""))
+        rater.refresh_from_db()
+    if is_done:
+        if study.is_running:
+            check_decided_again(study, units_judged_by(rater))
+        action = "study.rater-excluded" if is_excluded else "study.rater-included"
+        record(by, action, study.name, rater=rater.code, reason=reason)
+    return is_done

@@ -20,6 +20,7 @@ from annotation.models import Rater, Study
 from annotation.pages.rating_desk import RatingDesk
 from annotation.planning import plan_units, rater_needs
 from annotation.rated_units import preview_unit
+from annotation.refilling import refill_of, slots_to_refill
 from annotation.services import studies as services
 from annotation.services.studies import StudyError
 from annotation.stranded_slots import stranded, stranded_details
@@ -137,6 +138,7 @@ def _setup_page(
         if of_nobody and of_nobody.n_slots
         else [],
         "plan": plan_figures(study, plan_units(study), needs) if is_planned else None,
+        "refill": refill_of(study, slots_to_refill(study)) if study.is_running else None,
         "arms": arms,
         "n_let_go_by_hand": sum(arm.n_let_go_by_hand for arm in arms),
         "can_be_deleted": not was_rated(study),

@@ -6,10 +6,10 @@ import re
 REASONS = {
     "flagged_responses": ("flagged responses", "more than half of their raters flagged them"),
     "gold_items": ("gold items", "their answers were known before"),
-    "surplus_votes": ("surplus votes", "they came after their slot had gone to another rater"),
+    "surplus_votes": ("surplus votes", "their slot went to another rater"),
     "excluded_raters": (
         "excluded raters",
-        "they were taken out, were below the gold threshold, or were imported as excluded",
+        "a researcher or the gold threshold excluded them, or they were imported as excluded",
     ),
     "excluded_votes": ("votes of excluded raters", "see the switch at the top"),
     "unrated_responses": ("unrated responses", "no rater has rated them yet"),

@@ -38,7 +38,7 @@ class VoteSerializer(serializers.Serializer[dict[str, Any]]):
         source="is_implied", help_text="Implied by an earlier answer."
     )
     surplus = serializers.BooleanField(
-        source="is_surplus", help_text="Sent after another rater got the unit. No figure counts it."
+        source="is_surplus", help_text="Its slot went to another rater. No figure counts it."
     )
     excluded = serializers.BooleanField(
         source="rater__is_excluded", help_text="Its rater is excluded."

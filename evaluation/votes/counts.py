@@ -180,12 +180,13 @@ def gold_targets(study: Study) -> QuerySet[GoldAnswer, int]:
 def flagged_responses(arm: Arm, *, with_excluded: bool) -> list[int]:
     """Return the ids of responses that more than half of their raters flagged as malformed.
 
-    The raters of a response are those who voted on it or flagged it. If the study wants more
-    raters than that per unit, the flags must be more than half of the wanted number.
+    The raters of a response are those who voted on it or flagged it, without surplus votes, and
+    without flags that fill no slot. If the study wants more raters than that per unit, the flags
+    must be more than half of the wanted number.
     """
     flaggers: dict[int, set[int]] = {}
     gold = Target.objects.filter(pk__in=list(gold_targets(arm.study)))
-    flags = Flag.objects.filter(arm=arm).exclude(response__in=gold.values("response"))
+    flags = Flag.objects.counted().filter(arm=arm).exclude(response__in=gold.values("response"))
     if not with_excluded:
         flags = flags.exclude(rater__is_excluded=True)
     for response, rater in flags.values_list("response", "rater"):

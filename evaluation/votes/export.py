@@ -74,15 +74,19 @@ def export_files(dataset: Dataset, study: Study | None) -> dict[str, Write]:
         files["calls.csv"] = lambda out: _write_csv(out, CALL_COLUMNS, call_rows(dataset))
     if study is None:
         return files
+    raters = Rater.objects.filter(study=study).order_by("code")
+    rater_columns = _with_if_any(RATER_COLUMNS, "excluded_reason", raters, "")
     votes = _exported_votes(study)
     vote_columns = _with_if_any(VOTE_COLUMNS, "source_id", votes, "")
     files |= {
         "study.json": lambda out: _write_json(out, _study(study)),
         "scheme.json": lambda out: _write_json(out, study.scheme),
-        "raters.csv": lambda out: _write_csv(out, RATER_COLUMNS, _raters(study)),
+        "raters.csv": lambda out: _write_csv(
+            out, rater_columns, raters.values_list(*rater_columns.values())
+        ),
         "votes.csv": lambda out: _write_csv(out, vote_columns, _votes(votes, study, vote_columns)),
     }
-    if Flag.objects.filter(arm__study=study).exists():
+    if Flag.objects.counted().filter(arm__study=study).exists():
         files["flags.csv"] = lambda out: _write_csv(out, FLAG_COLUMNS, _flags(study))
     if study.adjudications.exists():
         files["adjudications.csv"] = lambda out: _write_csv(
@@ -236,11 +240,6 @@ SCORE_COLUMNS = {
 }
 
 
-def _raters(study: Study) -> Iterator[tuple[Any, ...]]:
-    raters = Rater.objects.filter(study=study).order_by("code")
-    yield from raters.values_list(*RATER_COLUMNS.values())
-
-
 def _exported_votes(study: Study) -> QuerySet[Vote]:
     """Return the votes that count: surplus votes and votes on gold items are left out."""
     votes = Vote.objects.filter(arm__study=study, is_surplus=False).order_by("pk")
@@ -267,8 +266,11 @@ def _decisions(study: Study) -> Iterator[list[Any]]:
 
 
 def _flags(study: Study) -> Iterator[tuple[Any, ...]]:
+    """Yield the flags that count: those on gold items are left out, as surplus votes are."""
     gold = GoldAnswer.objects.filter(study=study).values("target__response")
-    flags = Flag.objects.filter(arm__study=study).exclude(response__in=gold).order_by("pk")
+    flags = (
+        Flag.objects.counted().filter(arm__study=study).exclude(response__in=gold).order_by("pk")
+    )
     yield from flags.values_list(*FLAG_COLUMNS.values()).iterator(chunk_size=5 * CHUNK)
 
 

@@ -63,7 +63,8 @@ def judgements(responses: Iterable[Response]) -> dict[int, list[TargetJudgement]
         .select_related("arm__study", "rater", "target__citation")
         .order_by("arm__study", "arm", whole_first, "rater__code")
     )
-    flags = Flag.objects.filter(response__in=responses).select_related("arm__study", "rater")
+    flags = Flag.objects.marked().filter(response__in=responses)
+    flags = flags.select_related("arm__study", "rater")
     grouped: dict[tuple[int, int, int | None], list[Vote]] = defaultdict(list)
     flags_of: dict[tuple[int, int], list[Flag]] = defaultdict(list)
     arms = {}
@@ -110,7 +111,7 @@ def _known_answers(
 
 def _is_flagged(study: Study, votes: list[Vote], flags: list[Flag]) -> bool:
     """Return whether most raters flagged a response, by the rule of `counts.flagged_responses`."""
-    flaggers = {flag.rater_id for flag in flags if not flag.rater.is_excluded}
+    flaggers = {f.rater_id for f in flags if f.is_counted and not f.rater.is_excluded}
     voters = {v.rater_id for v in votes if not v.rater.is_excluded and not v.is_surplus}
     return 2 * len(flaggers) > study.n_raters(len(flaggers | voters))
 

@@ -152,12 +152,17 @@ def read_adjudication(row: Row) -> AdjudicationRecord:
 
 
 def read_rater(row: Row) -> RaterRecord:
+    is_excluded, reason = row.optional_yes_no("excluded"), row.optional_text("excluded_reason")
+    if reason and not is_excluded:
+        expected = "nothing, because the row does not say that the rater is excluded"
+        row.refuse("excluded_reason", excerpt(reason), expected)
     return RaterRecord(
         where=row.where,
         rater=row.key("rater", longest=LONGEST_NAME),
-        is_excluded=row.optional_yes_no("excluded"),
+        is_excluded=is_excluded,
         gold_score=row.share("gold_score"),
         is_simulated=row.optional_yes_no("simulated"),
+        excluded_reason=reason if is_excluded is not False else "",
     )
 
 
@@ -393,7 +398,9 @@ ADJUDICATIONS = RowKind(
     ("citation",),
     read_adjudication,
 )
-RATERS = RowKind("raters", ("rater",), ("excluded", "gold_score", "simulated"), read_rater)
+RATERS = RowKind(
+    "raters", ("rater",), ("excluded", "gold_score", "simulated", "excluded_reason"), read_rater
+)
 ENTITIES = RowKind(
     "entities", ("qid", "label", "triples"), ("type", "aliases", "text"), read_entity
 )

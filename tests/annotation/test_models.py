@@ -166,6 +166,21 @@ def test_a_rater_answers_a_question_about_a_target_once_in_an_arm(world):
         assert world.vote(**other).pk
 
 
+def test_a_surplus_vote_fills_no_slot(world):
+    slot = world.add_slot(1, rater=world.anna, submitted_at=THEN)
+
+    refused(world.vote, is_surplus=True, assignment=slot)
+    assert world.vote(is_surplus=True).pk
+
+
+def test_only_who_is_excluded_has_a_reason(world):
+    anna = Rater.objects.filter(pk=world.anna.pk)
+
+    refused(anna.update, excluded_reason="Clicks without reading.")
+    assert anna.update(is_excluded=True, excluded_reason="Clicks without reading.")
+    refused(anna.update, is_excluded=False)
+
+
 def test_a_rater_flags_a_response_once_in_an_arm(world):
     flag = {"arm": world.arm, "response": world.response, "rater": world.anna}
     world.make(Flag, **flag)

@@ -7,17 +7,16 @@ import pytest
 from accounts.models import User
 from annotation.models import Assignment, Study, Unit
 from annotation.planning import (
-    CHARACTERS_PER_SECOND,
     NO_DIALOG,
     NO_EVIDENCE,
     NO_PARTNER,
     NOTHING_SAID,
-    SECONDS_PER_ANSWER,
     TOO_MANY,
     estimated_hours,
     plan_units,
     rater_needs,
 )
+from annotation.rating_hours import CHARACTERS_PER_SECOND, SECONDS_PER_ANSWER
 from annotation.services.studies import StudyError, create_study, open_study
 from annotation.study_plan import StudyPlan
 from tests.annotation.makers import material, opened, planned, researcher

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from accounts.models import AuditEntry, User
-from annotation.models import Assignment, Draft, Rater, Study, Vote
+from annotation.models import Draft, Rater, Study, Vote
 from annotation.planning import rater_needs
 from annotation.services.claiming import claim_next_unit
 from annotation.services.rating import SubmitOutcome, save_draft
@@ -57,16 +57,14 @@ def test_who_is_taken_out_gives_the_unit_back_keeps_the_draft_and_gets_no_other(
     assert AuditEntry.objects.filter(action="study.rater-taken-out").count() == 1
 
 
-@pytest.mark.parametrize("excludes_votes", [False, True])
-def test_the_votes_of_who_is_taken_out_stay_or_are_excluded_by_choice(tmp_path, excludes_votes):
+def test_the_votes_of_who_is_taken_out_stay(tmp_path):
     study = opened(material(tmp_path), raters=5)
     rater = raters_of(study)[0]
     rate_next(rater)
 
-    take_out_rater(rater, researcher(), excludes_votes=excludes_votes)
+    take_out_rater(rater, researcher())
 
-    assert Vote.objects.filter(rater=rater, is_surplus=False).count() == 7
-    assert Vote.objects.filter(rater__is_excluded=True).exists() == excludes_votes
+    assert Vote.objects.filter(rater=rater, is_surplus=False, rater__is_excluded=False).count() == 7
     assert rater_needs(study)[0].n_there == 4
 
 
@@ -83,32 +81,16 @@ def test_what_somebody_taken_out_submits_is_surplus_and_what_they_submitted_stay
     assert Vote.objects.filter(rater=rater, question="understand", answer=0).count() == 0
 
 
-def test_who_is_let_back_goes_on_and_counts_again(tmp_path):
+def test_who_is_let_back_goes_on(tmp_path):
     study = opened(material(tmp_path), raters=5)
     rater = raters_of(study)[0]
     rate_next(rater)
-    take_out_rater(rater, researcher(), excludes_votes=True)
+    take_out_rater(rater, researcher())
 
     assert let_rater_back(rater, researcher())
 
-    rater.refresh_from_db()
-    assert not rater.is_excluded
     assert claim_next_unit(rater)
     assert not let_rater_back(rater, researcher())
-
-
-def test_a_unit_that_excluded_votes_decided_is_open_again(tmp_path):
-    study = opened(
-        material(tmp_path, n_examples=1, setups=["a"]), stops_when_decided=True, full_share=0
-    )
-    raters = raters_of(study)
-    for rater in raters[:3]:
-        rate_next(rater)
-    assert Assignment.objects.filter(is_let_go=True).count() == 2
-
-    take_out_rater(raters[0], researcher(), excludes_votes=True)
-
-    assert not Assignment.objects.filter(is_let_go=True).exists()
 
 
 def test_who_comes_later_joins_the_group_that_somebody_left(tmp_path):

@@ -165,35 +165,21 @@ def test_a_rater_is_taken_out_after_the_page_said_what_that_does(researcher, stu
     url = address("annotation:take-out-rater", study, rater.pk)
 
     page = shown(researcher.get(url))
-    done = shown(researcher.post(url, {"votes": "exclude"}, follow=True))
+    done = shown(researcher.post(url, follow=True))
 
     assert "has submitted 1 unit. One more unit is reserved" in page.text
-    assert page.fields["votes"] == "keep"
+    assert "votes stay in every figure" in page.text
+    assert page.links["exclude the rater"] == address("annotation:exclude-rater", study, rater.pk)
     assert f"{rater.code} no longer takes part." in done.messages
     row = next(row for row in done.table("Raters").rows if row[0].startswith(rater.code))
     assert "taken out" in row[0]
-    assert "excluded" in row[0]
-    assert row[-1] == "Let back"
+    assert row[-1] == "Let back Exclude…"
     rater.refresh_from_db()
-    assert rater.is_excluded
+    assert not rater.is_excluded
 
     researcher.post(address("annotation:let-rater-back", study, rater.pk))
     rater.refresh_from_db()
     assert rater.taken_out_at is None
-    assert not rater.is_excluded
-
-
-def test_what_becomes_of_the_votes_is_asked_only_where_there_are_some(researcher, study):
-    rater = raters_of(study)[0]
-    url = address("annotation:take-out-rater", study, rater.pk)
-    assert "votes" not in shown(researcher.get(url)).fields
-    rate_next(rater)
-
-    refused = researcher.post(url, {})
-
-    assert refused.status_code == 422
-    assert shown(refused).errors["votes"]
-    assert raters_of(study)[0].taken_out_at is None
 
 
 def test_before_it_opens_raters_change_as_everything_else_does(researcher, tmp_path, db):
@@ -212,9 +198,11 @@ def test_a_rater_of_another_study_is_not_found(researcher, study):
     other = opened(study.dataset, name="Other")
     rater = raters_of(study)[0]
 
-    for name in ("take-out-rater", "let-rater-back"):
+    for name in ("take-out-rater", "let-rater-back", "exclude-rater"):
         answer = researcher.post(address(f"annotation:{name}", other, rater.pk))
         assert answer.status_code == 404
+    refill = address("annotation:refill", other)
+    assert researcher.post(refill, {"rater": rater.pk}).status_code == 404
     assert raters_of(study)[0].taken_out_at is None
 
 
@@ -222,7 +210,7 @@ def test_who_was_taken_out_is_told_so_and_changes_nothing(researcher, client_for
     rater = raters_of(study)[0]
     done = claimed(rater)
     rate(rater, done)
-    researcher.post(address("annotation:take-out-rater", study, rater.pk), {"votes": "keep"})
+    researcher.post(address("annotation:take-out-rater", study, rater.pk))
     own = client_for(rater.user)
 
     next_one = shown(own.post(address("annotation:next-unit", study), follow=True))
@@ -298,6 +286,8 @@ def test_a_rater_does_none_of_this(client_for, study):
     for url in (
         address("annotation:take-out-rater", study, rater.pk),
         address("annotation:let-rater-back", study, rater.pk),
+        address("annotation:exclude-rater", study, rater.pk),
+        address("annotation:refill", study),
         address("annotation:ask-again", study, unit.pk, rater.pk),
         address("annotation:let-slots-go", study),
         address("annotation:take-slots-back", study),

@@ -1,7 +1,8 @@
-"""The votes, items and scores that figures on the page of a study leave out, and why, in words."""
+"""What the figures on the page of a study leave out, and why, in words: votes, items, raters."""
 
 from typing import NamedTuple
 
+from annotation.models import Rater, Study
 from evaluation.reports.exclusions import REASONS
 from evaluation.studies.reports.study import Figures
 
@@ -40,6 +41,11 @@ def left_out_lines(figures: Figures) -> list[SectionLeftOut]:
         where = "all" if len(sections) == len(SECTIONS) else ", ".join(sections)
         lines.append(SectionLeftOut(n, what, why, where))
     return sorted(lines, key=lambda line: -line.n)
+
+
+def excluded_raters(study: Study) -> list[Rater]:
+    """Return the raters whose votes figures leave out, each with the reason that was given."""
+    return list(study.raters.filter(is_excluded=True).order_by("code"))
 
 
 def _is_somewhere(name: str, figures: Figures) -> bool:

@@ -18,7 +18,7 @@ from evaluation.runs.views.runs import progress_of_study
 from evaluation.studies.forms.reports import ReportChoicesForm
 from evaluation.studies.pages.answer import findings, rests_on
 from evaluation.studies.pages.auto_table import AutoTable, auto_table_of
-from evaluation.studies.pages.exclusions import left_out_lines
+from evaluation.studies.pages.exclusions import excluded_raters, left_out_lines
 from evaluation.studies.pages.plots import page_plots
 from evaluation.studies.pages.replicate import replicate_table
 from evaluation.studies.pages.sub_pages import (
@@ -184,6 +184,7 @@ def _methods(
 ) -> dict[str, Any]:
     return {
         "left_out": left_out_lines(figures),
+        "excluded": excluded_raters(study),
         "signatures": [(key, report.signature) for key, report in figures.reports.items()],
         "methods": [
             (kind.title, kind.methods.paragraph(figures.reports[kind.key].signature))

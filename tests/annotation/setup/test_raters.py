@@ -66,7 +66,7 @@ def test_the_table_tells_what_each_rater_has_done(researcher, opened):
         "Surplus": "1",
         "Skipped": "1",
         "Flagged": "1",
-        "Take out": "Take out…",
+        "Take out or exclude": "Take out… Exclude…",
     }
     assert page.table("Skipped").column("Reason") == ["I cannot judge this topic Law"]
     assert page.table("Flagged").column("Reason") == ["Cut off"]
