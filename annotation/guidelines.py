@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -48,17 +47,25 @@ def default_guideline(scheme_key: str) -> str:
 def render_guideline(text: str) -> tuple[SafeString, list[Heading]]:
     """Return a guideline's Markdown as HTML, and its headings. HTML in the text stays text.
 
-    The page has the one heading of level 1, so '#' and '##' both become headings of level 2.
+    The page has the one heading of level 1, so '#' and '##' both become headings of level 2. A
+    heading in a quote is a line in bold: it belongs to what is quoted.
     """
     tokens = MARKDOWN.parse(text)
     headings: list[Heading] = []
-    for token, inline in pairwise(tokens):
-        if token.type == "heading_open":
-            words = "".join(part.content for part in inline.children or [])
+    for place, token in enumerate(tokens):
+        if token.type not in ("heading_open", "heading_close"):
+            continue
+        is_opened = token.nesting > 0
+        if token.level:
+            token.tag = "p"
+            token.attrs = {"class": "heading-line"} if is_opened else {}
+            continue
+        if is_opened:
+            words = "".join(part.content for part in tokens[place + 1].children or [])
             anchor = f"text-{len(headings) + 1}-{slugify(words)}".rstrip("-")
             headings.append(Heading(anchor, words))
             token.attrSet("id", anchor)
-        if token.type in ("heading_open", "heading_close") and token.tag == "h1":
+        if token.tag == "h1":
             token.tag = "h2"
     html = MARKDOWN.renderer.render(tokens, MARKDOWN.options, {})
     return mark_safe(html), headings  # the parser escapes what is not Markdown

@@ -36,6 +36,7 @@ class OwnStudy(NamedTuple):
 
     study: Study
     guideline_version: int
+    has_to_read: bool  # whether they read what changed in the guidelines before the next unit
     n_submitted: int
     n_share: int
     has_answers: bool  # whether they submitted anything, in time or late
@@ -81,7 +82,7 @@ def own_studies(user: User) -> list[OwnStudy]:
     raters = (
         Rater.objects.filter(user=user)
         .exclude(study__state=Study.State.PLANNED)
-        .select_related("study", "participant")
+        .select_related("study", "participant", "read_guideline")
         .annotate(
             n_submitted=Coalesce(Subquery(done.annotate(n=Count("pk")).values("n")), 0),
             last_at=Subquery(done.annotate(at=Max("submitted_at")).values("at")),
@@ -99,6 +100,7 @@ def own_studies(user: User) -> list[OwnStudy]:
         OwnStudy(
             study=rater.study,
             guideline_version=rater.version or 0,
+            has_to_read=rater.has_to_read(rater.version or 0),
             n_submitted=rater.n_submitted,
             n_share=max(rater.n_submitted, fair_share(rater, rater.n_colleagues or 0)),
             has_answers=rater.has_answers,

@@ -33,6 +33,7 @@ urlpatterns = [
     path("<slug:slug>/end/", visits.end_of_visit, name="end-of-visit"),
     path("<slug:slug>/give-back/", visits.give_place_back, name="give-place-back"),
     path("<slug:slug>/answers/", lists.my_answers, name="my-answers"),
+    path("<slug:slug>/guidelines/changes/", rating.guideline_changes, name="guideline-changes"),
     # raters and researchers
     path("<slug:slug>/guidelines/", guidelines.guidelines, name="guidelines"),
     # researchers
@@ -73,4 +74,9 @@ urlpatterns = [
     path("<slug:slug>/gold/", gold.gold, name="gold"),
     path("<slug:slug>/preview/", setup.preview, name="preview"),
     path("<slug:slug>/guidelines/edit/", guidelines.edit_guidelines, name="edit-guidelines"),
+    path(
+        "<slug:slug>/guidelines/preview/",
+        guidelines.preview_guidelines,
+        name="preview-guidelines",
+    ),
 ]

@@ -1,5 +1,6 @@
 """Judgements by people: studies, raters, units and votes."""
 
+from annotation.models.enquiries import Enquiry
 from annotation.models.joining import (
     CrowdPlatform,
     Participant,
@@ -27,6 +28,7 @@ __all__ = [
     "AssignmentQuerySet",
     "CrowdPlatform",
     "Draft",
+    "Enquiry",
     "Exposure",
     "Flag",
     "GoldAnswer",

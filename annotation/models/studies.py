@@ -239,6 +239,11 @@ class Rater(models.Model):
     join_key = models.UUIDField(null=True, blank=True, unique=True)
     is_in_qualification = models.BooleanField(default=False)  # no units before the round is passed
     has_finished = models.BooleanField(default=False)  # their visit has ended: no more units
+    # The version of the guidelines that they began with, or confirmed last. None: they have not
+    # asked for a unit yet.
+    read_guideline = models.ForeignKey(
+        Guideline, models.RESTRICT, null=True, blank=True, related_name="+"
+    )
 
     TAKES_PART = Q(is_excluded=False, taken_out_at=None)  # neither excluded nor taken out
 
@@ -266,6 +271,10 @@ class Rater(models.Model):
         is_at_work = self.taken_out_at is None and not self.has_finished
         is_let_in = not (self.is_in_qualification or self.is_excluded)
         return is_at_work and is_let_in and not self.is_under_threshold
+
+    def has_to_read(self, version: int) -> bool:
+        """Return whether this version of the guidelines is newer than what this rater has read."""
+        return self.read_guideline is not None and self.read_guideline.version < version
 
     @property
     def may_vote(self) -> bool:

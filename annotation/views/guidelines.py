@@ -5,12 +5,17 @@ from collections.abc import Sequence
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import Role, allowed, roles_of
 from accounts.http import SignedInRequest
 from annotation.forms.guidelines import GuidelineForm
-from annotation.guidelines import changed_lines, not_asked, render_guideline
+from annotation.guidelines import (
+    LONGEST_GUIDELINE,
+    changed_lines,
+    not_asked,
+    render_guideline,
+)
 from annotation.models import Guideline, Study
 from annotation.schemes import load_scheme
 from annotation.services.studies import write_guideline
@@ -78,3 +83,16 @@ def edit_guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {"study": study, "newest": newest, "form": form, "html": render_guideline(text)[0]}
     status = 422 if posted and not is_good else 200
     return render(request, "annotation/edit_guidelines.html", context, status=status)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def preview_guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show a text as raters would read it, while it is written; nothing is stored."""
+    rated_here(slug)
+    text = request.POST.get("text", "")
+    if len(text) > LONGEST_GUIDELINE:
+        context = {"n_characters": len(text), "most": LONGEST_GUIDELINE}
+        return render(request, "annotation/_guideline_preview.html", context, status=422)
+    html, _ = render_guideline(text)
+    return render(request, "annotation/_guideline_preview.html", {"html": html})

@@ -11,11 +11,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from annotation.forms.rating import FLAG_REASONS, SKIP_REASONS, FlagForm, RatingForm, SkipForm
-from annotation.models import Rater, Study
+from annotation.guidelines import changed_lines
+from annotation.models import Guideline, Rater, Study
 from annotation.pages.rating_desk import RatingDesk
 from annotation.rated_units import RatedUnit, rated_unit, unit_to_judge
 from annotation.services import rating
 from annotation.services.claiming import claim_next_unit
+from annotation.services.guideline_reading import begin_with_newest, note_reading
 from annotation.services.joining import end_visit_of
 from annotation.services.rating import JudgedTarget, SubmitOutcome
 
@@ -39,7 +41,10 @@ def rate_unit(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse
     """Show a unit with the answers so far; accept its votes, also changed ones."""
     rater = _rater(request, slug)
     if request.method != "POST":
-        return _desk(request, RatingForm(_given(rater, unit_id)))
+        unit = _given(rater, unit_id)
+        if unit.state == "open" and rater.has_to_read(unit.share.guideline_version):
+            return redirect("annotation:guideline-changes", slug)
+        return _desk(request, RatingForm(unit))
     form = RatingForm(_to_judge(rater, unit_id), request.POST)
     if not form.is_valid():
         form = RatingForm(_given(rater, unit_id), request.POST)  # this one has texts and flags
@@ -136,11 +141,31 @@ def flag_unit(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse
     return redirect("annotation:rate-unit", slug, unit_id)
 
 
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RATER)
+def guideline_changes(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show what changed in the guidelines since the rater read them; a POST confirms it."""
+    rater = _rater(request, slug)
+    versions = Guideline.objects.filter(study=rater.study)
+    if request.method == "POST":
+        posted = request.POST.get("version", "")
+        number = int(posted) if posted.isdecimal() and len(posted) < 6 else 0
+        note_reading(rater, get_object_or_404(versions, version=number))
+        return _go_on(request, rater)
+    newest, before = versions.order_by("-version").first(), rater.read_guideline
+    if newest is None or before is None or not rater.has_to_read(newest.version):
+        return redirect("annotation:guidelines", slug)
+    changes = changed_lines(before.text, newest.text)
+    context = {"study": rater.study, "before": before, "newest": newest, "changes": changes}
+    return render(request, "annotation/guideline_changes.html", context)
+
+
 # --- parts ----------------------------------------------------------------------------------
 
 
 def _rater(request: SignedInRequest, slug: str) -> Rater:
-    raters = Rater.objects.select_related("study")
+    raters = Rater.objects.select_related("study", "read_guideline")
     return get_object_or_404(raters, study__slug=slug, user=request.user)
 
 
@@ -169,6 +194,8 @@ def _go_on(
     study = rater.study
     assignment = claim_next_unit(rater, has_just_submitted=has_just_submitted)
     if assignment:
+        if rater.read_guideline is None:
+            begin_with_newest(rater)
         path = reverse("annotation:rate-unit", args=[study.slug, assignment.unit_id])
         return redirect(f"{path}?{_pointer(last)}" if last else path)
     if end_visit_of(rater):

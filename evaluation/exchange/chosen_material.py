@@ -16,6 +16,7 @@ from accounts.services import record as record_in_audit_trail
 from annotation.models import (
     Assignment,
     Draft,
+    Enquiry,
     Exposure,
     Flag,
     GoldAnswer,
@@ -73,6 +74,7 @@ class ChosenMaterial(NamedTuple):
             ("scores", AutoScore.objects.filter(target__in=targets)),
             ("decisions about disagreements", Adjudication.objects.filter(target__in=targets)),
             ("", Skip.objects.filter(unit__in=units)),
+            ("questions of raters", Enquiry.objects.filter(unit__in=units)),
             ("", Draft.objects.filter(unit__in=units)),
             ("", Exposure.objects.filter(Q(target__in=targets) | Q(unit__in=units))),
             ("", Assignment.objects.filter(unit__in=units)),

@@ -10,6 +10,7 @@ from accounts.services import record as record_in_audit_trail
 from annotation.models import (
     Arm,
     Assignment,
+    Enquiry,
     Exposure,
     Flag,
     GoldAnswer,
@@ -81,6 +82,7 @@ def delete_dataset(dataset: Dataset, actor: User) -> None:
         Assignment.objects.filter(unit__arm__study__dataset=dataset),
         Exposure.objects.filter(rater__study__dataset=dataset),
         Skip.objects.filter(rater__study__dataset=dataset),
+        Enquiry.objects.filter(rater__study__dataset=dataset),
         Unit.objects.filter(arm__study__dataset=dataset),
         Rater.objects.filter(study__dataset=dataset),
         Arm.objects.filter(study__dataset=dataset),

@@ -45,6 +45,10 @@ def edit_of(study):
     return reverse("annotation:edit-guidelines", args=[study.slug])
 
 
+def preview_of(study):
+    return reverse("annotation:preview-guidelines", args=[study.slug])
+
+
 # --- text -----------------------------------------------------------------------------------
 
 
@@ -68,6 +72,17 @@ def test_text_becomes_headings_lists_and_quotes():
     assert "<li><strong>one</strong></li>" in html
     assert "<blockquote>" in html
     assert [heading.text for heading in headings] == ["Task", "Rules"]
+
+
+def test_a_heading_at_the_end_of_a_text_is_closed():
+    assert render_guideline("# Task")[0] == '<h2 id="text-1-task">Task</h2>\n'
+
+
+def test_a_heading_in_a_quote_is_a_line_of_the_quote():
+    html, headings = render_guideline("> # Response\n> It closed.\n")
+
+    assert '<p class="heading-line">Response</p>' in html
+    assert headings == []
 
 
 @pytest.mark.parametrize(
@@ -261,6 +276,30 @@ def test_a_preview_stores_nothing(researcher, study):
     assert answer.status_code == 200
     assert "My rules" in shown(answer).headings
     assert study.guidelines.count() == 1
+
+
+def test_the_preview_beside_the_text_is_the_text_alone(researcher, study):
+    answer = researcher.post(preview_of(study), {"text": "## My rules\n\n<b>Read.</b>"})
+
+    assert answer.status_code == 200
+    assert shown(answer).text == "My rules <b>Read.</b>"
+    assert study.guidelines.count() == 1
+
+
+def test_the_preview_of_nothing_says_so(researcher, study):
+    assert shown(researcher.post(preview_of(study))).text == "Nothing is written yet."
+
+
+def test_a_text_that_is_too_long_has_no_preview(researcher, study):
+    answer = researcher.post(preview_of(study), {"text": "x" * 100_001})
+
+    assert answer.status_code == 422
+    assert "The text has 100,001 characters. At most 100,000" in shown(answer).text
+
+
+def test_the_preview_is_for_researchers_and_takes_posts(client_for, raters, researcher, study):
+    assert client_for(raters[0]).post(preview_of(study), {"text": "Mine."}).status_code == 403
+    assert researcher.get(preview_of(study)).status_code == 405
 
 
 @pytest.mark.parametrize("text", ["", "   \r\n", "x" * 100_001])

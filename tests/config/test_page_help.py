@@ -42,7 +42,7 @@ OF_PACKAGES = {"api:docs"}  # Swagger's page, without our bar
 NO_PAGES = FILES | PARTS_OF_PAGES | REDIRECTS | OF_PACKAGES
 RATERS_READ = (
     *("annotation:my-studies", "annotation:rate-unit", "annotation:my-answers"),
-    "annotation:guidelines",
+    *("annotation:guidelines", "annotation:guideline-changes"),
 )
 
 

@@ -16,6 +16,7 @@ from accounts.access import Role
 from accounts.models import User
 from accounts.services import create_api_token
 from annotation.models import Assignment, Rater, Study
+from annotation.services.guideline_reading import begin_with_newest
 from annotation.services.rating import flag_responses, save_draft, skip_unit
 from annotation.services.studies import archive_study, close_study, pause_study, write_guideline
 from generation.models import Response
@@ -187,7 +188,11 @@ def rating_stops(folder: Path) -> Iterator[Stop]:
     yield Stop("closed, not submitted", account(rater), unit_path(half))
 
     plans = researcher()
+    begin_with_newest(rater := raters_of(ais)[0])
     write_guideline(ais, "## Rules\n\nThe evidence is the *only* source.", plans)
+    changes = reverse("annotation:guideline-changes", args=[ais.slug])
+    yield Stop("guideline changes", account(rater), changes)
+    yield Stop("my studies, guidelines changed", account(rater), reverse("annotation:my-studies"))
     bare = planned(two, name="Planned", arms=["separate", "merged"], raters=3)
     for study in (ais, bare, paused, closed):
         for page in ("study-setup", "guidelines", "edit-guidelines", "preview", "gold"):

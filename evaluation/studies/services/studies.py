@@ -4,7 +4,7 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
-from annotation.models import Assignment, Exposure, Flag, Rater, Skip, Study, Unit
+from annotation.models import Assignment, Enquiry, Exposure, Flag, Rater, Skip, Study, Unit
 from annotation.services.studies import StudyError
 from annotation.study_progress import was_rated
 from evaluation.jobs.services import cancel_job
@@ -38,6 +38,7 @@ def delete_study(study: Study, actor: User) -> None:
         Assignment.objects.filter(study=study),
         Exposure.objects.filter(rater__study=study),
         Skip.objects.filter(rater__study=study),
+        Enquiry.objects.filter(rater__study=study),
         units,
         Rater.objects.filter(study=study),
     ):

@@ -14,6 +14,7 @@ from accounts.models import AuditEntry, User
 from annotation.models import (
     Assignment,
     Draft,
+    Enquiry,
     Exposure,
     GoldAnswer,
     Rater,
@@ -115,6 +116,8 @@ def rate_something(study: Study) -> None:
     Exposure.objects.create(rater=rater, target=target, unit=unit)
     Draft.objects.create(rater=rater, unit=unit, saved_at=now)
     Skip.objects.create(rater=rater, unit=unit, reason="Another reason", at=now)
+    Enquiry.objects.create(rater=rater, unit=unit, text="Does it count?")
+    Rater.objects.filter(pk=rater.pk).update(read_guideline=study.guidelines.get())
     votes = Vote.objects.filter(arm__study=study, rater=rater)
     votes.update(assignment=taken)
     GoldAnswer.objects.create(study=study, target=target, question="attributable", answer=1)
