@@ -8,7 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -39,6 +39,7 @@ class OwnStudy(NamedTuple):
     has_to_read: bool  # whether they read what changed in the guidelines before the next unit
     n_submitted: int
     n_share: int
+    hours_left: float | None  # estimated, for the rest of their share; None: not known
     has_answers: bool  # whether they submitted anything, in time or late
     is_anything_left: bool
     last_at: datetime | None  # when the rater submitted last
@@ -102,7 +103,8 @@ def own_studies(user: User) -> list[OwnStudy]:
             guideline_version=rater.version or 0,
             has_to_read=rater.has_to_read(rater.version or 0),
             n_submitted=rater.n_submitted,
-            n_share=max(rater.n_submitted, fair_share(rater, rater.n_colleagues or 0)),
+            n_share=n_share,
+            hours_left=None if hours is None else (n_share - rater.n_submitted) * hours,
             has_answers=rater.has_answers,
             is_anything_left=rater.is_in_qualification or (rater.is_left and rater.gets_units),
             last_at=rater.last_at,
@@ -114,7 +116,16 @@ def own_studies(user: User) -> list[OwnStudy]:
             has_ended=bool(_outcome_of(rater)),
         )
         for rater in raters
+        for n_share in [_share(rater)]
+        for hours in [rater.study.hours_per_unit]
     ]
+
+
+def _share(rater: Any) -> int:
+    """Return how many units are a rater's share, for raters as `own_studies` reads them."""
+    share = fair_share(rater, rater.n_colleagues or 0)
+    most = rater.study.most_units_per_rater
+    return max(rater.n_submitted, share if most is None else min(share, most))
 
 
 def _outcome_of(rater: Rater) -> str | None:

@@ -85,6 +85,9 @@ class Study(Archivable):
     # The share of right answers that people who join by the link need in the qualification round.
     pass_mark = models.FloatField(default=0.7)
     most_units_per_rater = models.PositiveSmallIntegerField(null=True, blank=True)  # None: any
+    # The estimated seconds of one judgement, as the mean over the units planned so far. None: the
+    # study was opened before this was stored.
+    seconds_per_unit = models.FloatField(null=True, blank=True)
     n_units_by_group = models.JSONField(default=list, blank=True)  # planned so far
     settings = models.JSONField(default=dict, blank=True)  # the other keys of study.json
     created_at = models.DateTimeField(auto_now_add=True)
@@ -139,6 +142,11 @@ class Study(Archivable):
         is `n_there`.
         """
         return max(self.raters_per_unit or 0, n_there)
+
+    @property
+    def hours_per_unit(self) -> float | None:
+        """The estimated hours of one judgement; None if they are not known."""
+        return None if self.seconds_per_unit is None else self.seconds_per_unit / 3600
 
     @property
     def is_running(self) -> bool:

@@ -24,8 +24,10 @@ from annotation.models import (
 )
 from annotation.ordering import random_key
 from annotation.services.studies import StudyError, lock_study
-from annotation.services.study_raters import take_out_rater
+from annotation.services.study_raters import set_excluded, take_out_rater
 from annotation.services.units import give_gold_a_slot_per_rater
+
+GAVE_BACK = "They gave their place back, and with it their consent."
 
 
 class Joined(NamedTuple):
@@ -204,7 +206,9 @@ def end_visit(participant: Participant, outcome: Participant.Outcome) -> bool:
     Rater.objects.filter(pk=rater.pk).update(has_finished=True)
     rater.has_finished = True
     if outcome != Participant.Outcome.DONE and rater.study.is_running:
-        take_out_rater(rater, None, excludes_votes=outcome == Participant.Outcome.RETURNED)
+        take_out_rater(rater, None)
+    if outcome == Participant.Outcome.RETURNED:
+        set_excluded(rater, True, GAVE_BACK, None)
     return True
 
 

@@ -17,6 +17,7 @@ from annotation.models import (
 )
 from annotation.ordering import random_key
 from annotation.planning import PlannedUnit, TargetIds, plan_units
+from annotation.rating_hours import seconds_per_judgement
 from annotation.voting import Judgement
 
 UNITS_AT_ONCE = 500
@@ -35,8 +36,20 @@ def store_plan(study: Study) -> int:
     by_group = Counter(unit.group for unit in rated)
     before = study.n_units_by_group or [0] * study.n_groups
     study.n_units_by_group = [n + by_group[group] for group, n in enumerate(before)]
-    study.save(update_fields=["n_units_by_group"])
+    study.seconds_per_unit = _mean_seconds(study, rated, n_before=sum(before))
+    study.save(update_fields=["n_units_by_group", "seconds_per_unit"])
     return len(rated)
+
+
+def _mean_seconds(study: Study, new: Sequence[PlannedUnit], *, n_before: int) -> float | None:
+    """Return the mean estimated seconds of a judgement, over the units so far and the new ones."""
+    if not new or (n_before and study.seconds_per_unit is None):
+        return study.seconds_per_unit
+    n_questions = len(study.scheme["questions"])
+    seconds = sum(
+        seconds_per_judgement(unit.n_characters, n_questions * len(unit.targets)) for unit in new
+    )
+    return (n_before * (study.seconds_per_unit or 0.0) + seconds) / (n_before + len(new))
 
 
 def _store_units(study: Study, arms: Mapping[str, Arm], planned: Sequence[PlannedUnit]) -> None:
