@@ -35,7 +35,6 @@ from tests.e2e.help_walk import help_pages, open_help
 from tests.e2e.home_walk import home_pages
 from tests.e2e.import_walk import import_pages
 from tests.e2e.job_walk import job_pages
-from tests.e2e.joining_walk import joining_stops
 from tests.e2e.run_walk import disagreement_stops, report_stops, run_stops
 from tests.e2e.sample_walk import sample_pages
 from tests.e2e.stops import ARABIC, LONG, SCRIPT, Stop, administrator
@@ -283,7 +282,6 @@ def research_stops(folder: Path) -> Iterator[Stop]:
     yield from report_stops(folder, plans)
     yield from token_stops(plans)
     yield from invitation_stops()
-    yield from joining_stops(folder)
     yield from run_stops(folder, plans)
     yield from disagreement_stops(folder, plans)
     yield from (Stop(name, plans, path, act) for name, path, act in help_pages(folder / "help"))
