@@ -1,7 +1,7 @@
 """The plan of a study: its units, its raters and their hours. Services write what is read here."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import permutations
 from typing import NamedTuple
@@ -114,6 +114,16 @@ def plan_units(study: Study) -> UnitPlan:
     lengths = _passage_lengths(study)
     groups = range(study.n_groups)
 
+    def alone(target: TargetIds) -> Iterator[tuple[str, int | None]]:
+        """Yield the arms that lack a target, with the group of raters if its answers are known."""
+        for arm in arms:
+            if arm == Arm.Kind.MERGED or target not in asked or (arm, target) in planned:
+                continue
+            if target not in gold:
+                yield arm, None
+            elif arm == Arm.Kind.SEPARATE:
+                yield from ((arm, group) for group in groups)
+
     def unit(
         arm: str,
         example: int,
@@ -140,19 +150,10 @@ def plan_units(study: Study) -> UnitPlan:
     units: list[PlannedUnit] = []
     for example, responses in candidates.items():
         units += [
-            unit("separate", example, [(response, target)], gold_for=group)
+            unit(arm, example, [(response, target)], group)
             for response in responses
             for target in targets[response.pk]
-            if Arm.Kind.SEPARATE in arms and target in gold and ("separate", target) not in planned
-            for group in groups
-        ]
-        units += [
-            unit(arm, example, [(response, target)])
-            for arm in arms
-            if arm != Arm.Kind.MERGED
-            for response in responses
-            for target in targets[response.pk]
-            if target in asked and (arm, target) not in planned and target not in gold
+            for arm, group in alone(target)
         ]
         if Arm.Kind.MERGED in arms:
             new = [

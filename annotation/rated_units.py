@@ -3,7 +3,6 @@
 This module only reads. Its results do not show which setup made a response.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
@@ -129,8 +128,7 @@ def fair_share(rater: Rater, n_raters: int) -> int:
     """Return how many units are a rater's fair share, in a group of `n_raters`."""
     study = rater.study
     n_units = study.n_units_by_group[rater.group] if study.n_units_by_group else 0
-    share = math.ceil(n_units * (study.raters_per_unit or 0) / max(1, n_raters))
-    return min(share, n_units) + study.n_gold_units
+    return study.fair_share(n_units, n_raters) + study.n_gold_units
 
 
 def rated_unit(rater: Rater, unit_id: int) -> RatedUnit | None:

@@ -4,6 +4,7 @@ This module only reads, in a number of statements that does not grow with the st
 """
 
 import math
+from collections import Counter
 from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
@@ -79,7 +80,16 @@ class PlanFigures(NamedTuple):
     hours: float
     hours_per_rater: float
     n_raters: int  # number of raters among whom the hours are divided
-    n_gold: int  # responses with known answers; every rater gets them, no figure counts them
+    gold: list["GoldOfRater"]  # of each group; one entry if all groups meet the same; may be empty
+
+
+class GoldOfRater(NamedTuple):
+    """The gold items that a rater of one group meets if they rate their fair share."""
+
+    group: str  # its name; "" if all groups meet the same
+    n_first: int  # to qualify, before all other units
+    n_mixed_in: int  # among the units after these
+    one_in: int  # about one of so many units after the first is a gold item; 0 if none is mixed in
 
 
 def plan_figures(study: Study, plan: UnitPlan, needs: Collection[GroupNeed]) -> PlanFigures:
@@ -103,8 +113,31 @@ def plan_figures(study: Study, plan: UnitPlan, needs: Collection[GroupNeed]) -> 
         hours=total,
         hours_per_rater=total / max(1, n_raters),
         n_raters=n_raters,
-        n_gold=len({unit.targets for unit in plan.units if unit.is_gold}),
+        gold=_gold_of_raters(study, plan, needs),
     )
+
+
+def _gold_of_raters(
+    study: Study, plan: UnitPlan, needs: Collection[GroupNeed]
+) -> list[GoldOfRater]:
+    """Return what a rater of each group meets of a plan's gold items."""
+    n_units = Counter((unit.group, unit.is_gold) for unit in plan.units)
+    met = []
+    for need in needs:
+        n_gold = n_units[need.group, True]
+        n_raters = max(need.n_there, need.n_needed)
+        n_rated = study.fair_share(n_units[need.group, False], n_raters) + n_gold
+        most = study.most_units_per_rater or n_rated
+        n_first = min(study.n_qualifying, n_gold, most)
+        n_after, n_gold_after = n_rated - n_first, n_gold - n_first
+        share = n_gold_after / n_after if n_after else 0.0
+        n_mixed_in = round(share * min(n_after, most - n_first))
+        one_in = round(1 / share) if n_mixed_in else 0
+        if n_gold:
+            name = group_name(study, need.group)
+            met.append(GoldOfRater(name, n_first, n_mixed_in, one_in))
+    is_same = len({each[1:] for each in met}) == 1
+    return [met[0]._replace(group="")] if is_same else met
 
 
 def arm_progress(study: Study) -> list[ArmProgress]:

@@ -1,5 +1,7 @@
 """Studies, their arms, guidelines and raters."""
 
+import math
+
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -142,6 +144,11 @@ class Study(Archivable):
         is `n_there`.
         """
         return max(self.raters_per_unit or 0, n_there)
+
+    def fair_share(self, n_units: int, n_raters: int) -> int:
+        """Return how many of a group's units each of its `n_raters` rates, if they share evenly."""
+        share = math.ceil(n_units * (self.raters_per_unit or 0) / max(1, n_raters))
+        return min(share, n_units)
 
     @property
     def hours_per_unit(self) -> float | None:

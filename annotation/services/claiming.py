@@ -113,9 +113,21 @@ FREE_SLOTS = """
         WHERE met.rater_id = %(rater)s AND met.unit_id = slots.unit_id
       )
 """
-GOLD = "AND unit_id IN (SELECT id FROM annotation_unit WHERE is_gold)"
+# The gold slots of all turns in one random order. In the order of turns, those of the first turns
+# would be used up to qualify, and none would be left among the first units after it.
+GOLD = """
+    AND id IN (
+      SELECT of_gold.id FROM annotation_goldanswer AS known
+        JOIN annotation_unittarget AS place ON place.target_id = known.target_id
+        JOIN annotation_unit AS unit ON unit.id = place.unit_id
+        JOIN annotation_assignment AS of_gold ON of_gold.unit_id = unit.id
+      WHERE known.study_id = %(study)s AND unit.is_gold
+    )
+    ORDER BY key
+"""
 FROM_START = f"""
     AND turn = (SELECT turn {FREE_SLOTS} ORDER BY turn, key LIMIT 1) AND key >= %(start)s
+    ORDER BY turn, key
 """
 # The two separate arms are one scope: their raters differ, also if a rater may meet both arms.
 SCOPE_OF_ARM = "CASE WHEN annotation_arm.kind = 'merged' THEN 'merged' ELSE 'separate' END"
@@ -142,10 +154,8 @@ def _take_first(rater: Rater, now: datetime, *, is_qualifying: bool) -> Assignme
     """
     can_lock = connection.features.has_select_for_update_skip_locked
     lock = "FOR UPDATE SKIP LOCKED" if can_lock else ""
-    in_order = ", ".join(
-        f"(SELECT id {FREE_SLOTS} {which} ORDER BY turn, key LIMIT 1 {lock})"
-        for which in ([GOLD] if is_qualifying else [FROM_START, ""])
-    )
+    searches = [GOLD] if is_qualifying else [FROM_START, "ORDER BY turn, key"]
+    in_order = ", ".join(f"(SELECT id {FREE_SLOTS} {each} LIMIT 1 {lock})" for each in searches)
     as_stored = connection.ops.adapt_datetimefield_value
     taken = Assignment.objects.raw(
         f"""

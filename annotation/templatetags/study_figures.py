@@ -6,6 +6,7 @@ from django import template
 
 from annotation.models import arm_name
 from annotation.planning import GroupNeed
+from annotation.study_progress import GoldOfRater
 
 register = template.Library()
 register.filter(arm_name)
@@ -31,6 +32,24 @@ def group_need_text(need: GroupNeed, name: str) -> str:
     text = f"{need.n_there}{of} rater{'' if is_one else 's'}.{more}"
     if name:
         text = f"{name}: {text}"
+    return text[:1].upper() + text[1:]
+
+
+@register.filter
+def gold_text(met: GoldOfRater) -> str:
+    """Return the gold items of a rater: 'The first 3 units are to qualify; 5 more are mixed in, …'.
+
+    The name of the group comes first, if groups differ.
+    """
+    first = f"The first {met.n_first} units are to qualify"
+    if met.n_first == 1:
+        first = "The first unit is to qualify"
+    mixed = f"{met.n_mixed_in or 'no'}{' more' if met.n_first else ''}"
+    mixed += f" {'is' if met.n_mixed_in == 1 else 'are'} mixed in"
+    if met.n_mixed_in:
+        mixed += f", about one in {met.one_in} units" if met.one_in > 1 else ", most of the units"
+    text = f"{first}; {mixed}." if met.n_first else f"{mixed}."
+    text = f"{met.group}: {text[:1].lower()}{text[1:]}" if met.group else text
     return text[:1].upper() + text[1:]
 
 
