@@ -1,7 +1,10 @@
-"""People join a study by its link: three at once at its limit, and one who comes back."""
+"""People come: three by a study's link at once, one who comes back, two by invitation."""
 
+import csv
 import re
 from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.urls import reverse
@@ -10,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from annotation.models import Vote
 from annotation.services.joining import write_link
 from tests.annotation.makers import material, opened, researcher
+from tests.e2e.stops import administrator
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SEND_SOON = "setTimeout(() => document.querySelector('main form').requestSubmit(), 200)"
@@ -71,3 +75,20 @@ def test_a_person_joins_rates_and_comes_back_elsewhere_with_the_code(live_server
     expect(elsewhere.locator(".meter")).to_contain_text("1 of")
     assert Vote.objects.filter(arm__study=study).count() == 2
     assert study.raters.count() == 1
+
+
+def test_an_admin_invites_two_people_and_one_comes_by_the_link_of_the_file(page, sign_in, pages):
+    sign_in(administrator())
+    page.goto(reverse("accounts:invitations"))
+    page.get_by_label("Names").fill("kim\nlee")
+    page.get_by_role("button", name="Create accounts").press("Enter")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download as CSV").press("Enter")
+    rows = list(csv.DictReader(StringIO(Path(download.value.path()).read_text(encoding="utf-8"))))
+    kim, *_ = pages
+
+    kim.goto(rows[0]["link"])
+    kim.get_by_role("button", name="Sign in as kim").press("Enter")
+
+    expect(kim.get_by_role("heading", name="Choose a password")).to_be_visible()
+    assert [row["name"] for row in rows] == ["kim", "lee"]
