@@ -6,7 +6,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
@@ -20,7 +20,9 @@ from django.utils import timezone
 from annotation.models import Assignment, Rater
 from annotation.ordering import random_key
 from annotation.services.claiming import claim_next_unit
-from annotation.services.rating import SubmitOutcome, save_draft, skip_unit
+from annotation.services.rating import SubmitOutcome, flag_responses, save_draft, skip_unit
+from annotation.services.refilling import refill_units
+from annotation.services.study_raters import set_excluded
 from tests.annotation.makers import rate
 
 T = TypeVar("T")
@@ -28,6 +30,8 @@ LATE = 0.08  # share of the units on which a rater's lease runs out
 TWICE = 0.2  # share of the units that are submitted twice
 DRAFTED = 0.2
 SKIPPED = 0.02
+FLAGGED = 0.05
+REFILLED = 0.4  # share of a researcher's changes of mind
 # Two tabs take two connections, and PostgreSQL allows 100 connections by default.
 WITH_TWO_TABS = 15
 IDLE_SECONDS = 0.3
@@ -74,29 +78,43 @@ def acknowledged(folder: Path) -> Iterator[Acknowledged]:
 # --- one rater ------------------------------------------------------------------------------
 
 
-def rate_in_haste(rater_id: int, folder: Path, seed: int, *, has_two_tabs: bool) -> None:
-    """Claim and submit until the study has no open slot: at times late, twice or with drafts.
+def rate_in_haste(
+    rater_id: int, folder: Path, seed: int, *, has_two_tabs: bool, over: Path | None = None
+) -> None:
+    """Claim and submit until the study has no open slot: at times late, twice, drafted or flagged.
 
     A submit is logged only when it has returned.
+
+    Args:
+        over: a file that has to be there, too, before the rater leaves; None: no file.
     """
     draw = random.Random(seed)
-    rater = Rater.objects.select_related("study").get(pk=rater_id)
-    slots = Assignment.objects.filter(study=rater.study_id, is_let_go=False)
     log = os.open(folder / str(rater_id), os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     while True:
-        claim = [partial(claim_next_unit, rater)] * (1 + (has_two_tabs and draw.random() < TWICE))
-        held, *again = at_once(*claim) if len(claim) > 1 else [claim_next_unit(rater)]
-        if held is None:
-            if not slots.filter(submitted_at=None).exists():
+        rater = Rater.objects.select_related("study").get(pk=rater_id)
+        slots = Assignment.objects.filter(study=rater.study_id, is_let_go=False)
+        if not slots.filter(submitted_at=None).exists():  # a claim would lock the whole of SQLite
+            if over is None or over.exists():
                 return
             time.sleep(IDLE_SECONDS)
             continue
+        claim = [partial(claim_next_unit, rater)] * (1 + (has_two_tabs and draw.random() < TWICE))
+        held, *again = at_once(*claim) if len(claim) > 1 else [claim_next_unit(rater)]
+        if held is None:
+            time.sleep(IDLE_SECONDS)
+            continue
+        if over is not None:  # between both tabs the rater may be excluded
+            again = [other for other in again if other]
         if any(other != held for other in again):
             raise AssertionError(f"two tabs of rater {rater_id}: {held} and {again}")
         is_late = _dawdle(rater, held, draw)
         if draw.random() < SKIPPED:
             skip_unit(held.unit, rater, "I cannot judge this topic")
             continue
+        if draw.random() < FLAGGED:
+            flag_responses(
+                held.unit, rater, held.unit.targets.values_list("pk", flat=True), "garbled"
+            )
         for outcome in _submit(rater, held, draw, has_two_tabs=has_two_tabs):
             os.write(log, (json.dumps([held.unit_id, outcome.value, is_late]) + "\n").encode())
 
@@ -127,15 +145,44 @@ def _submit(
     return [rate(rater, held, answers), rate(rater, held, answers)]
 
 
+# --- one researcher -------------------------------------------------------------------------
+
+
+def change_ones_mind(raters: Sequence[int], n_times: int, over: Path, seed: int) -> None:
+    """Exclude raters, include them again, and have their judgements made again, at random.
+
+    At the end the file `over` is made. Whoever begins after that does nothing.
+    """
+    draw = random.Random(seed)
+    for _ in range(0 if over.exists() else n_times):
+        time.sleep(draw.uniform(0, IDLE_SECONDS))
+        rater = Rater.objects.select_related("study").get(pk=draw.choice(raters))
+        if draw.random() < REFILLED:
+            refill_units(rater.study, None, draw.choice([None, rater]))
+        else:
+            set_excluded(rater, not rater.is_excluded, "I changed my mind.", None)
+    over.touch()
+
+
 # --- a crowd of processes -------------------------------------------------------------------
 
 
 def rate_as_a_crowd(
-    raters: Collection[Rater], folder: Path, *, n_kills: int, seed: int, seconds: float
+    raters: Collection[Rater],
+    folder: Path,
+    *,
+    n_kills: int,
+    seed: int,
+    seconds: float,
+    beside: Callable[[Path, int], None] | None = None,
 ) -> int:
     """Let each rater rate in a process of their own until no slot is open; return the kills.
 
     Processes are killed one after another, in whatever they are doing, and started again.
+
+    Args:
+        beside: something that one more process does, given a file to make at its end and a seed.
+            Raters stay until then.
 
     Raises:
         AssertionError: a process failed by itself, or some are busy after so many seconds.
@@ -143,18 +190,21 @@ def rate_as_a_crowd(
     draw = random.Random(seed)
     fork = multiprocessing.get_context("fork")
 
-    def start(place: int, rater: Rater) -> BaseProcess:
+    def start(job: Callable[[int], None]) -> BaseProcess:
         connections.close_all()  # parent and child must not share a connection
-        process = fork.Process(
-            target=rate_in_haste,
-            args=(rater.pk, folder, draw.getrandbits(32)),
-            kwargs={"has_two_tabs": place < WITH_TWO_TABS},
-        )
+        process = fork.Process(target=job, args=(draw.getrandbits(32),))
         process.start()
         return process
 
-    crowd = dict(enumerate(raters))
-    at_work = {place: start(place, rater) for place, rater in crowd.items()}
+    over = folder.parent / "over" if beside else None
+    jobs: list[Callable[[int], None]] = [
+        partial(rate_in_haste, rater.pk, folder, has_two_tabs=place < WITH_TWO_TABS, over=over)
+        for place, rater in enumerate(raters)
+    ]
+    if beside and over:
+        jobs.append(partial(beside, over))
+    crowd = dict(enumerate(jobs))
+    at_work = {place: start(job) for place, job in crowd.items()}
     killed = 0
     deadline = time.monotonic() + seconds
     try:
@@ -162,14 +212,14 @@ def rate_as_a_crowd(
             time.sleep(draw.uniform(0, 0.05))
             for place, process in list(at_work.items()):
                 if process.exitcode is not None:
-                    assert process.exitcode == 0, "a rater's process failed: its error is above"
+                    assert process.exitcode == 0, "a process failed: its error is above"
                     del at_work[place]
             assert time.monotonic() < deadline, f"{len(at_work)} raters still at work"
             if at_work and killed < n_kills:
                 place = draw.choice(list(at_work))
                 if _kill(at_work[place]):
                     killed += 1
-                    at_work[place] = start(place, crowd[place])
+                    at_work[place] = start(crowd[place])
     finally:
         for process in at_work.values():
             _kill(process)

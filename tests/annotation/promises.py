@@ -1,12 +1,12 @@
 """The promises of the rating queue, checked on the stored rows and not on its own bookkeeping."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from django.db.models import Count, F, Q, QuerySet
 
-from annotation.models import Assignment, Rater, Study, UnitTarget, Vote
+from annotation.models import Assignment, Flag, Rater, Study, Unit, UnitTarget, Vote
 from annotation.schemes import load_scheme
 from annotation.services.rating import SubmitOutcome
 from annotation.voting import with_implied
@@ -14,7 +14,10 @@ from tests.annotation.crowd import Acknowledged, answers_of
 
 
 def broken_promises(study: Study) -> dict[str, int]:
-    """Return how often each promise is broken; empty when all are kept."""
+    """Return how often each promise is broken; empty when all are kept.
+
+    Votes count whether their rater is excluded or not: all may be included again.
+    """
     votes = Vote.objects.filter(arm__study=study)
     counting = votes.filter(is_surplus=False)
     slots = Assignment.objects.filter(study=study)
@@ -35,6 +38,8 @@ def broken_promises(study: Study) -> dict[str, int]:
             Q(assignment=None) | Q(assignment__submitted_at=None) | ~Q(assignment__rater=F("rater"))
         ).count(),
         "submitted slots without all their votes": _incomplete(study),
+        "responses with more than N raters who voted or flagged": _crowded(study),
+        "units with more or fewer than N slots": _with_other_slots(study),
     }
     return {promise: n for promise, n in found.items() if n}
 
@@ -58,11 +63,32 @@ def _incomplete(study: Study) -> int:
     )
 
 
-def lost_votes(study: Study, acknowledged: Iterable[Acknowledged]) -> list[Acknowledged]:
+def _crowded(study: Study) -> int:
+    judges: dict[tuple[int, int], set[int]] = defaultdict(set)
+    votes = Vote.objects.filter(arm__study=study, is_surplus=False)
+    flags = Flag.objects.counted().filter(arm__study=study)
+    for rows, response in ((votes, "target__response"), (flags, "response")):
+        for arm, pk, rater in rows.values_list("arm", response, "rater"):
+            judges[arm, pk].add(rater)
+    return sum(len(raters) > (study.raters_per_unit or 0) for raters in judges.values())
+
+
+def _with_other_slots(study: Study) -> int:
+    units = Unit.objects.filter(arm__study=study, is_gold=False)
+    counted = units.annotate(n=Count("assignments"))
+    return counted.exclude(n=study.raters_per_unit).count()
+
+
+def lost_votes(
+    study: Study,
+    acknowledged: Iterable[Acknowledged],
+    were_excluded: Collection[int] = (),
+) -> list[Acknowledged]:
     """Return the submits that returned but whose answers are not stored as given (SSA).
 
     The votes of a stored submit must count, those of a surplus one must not. After a repeated
-    submit, either is right.
+    submit, either is right. Stored votes of a rater who was excluded at some time may have become
+    surplus.
     """
     scheme = load_scheme(study.scheme)
     raters = {rater.pk: rater for rater in Rater.objects.filter(study=study)}
@@ -85,6 +111,8 @@ def lost_votes(study: Study, acknowledged: Iterable[Acknowledged]) -> list[Ackno
         places = [(submit.rater, *place) for place in targets[submit.unit]]
         is_there = all(votes[place] == expected for place in places)
         wrong = {SubmitOutcome.STORED: True, SubmitOutcome.SURPLUS: False}.get(submit.outcome)
+        if wrong and submit.rater in were_excluded:
+            wrong = None
         if not is_there or any(is_surplus[place] == wrong for place in places):
             lost.append(submit)
     return lost

@@ -8,12 +8,21 @@ import pytest
 from django.db import connection, transaction
 from django.db.models import Count
 
-from annotation.models import Assignment, Rater, Study, Vote
+from accounts.models import AuditEntry
+from annotation.models import Assignment, Flag, Rater, Study, Vote
 from annotation.ordering import start_of
 from annotation.services.claiming import claim_next_unit
 from annotation.services.rating import SubmitOutcome
+from annotation.services.refilling import refill_units
+from annotation.services.study_raters import set_excluded
 from generation.models import Dataset
-from tests.annotation.crowd import acknowledged, answers_of, at_once, rate_as_a_crowd
+from tests.annotation.crowd import (
+    acknowledged,
+    answers_of,
+    at_once,
+    change_ones_mind,
+    rate_as_a_crowd,
+)
 from tests.annotation.makers import claimed, material, opened, rate, rate_next, raters_of
 from tests.annotation.promises import broken_promises, lost_votes
 
@@ -23,6 +32,10 @@ N_RATERS = 5  # per unit
 CROWD_EXAMPLES = 134  # × 2 responses apart and together × 5 raters = 2,010 slots
 CROWD = 50
 KILLS = 100
+EXCLUDING_EXAMPLES = 80  # × 3 units × 5 raters = 1,200 slots
+EXCLUDING_CROWD = 30
+WATCHED = 8  # of the crowd: these are excluded and included
+CHANGES = 60  # of a researcher's mind, and more where the researcher is killed and begins again
 
 
 def _claim_and_submit_twice(rater: Rater) -> list[SubmitOutcome]:
@@ -160,6 +173,54 @@ def test_fifty_raters_who_are_killed_late_and_double_keep_every_promise(tmp_path
     assert outcomes[SubmitOutcome.SURPLUS] > 0
     assert outcomes[SubmitOutcome.UNCHANGED] > 0
     assert killed >= KILLS // 20  # fewer where all is done before, or the machine is busy
+
+
+@pytest.mark.faults
+@pytest.mark.both(transaction=True)
+def test_thirty_raters_of_whom_some_are_excluded_refilled_and_included_keep_every_promise(tmp_path):
+    dataset = material(tmp_path / "material", n_examples=EXCLUDING_EXAMPLES)
+    study = opened(dataset, scheme="SSA", raters=EXCLUDING_CROWD, arms=["separate", "merged"])
+    raters = raters_of(study)
+    watched = [rater.pk for rater in raters[:WATCHED]]
+    n_slots = study.assignments.count()
+    logs = tmp_path / "acknowledged"
+    logs.mkdir()
+
+    killed = rate_as_a_crowd(
+        raters,
+        logs,
+        n_kills=KILLS // 2,
+        seed=2,
+        seconds=300,
+        beside=partial(change_ones_mind, watched, CHANGES),
+    )
+    assert broken_promises(study) == {}
+
+    # All who may be excluded are, and every judgement of theirs is made again.
+    for rater in study.raters.filter(pk__in=watched).select_related("study"):
+        set_excluded(rater, True, "Excluded at last.", None)
+    refill_units(study, None)
+    rate_as_a_crowd(raters_of(study)[WATCHED:], logs, n_kills=KILLS // 4, seed=3, seconds=300)
+    counted = Vote.objects.filter(is_surplus=False)
+    assert not counted.filter(rater__in=watched).exists()
+    assert broken_promises(study) == {}
+
+    for rater in study.raters.filter(pk__in=watched).select_related("study"):
+        set_excluded(rater, False, "Included again.", None)
+    assert broken_promises(study) == {}
+    submits = list(acknowledged(logs))
+    assert lost_votes(study, submits, watched) == []
+    assert study.assignments.filter(submitted_at__isnull=False).count() == n_slots
+    # Of the others none lost a slot while the lease held; and all that was to happen did.
+    surplus = [submit for submit in submits if submit.outcome == SubmitOutcome.SURPLUS]
+    assert all(submit.is_late for submit in surplus if submit.rater not in watched)
+    assert surplus
+    trail = Counter(AuditEntry.objects.values_list("action", flat=True))
+    assert trail["study.rater-included"] > WATCHED
+    assert trail["study.units-refilled"] > 1
+    assert Vote.objects.filter(rater__in=watched, is_surplus=True).count() > WATCHED
+    assert Flag.objects.exists()
+    assert killed >= KILLS // 20
 
 
 @pytest.mark.both(transaction=True)

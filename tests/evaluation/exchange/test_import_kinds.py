@@ -121,6 +121,34 @@ def test_what_a_file_does_not_say_about_a_rater_stays(tmp_path, pilot):
     assert outcome.counts["raters"] == {"new": 0, "unchanged": 0, "bad": 0, "changed": 1}
 
 
+def test_a_reason_stays_until_the_file_says_another_or_that_nobody_is_excluded(tmp_path, pilot):
+    import_path(pilot)
+
+    def anna(**says: str) -> tuple[bool, str]:
+        import_rows(tmp_path / "more", raters=[{"rater": "anna", **says}])
+        stored = Rater.objects.get(code="anna")
+        return stored.is_excluded, stored.excluded_reason
+
+    assert anna(excluded="yes", excluded_reason="Clicks.") == (True, "Clicks.")
+    assert anna(gold_score="0.8") == (True, "Clicks.")
+    assert anna(excluded="yes") == (True, "Clicks.")
+    assert anna(excluded="yes", excluded_reason="Sleeps.") == (True, "Sleeps.")
+    assert anna(excluded="no") == (False, "")
+
+
+@pytest.mark.parametrize("excluded", [{}, {"excluded": "no"}])
+def test_a_reason_of_who_is_not_excluded_is_refused(tmp_path, pilot, excluded):
+    import_path(pilot)
+
+    with pytest.raises(BadRows) as error:
+        import_rows(
+            tmp_path / "a", raters=[{"rater": "anna", "excluded_reason": "Clicks."} | excluded]
+        )
+
+    assert problems_of(error.value) == [("raters.csv", 2, "excluded_reason")]
+    assert not Rater.objects.get(code="anna").is_excluded
+
+
 @pytest.mark.parametrize("change", [{"seconds": "5"}, {"position": "2"}, {"at": "2026-01-01"}])
 def test_a_vote_with_other_facts_is_another_vote(tmp_path, pilot, change):
     import_path(pilot)

@@ -103,7 +103,15 @@ def rich_rows() -> dict[str, Any]:
             {"response": "r0", "rater": "ben", "arm": "separate", "reason": "=cut\r\noff"},
             {"response": "r7", "rater": "ben", "arm": "merged", "reason": ""},
         ],
-        "raters": [{"rater": "cleo", "excluded": "yes", "gold_score": "0.3", "simulated": "yes"}],
+        "raters": [
+            {
+                "rater": "cleo",
+                "excluded": "yes",
+                "gold_score": "0.3",
+                "simulated": "yes",
+                "excluded_reason": "Clicks, without reading.",
+            }
+        ],
         "scores": [
             {"response": "r1", "metric": "nli", "score": "0.1", "citation": "3", "signature": "s"},
             {"response": "r1", "metric": "nli", "score": "0.30000000000000004", "signature": "s"},
@@ -139,7 +147,9 @@ def test_everything_that_was_known_of_the_votes_comes_back(tmp_path):
             "is_implied", "position", "seconds", "at",
         )  # fmt: skip
         flags = Flag.objects.order_by("pk").values_list("arm__kind", "rater__code", "reason")
-        raters = Rater.objects.values_list("code", "is_excluded", "is_simulated", "gold_score")
+        raters = Rater.objects.order_by("code").values_list(
+            "code", "is_excluded", "excluded_reason", "is_simulated", "gold_score"
+        )
         study = Study.objects.values_list(
             "name", "slug", "state", "scheme", "raters_per_unit", "evidence_choice", "seed",
             "settings", "guidelines__version", "guidelines__text",

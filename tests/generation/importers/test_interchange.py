@@ -329,7 +329,9 @@ def test_the_gold_score_of_a_rater_is_a_share(tmp_path, gold_score):
 
 def test_flags_and_raters(tmp_path):
     (tmp_path / "flags.csv").write_text("response,rater,arm,reason\nr1,anna,merged,empty\n")
-    (tmp_path / "raters.csv").write_text("Rater,Excluded,gold score\nanna,yes,0.8\nben,,\n")
+    (tmp_path / "raters.csv").write_text(
+        "Rater,Excluded,gold score,excluded reason\nanna,yes,0.8,Clicks.\nben,,,\n"
+    )
 
     with open_material(tmp_path) as material:
         assert material.kinds == ("raters", "flags")
@@ -337,8 +339,8 @@ def test_flags_and_raters(tmp_path):
             ("r1", "anna", "merged", "empty")
         ]
         assert [rater[1:] for rater in material.records("raters")] == [
-            ("anna", True, 0.8, None),
-            ("ben", None, None, None),
+            ("anna", True, 0.8, None, "Clicks."),
+            ("ben", None, None, None, None),
         ]
         assert material.ignored == []
 
