@@ -17,6 +17,7 @@ from annotation.graph_tables import (
     linked_parts,
     with_citing_places,
 )
+from annotation.known_answers import KnownAnswers, stored_known_answers
 from annotation.models import (
     Arm,
     Assignment,
@@ -325,24 +326,36 @@ def _linked(
 
 
 class UnitPreview(NamedTuple):
-    """One unit of an arm as a rater would see it, and the number of units in the arm."""
+    """One unit of an arm as a rater would see it, and the number of units in the arm.
+
+    The answers in the unit are the known ones, if it is a gold item of a planned study.
+    """
 
     unit: RatedUnit
     n_units: int
+    response: str  # the key of its first response
+    is_gold: bool
 
 
 def preview_unit(study: Study, arm: str, number: int) -> UnitPreview | None:
     """Return the unit with this number (from 1) in an arm, planned or made; None without one.
 
-    Nothing is stored. The order of responses belongs to no real rater, but a rater may get it.
+    A gold item is one unit, however many groups meet it. Nothing is stored. The order of responses
+    belongs to no real rater, but a rater may get it.
     """
-    made = Unit.objects.filter(arm__study=study, arm__kind=arm).order_by("pk")
+    made = Unit.objects.filter(arm__study=study, arm__kind=arm).exclude(is_gold=True, group__gt=0)
+    known: KnownAnswers = {}
     if study.state == Study.State.PLANNED:
-        planned = [unit for unit in plan_units(study).units if unit.arm == arm]
+        planned = [
+            unit
+            for unit in plan_units(study).units
+            if unit.arm == arm and not (unit.is_gold and unit.group > 0)
+        ]
         if not 1 <= number <= len(planned):
             return None
         plan = planned[number - 1]
-        unit = Unit(example_id=plan.example)
+        unit = Unit(example_id=plan.example, is_gold=plan.is_gold)
+        known = stored_known_answers(study) if plan.is_gold else {}
         n_units, targets = len(planned), _unsaved_targets(plan)
         texts = Passage.objects.in_bulk(plan.passages)
         passages = [texts[passage] for passage in plan.passages]
@@ -350,13 +363,13 @@ def preview_unit(study: Study, arm: str, number: int) -> UnitPreview | None:
         n_units = made.count()
         if not 1 <= number <= n_units:
             return None
-        unit = made[number - 1]
+        unit = made.order_by("example__key", "pk")[number - 1]
         places = unit.places.select_related("target__response", "target__citation")
         targets = [place.target for place in places.order_by("place")]
         passages = _passages_of(unit)
     newest = study.guidelines.order_by("-version").values_list("version", flat=True).first()
+    response = targets[0].response.key
     order = _order(study, "preview", number, len(targets))
-    share = Share(newest or 0, 0, n_units)
     shown = unit_outside_queue(
         study,
         unit,
@@ -364,9 +377,11 @@ def preview_unit(study: Study, arm: str, number: int) -> UnitPreview | None:
         passages,
         arm=arm,
         state="preview",
-        share=share,
+        share=Share(newest or 0, 0, n_units),
     )
-    return UnitPreview(shown, n_units)
+    if response in known:
+        shown = shown._replace(answers={targets[0].pk: known[response]})
+    return UnitPreview(shown, n_units, response, unit.is_gold)
 
 
 def unit_outside_queue(

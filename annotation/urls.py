@@ -6,6 +6,7 @@ from annotation.views import (
     gold,
     guidelines,
     lists,
+    preview,
     rating,
     setup,
     study_link,
@@ -72,7 +73,8 @@ urlpatterns = [
     path("<slug:slug>/link/stop/", study_link.stop_study_link, name="stop-study-link"),
     path("<slug:slug>/slots/refill/", study_raters.refill, name="refill"),
     path("<slug:slug>/gold/", gold.gold, name="gold"),
-    path("<slug:slug>/preview/", setup.preview, name="preview"),
+    path("<slug:slug>/preview/", preview.preview, name="preview"),
+    path("<slug:slug>/preview/<int:number>/known/", preview.know_answers, name="know-answers"),
     path("<slug:slug>/guidelines/edit/", guidelines.edit_guidelines, name="edit-guidelines"),
     path(
         "<slug:slug>/guidelines/preview/",

@@ -13,6 +13,7 @@ from evaluation.retrieval import views as retrieval
 from evaluation.runs.views import checkpoints, runs
 from evaluation.runs.views import jobs as new_jobs
 from evaluation.studies.views import (
+    adjudicated_gold,
     disagreements,
     figures,
     plan,
@@ -150,6 +151,11 @@ urlpatterns = [
         "studies/<slug:slug>/adjudicate/<int:target_id>/",
         disagreements.adjudicate,
         name="adjudicate",
+    ),
+    path(
+        "studies/<slug:slug>/gold/adjudicated/",
+        adjudicated_gold.adjudicated_gold,
+        name="adjudicated-gold",
     ),
     path("studies/<slug:slug>/delete/", studies.delete_study, name="delete-study"),
     path("studies/<slug:slug>/bundle/", studies.download_bundle, name="study-bundle"),

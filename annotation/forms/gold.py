@@ -1,19 +1,29 @@
-"""The form for known answers, which a researcher pastes as CSV."""
+"""The form for known answers, which a researcher writes as CSV or sends as a file."""
 
-import csv
-import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from django import forms
+from django.core.files.uploadedfile import UploadedFile
 
+from annotation.known_answers import (
+    LARGEST_FILE,
+    KnownAnswers,
+    KnownAnswersError,
+    known_answers_csv,
+    read_known_answers,
+    read_known_answers_file,
+    stored_known_answers,
+)
 from annotation.models import Study
-from annotation.schemes import Scheme, load_scheme
-
-COLUMNS = ("response", "question", "answer")
+from annotation.schemes import load_scheme
 
 
 class GoldForm(forms.Form):
-    """The gold items of a study, how many come first to qualify, and the threshold for raters."""
+    """The gold items of a study, how many come first to qualify, and the threshold for raters.
+
+    A valid form has the attribute `known`.
+    """
 
     answers = forms.CharField(
         label="Known answers",
@@ -22,6 +32,13 @@ class GoldForm(forms.Form):
         help_text="The answers as CSV, with the columns response, question, answer. Answer all "
         "questions about each response. Leave out questions that an earlier No makes "
         "unnecessary.",
+    )
+    file = forms.FileField(
+        label="Or a CSV file with these columns",
+        required=False,
+        allow_empty_file=True,
+        widget=forms.FileInput(attrs={"accept": ".csv", "data-max-bytes": LARGEST_FILE}),
+        help_text="If you choose a file, it is read instead of the lines above.",
     )
     n_qualifying = forms.IntegerField(
         label="Gold items to qualify",
@@ -39,67 +56,35 @@ class GoldForm(forms.Form):
         "Empty: no rater is excluded.",
     )
 
-    def __init__(self, study: Study, data: Mapping[str, str] | None = None) -> None:
-        self.scheme = load_scheme(study.scheme)
+    known: KnownAnswers  # response key → question → answer
+
+    def __init__(
+        self,
+        study: Study,
+        data: Mapping[str, Any] | None = None,
+        files: Mapping[str, Any] | None = None,
+        known: KnownAnswers | None = None,
+    ) -> None:
+        """Make the form; it begins with `known`, or else with the stored answers of the study."""
+        self._study, self.scheme = study, load_scheme(study.scheme)
+        known = stored_known_answers(study) if known is None else known
         initial = {
-            "answers": known_answers_csv(study, self.scheme),
+            "answers": known_answers_csv(self.scheme, known),
             "n_qualifying": study.n_qualifying,
             "threshold": study.gold_threshold,
         }
-        super().__init__(data, initial=initial)
+        super().__init__(data, files, initial=initial)
 
-    def clean_answers(self) -> dict[str, dict[str, int]]:
-        """Return response → question → answer."""
-        answers: dict[str, dict[str, int]] = {}
-        for where, response, key, word in _rows(self.cleaned_data["answers"]):
-            question = self.scheme.question(key)
-            if question is None:
-                expected = ", ".join(self.scheme.keys)
-                raise forms.ValidationError(
-                    f"{where}, question: found {key!r}; expected one of {expected}."
-                )
-            try:
-                answer = question.scale.number(word)
-            except ValueError as error:
-                raise forms.ValidationError(f"{where}: {error}.") from error
-            if key in answers.setdefault(response, {}):
-                raise forms.ValidationError(
-                    f"{where}: found {key} of response {response!r} twice; expected it once."
-                )
-            answers[response][key] = answer
-        return answers
-
-
-def _rows(text: str) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the line that each row ends in, as errors name it, and its three cells."""
-    # A browser posts the line breaks of a quoted key as CR LF. Here they become LF again.
-    rows = csv.DictReader(io.StringIO(text.strip(), newline=None))
-    try:
-        if rows.fieldnames is None:
-            return
-        if not set(COLUMNS) <= set(rows.fieldnames):
-            found = ", ".join(rows.fieldnames)
-            raise forms.ValidationError(
-                f"Line 1: found the columns {found}; expected {', '.join(COLUMNS)}."
-            )
-        for row in rows:
-            response, key, word = ((row[name] or "").strip() for name in COLUMNS)
-            yield f"Line {rows.reader.line_num}", response, key, word
-    except csv.Error as error:
-        raise forms.ValidationError(
-            f"Line {rows.reader.line_num}: found a row that is not CSV ({error}); "
-            "expected quotes that are closed, and cells that are not too long."
-        ) from error
-
-
-def known_answers_csv(study: Study, scheme: Scheme) -> str:
-    """Return a study's known answers as CSV for the form; "" when there are none."""
-    rows = study.gold_answers.order_by("target__response__key", "pk").values_list(
-        "target__response__key", "question", "answer"
-    )
-    scales = {question.key: question.scale for question in scheme.questions}
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows((key, name, scales[name].label(answer)) for key, name, answer in rows)
-    return out.getvalue().rstrip("\n") if rows else ""
+    def clean(self) -> dict[str, Any]:
+        """Read the known answers. Show an error at the field that has them."""
+        cleaned = super().clean() or {}
+        file: UploadedFile[bytes] | None = cleaned.get("file")
+        try:
+            if file:
+                content = file.read(LARGEST_FILE + 1)
+                self.known = read_known_answers_file(self._study, content, file.name or "file")
+            elif "answers" in cleaned:
+                self.known = read_known_answers(self._study, cleaned["answers"])
+        except KnownAnswersError as error:
+            self.add_error("file" if file else "answers", str(error))
+        return cleaned

@@ -6,9 +6,10 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.services import record
+from annotation.known_answers import problem_with, stored_known_answers
 from annotation.models import Arm, Study
 from annotation.planning import responses_of
-from annotation.schemes import Scheme, load_scheme
+from annotation.schemes import load_scheme
 from annotation.services.studies import StudyError, lock_study
 from annotation.services.units import store_known_answers, target_ids
 from annotation.voting import with_implied
@@ -42,9 +43,8 @@ def set_gold(
         )
     ids = dict(responses_of(study).filter(key__in=answers).values_list("key", "pk"))
     for key, given in answers.items():
-        if key not in ids:
-            raise StudyError(f"Response {key!r} belongs to no setup of this study. Leave it out.")
-        checked_answers(scheme, key, given)
+        if problem := problem_with(scheme, ids, key, given):
+            raise StudyError(f"Known answers, {problem}")
     if n_qualifying > len(answers):
         raise StudyError(
             f"Found {n_qualifying} known answers to qualify; expected at most {len(answers)}, "
@@ -58,18 +58,15 @@ def set_gold(
     record(by, "study.gold-set", study.name, n_items=len(answers))
 
 
-def checked_answers(scheme: Scheme, key: str, given: Mapping[str, int]) -> Mapping[str, int]:
-    """Return known answers to a response, given by its key, without implied ones.
+@transaction.atomic
+def add_known_answers(study: Study, response: str, answers: Mapping[str, int], by: User) -> None:
+    """Make one response a gold item of a planned study, or change its known answers.
+
+    The other gold items, the number of those to qualify, and the threshold stay.
 
     Raises:
-        StudyError: an answer is missing, or answers exclude each other.
+        StudyError: as `set_gold`.
     """
-    judgement = with_implied(scheme, given)
-    if judgement.missing or judgement.impossible:
-        wrong = judgement.missing or [" and ".join(judgement.impossible[0])]
-        raise StudyError(
-            f"Response {key!r} needs an answer to every question, and answers that fit "
-            f"together. Check {', '.join(wrong)}."
-        )
-    answers = judgement.answers.items()
-    return {question: answer.value for question, answer in answers if not answer.is_implied}
+    lock_study(study, Study.State.PLANNED)
+    known = stored_known_answers(study) | {response: answers}
+    set_gold(study, known, by, n_qualifying=study.n_qualifying, threshold=study.gold_threshold)

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import record
+from annotation.known_answers import given_answers, problem_with
 from annotation.models import (
     Participant,
     QualificationAnswer,
@@ -18,7 +19,6 @@ from annotation.models import (
 )
 from annotation.qualification import n_right, next_item, score_of
 from annotation.schemes import load_scheme
-from annotation.services.gold import checked_answers
 from annotation.services.joining import end_visit
 from annotation.services.studies import StudyError, lock_study
 from annotation.services.study_raters import take_out_rater
@@ -60,9 +60,9 @@ def set_qualification(
     shown = set(rated.values_list("target__response__key", flat=True))
     gold = study.gold_answers.filter(target__response__in=ids.values())
     shown |= set(gold.values_list("target__response__key", flat=True))
-    for key in items:
-        if key not in ids:
-            raise StudyError(f"Dataset {study.dataset} has no response {key!r}. Leave it out.")
+    for key, item in items.items():
+        if problem := problem_with(scheme, ids, key, item.answers):
+            raise StudyError(f"Items, {problem}")
         if key in shown:
             raise StudyError(
                 f"Response {key!r} is rated in this study, and people would be told the answers. "
@@ -76,7 +76,7 @@ def set_qualification(
             study=study,
             response_id=ids[key],
             place=place,
-            answers=checked_answers(scheme, key, item.answers),
+            answers=given_answers(scheme, item.answers),
             explanation=item.explanation,
         )
         for place, (key, item) in enumerate(items.items(), start=1)

@@ -20,27 +20,26 @@ def gold(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show a study's known answers. While the study is planned, they can be changed."""
     study = rated_here(slug)
     posted = request.method == "POST"
-    form = GoldForm(study, request.POST if posted else None)
+    form = GoldForm(study, request.POST, request.FILES) if posted else GoldForm(study)
     if posted and form.is_valid():
         said = form.cleaned_data
         try:
             set_gold(
                 study,
-                said["answers"],
+                form.known,
                 request.user,
                 n_qualifying=said["n_qualifying"],
                 threshold=said["threshold"],
             )
         except StudyError as error:
-            form.add_error("answers", str(error))
+            form.add_error(None, str(error))
         else:
-            n = len(said["answers"])
+            n = len(form.known)
             messages.success(request, f"{n} known answer{'s are' if n != 1 else ' is'} set.")
             return redirect("annotation:study-setup", slug)
     context = {
         "study": study,
         "form": form,
-        "keys": form.scheme.keys,
         "is_planned": study.state == Study.State.PLANNED,
     }
     return render(request, "annotation/gold.html", context, status=422 if posted else 200)

@@ -13,13 +13,10 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from accounts.models import User
 from annotation.forms.changes import AddRatersForm, CloseForm, ExtendForm, OpenForm
-from annotation.forms.rating import FLAG_REASONS, SKIP_REASONS, RatingForm
 from annotation.forms.setup import ChooseDatasetForm, StudyForm
 from annotation.guidelines import default_guideline
 from annotation.models import Rater, Study
-from annotation.pages.rating_desk import RatingDesk
 from annotation.planning import plan_units, rater_needs
-from annotation.rated_units import preview_unit
 from annotation.refilling import refill_of, slots_to_refill
 from annotation.services import studies as services
 from annotation.services.studies import StudyError
@@ -249,34 +246,3 @@ def release_units(request: SignedInRequest, slug: str, rater_id: int) -> HttpRes
             request, f"{rater.code} has no unit reserved, so there is nothing to release."
         )
     return redirect("annotation:study-setup", slug)
-
-
-# --- preview --------------------------------------------------------------------------------
-
-
-@require_safe
-@allowed(Role.RESEARCHER)
-def preview(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show a unit as a rater sees it; nothing is stored."""
-    study = rated_here(slug)
-    kinds = [arm.kind for arm in study.arms.all()]
-    kind = request.GET.get("arm", kinds[0])
-    typed = request.GET.get("number", "1")
-    number = int(typed) if typed.isdecimal() and len(typed) < 9 else 0
-    previewed = preview_unit(study, kind, number) if kind in kinds else None
-    if previewed is None and (kind not in kinds or number != 1):
-        raise Http404("There is no such unit to preview.")
-    context = {"study": study, "kinds": kinds, "kind": kind, "number": number}
-    if previewed is None:
-        return render(request, "annotation/nothing_to_preview.html", context)
-    context |= {
-        "unit": previewed.unit,
-        "desk": RatingDesk(RatingForm(previewed.unit)),
-        "n_units": previewed.n_units,
-        "unit_before": number - 1,
-        "unit_after": number + 1 if number < previewed.n_units else None,
-        "action": "submitted",
-        "skip_reasons": SKIP_REASONS,
-        "flag_reasons": FLAG_REASONS,
-    }
-    return render(request, "annotation/preview.html", context)

@@ -146,3 +146,55 @@ def test_help_has_an_example(capsys):
         call_command("create_study", "--help")
 
     assert "manage.py create_study" in capsys.readouterr().out.partition("example:")[2]
+
+
+# --- gold items -----------------------------------------------------------------------------
+
+GOLD = "response,question,answer\ne1-a,sensible,no\ne2-a,sensible,yes\ne2-a,specific,yes\n"
+
+
+def test_known_answers_come_from_a_file(dataset, raters, tmp_path):
+    (tmp_path / "known.csv").write_text(GOLD)
+
+    create(
+        *("Mills", "--dataset", "mills", "--scheme", "SSA", "--raters", "all", "--open"),
+        *("--gold", str(tmp_path / "known.csv"), "--qualify", "1", "--gold-threshold", "0.7"),
+    )
+
+    study = Study.objects.get()
+    assert (study.n_gold_units, study.n_qualifying, study.gold_threshold) == (2, 1, 0.7)
+    known = study.gold_answers.values_list("target__response__key", "question", "answer")
+    assert set(known) == {
+        ("e1-a", "sensible", 0),
+        ("e1-a", "specific", 0),  # implied by the closed gate
+        ("e2-a", "sensible", 1),
+        ("e2-a", "specific", 1),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        (GOLD + "e9,sensible,no\n", [], 'known.csv, line 5, response: found "e9"; expected'),
+        (GOLD, ["--qualify", "3"], "Found 3 known answers to qualify; expected at most 2"),
+        (GOLD, ["--qualify", "-1"], "--qualify: found -1; expected 0 or more"),
+        (GOLD, ["--gold-threshold", "2"], "Found the threshold 2; expected a share from 0 to 1"),
+        (None, [], "known.csv: No such file or directory"),
+    ],
+)
+def test_a_mistake_about_gold_makes_no_study(dataset, tmp_path, text, options, said):
+    file = tmp_path / "known.csv"
+    if text is not None:
+        file.write_text(text)
+    before = contents()
+
+    with pytest.raises(CommandError, match="Nothing was made") as refused:
+        create("Mills", "--dataset", "mills", "--scheme", "SSA", "--gold", str(file), *options)
+
+    assert said in str(refused.value)
+    assert contents() == before
+
+
+def test_what_is_about_gold_needs_known_answers(dataset):
+    with pytest.raises(CommandError, match="Give their file with --gold"):
+        create("Mills", "--dataset", "mills", "--qualify", "1")

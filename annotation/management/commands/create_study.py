@@ -11,9 +11,11 @@ from django.db import transaction
 from accounts.models import User
 from annotation.forms.setup import accounts_of_raters
 from annotation.guidelines import default_guideline
-from annotation.models import Arm
+from annotation.known_answers import KnownAnswersError, read_known_answers_file
+from annotation.models import Arm, Study
 from annotation.planning import rater_needs
 from annotation.schemes import built_in_schemes, load_scheme, read_scheme
+from annotation.services.gold import set_gold
 from annotation.services.studies import StudyError, create_study, open_study
 from annotation.study_plan import StudyPlan, usual_raters_per_unit
 from generation.choices.arguments import add_arguments, given_from
@@ -28,6 +30,7 @@ CALLED = {
 EXAMPLE = """example:
   manage.py create_study "Pilot, AIS" --dataset pilot --arms separate merged --raters all
   manage.py create_study "Pilot, SSA" --dataset pilot --scheme SSA --setups "large T 0.0" --open
+  manage.py create_study "Gold" --dataset pilot --gold known.csv --qualify 3 --gold-threshold 0.7
 """
 
 
@@ -62,6 +65,26 @@ class Command(BaseCommand):
             help="Codes or user names of raters, or 'all'. Default: none; add raters later.",
         )
         add_arguments(parser, StudyPlan, called=CALLED)
+        parser.add_argument(
+            "--gold",
+            type=Path,
+            metavar="FILE",
+            help="CSV file of known answers (response, question, answer). Default: no gold items.",
+        )
+        parser.add_argument(
+            "--qualify",
+            type=int,
+            default=0,
+            metavar="N",
+            help="Number of gold items that each rater gets first. Default: 0.",
+        )
+        parser.add_argument(
+            "--gold-threshold",
+            type=float,
+            metavar="SHARE",
+            help="Share of right answers, from 0 to 1. A rater with a lower share gets no further "
+            "units and is excluded. Default: no rater is excluded.",
+        )
         parser.add_argument("--open", action="store_true", help="Open the study at once.")
 
     def handle(self, *, name: str, open: bool, **options: Any) -> None:
@@ -72,9 +95,10 @@ class Command(BaseCommand):
         try:
             with transaction.atomic():
                 study = create_study(plan, default_guideline(key), raters, None)
+                _set_gold(study, options["gold"], options["qualify"], options["gold_threshold"])
                 if open:
                     open_study(study, None)
-        except StudyError as error:
+        except (StudyError, KnownAnswersError) as error:
             raise CommandError(f"{error}\nNothing was made.") from error
         units = f" with {sum(arm.n_units for arm in study.arms.all()):,} units" if open else ""
         done = f"{'Opened' if open else 'Planned'} {study.name}{units}, {len(raters)} raters."
@@ -82,6 +106,27 @@ class Command(BaseCommand):
         n_missing = sum(need.n_missing for need in rater_needs(study))
         if n_missing:
             self.stderr.write(f"There are too few raters to fill every slot. Add {n_missing} more.")
+
+
+def _set_gold(study: Study, path: Path | None, n_qualifying: int, threshold: float | None) -> None:
+    """Set the gold items of a new study from a file, if there is one."""
+    if path is None:
+        if n_qualifying or threshold is not None:
+            raise CommandError(
+                "--qualify and --gold-threshold need known answers. Give their file with --gold.\n"
+                "Nothing was made."
+            )
+        return
+    if n_qualifying < 0:
+        raise CommandError(
+            f"--qualify: found {n_qualifying}; expected 0 or more. Nothing was made."
+        )
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}. Nothing was made.") from error
+    known = read_known_answers_file(study, content, str(path))
+    set_gold(study, known, None, n_qualifying=n_qualifying, threshold=threshold)
 
 
 def _scheme(key: str, path: Path | None) -> Mapping[str, Any]:
