@@ -18,6 +18,7 @@ from accounts.models import User
 from annotation.models import (
     Assignment,
     Draft,
+    Enquiry,
     Exposure,
     Flag,
     Guideline,
@@ -49,6 +50,7 @@ class OwnStudy(NamedTuple):
     must_qualify: bool  # the qualification round comes before the first unit
     has_place: bool  # a platform sent them, and they may give their place back
     has_ended: bool  # a platform sent them, and their visit has ended
+    has_asked: bool  # whether they asked researchers something about a unit
 
     @property
     def is_finished(self) -> bool:
@@ -93,6 +95,7 @@ def own_studies(user: User) -> list[OwnStudy]:
             version=Subquery(newest.values("version")[:1]),
             has_answers=Exists(Vote.objects.filter(rater=OuterRef("pk")))
             | Exists(mine.filter(submitted_at__isnull=False)),
+            has_asked=Exists(Enquiry.objects.filter(rater=OuterRef("pk"))),
             is_left=Exists(free.filter(~Exists(met))) | Exists(in_hand),
         )
         .order_by(F("last_at").desc(nulls_last=True), "-study")
@@ -114,6 +117,7 @@ def own_studies(user: User) -> list[OwnStudy]:
             must_qualify=rater.is_in_qualification,
             has_place=_outcome_of(rater) == "",
             has_ended=bool(_outcome_of(rater)),
+            has_asked=rater.has_asked,
         )
         for rater in raters
         for n_share in [_share(rater)]

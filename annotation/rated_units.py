@@ -22,6 +22,7 @@ from annotation.models import (
     Arm,
     Assignment,
     Draft,
+    Enquiry,
     Exposure,
     Flag,
     Rater,
@@ -53,6 +54,7 @@ class Share(NamedTuple):
     guideline_version: int
     n_submitted: int
     n_share: int
+    n_enquiries: int = 0  # how many questions the rater asked researchers about one unit
 
 
 class ShownResponse(NamedTuple):
@@ -90,6 +92,12 @@ class RatedUnit(NamedTuple):
     saved_at: datetime | None = None  # when the draft was saved
     graph: tuple[EntityTable, ...] = ()  # the graph of the evidence, beside the passages
     is_taken_out: bool = False  # whether the rater was taken out of the study
+    enquiries: Sequence[Enquiry] = ()  # the rater's questions about it, with answers
+
+    @property
+    def open_enquiry(self) -> Enquiry | None:
+        """The rater's question about this unit that waits for an answer; None without one."""
+        return next((enquiry for enquiry in self.enquiries if enquiry.is_open), None)
 
     @property
     def is_outside_queue(self) -> bool:
@@ -112,17 +120,23 @@ PROGRESS = """
        WHERE study_id = %(study)s AND "group" = %(group)s AND NOT is_excluded
          AND taken_out_at IS NULL),
       (SELECT COUNT(*) FROM annotation_assignment
-       WHERE rater_id = %(rater)s AND submitted_at IS NOT NULL)
+       WHERE rater_id = %(rater)s AND submitted_at IS NOT NULL),
+      (SELECT COUNT(*) FROM annotation_enquiry
+       WHERE unit_id = %(unit)s AND rater_id = %(rater)s)
 """
 
 
-def share_of(rater: Rater) -> Share:
-    """Return a rater's progress. A fair share is their group's slots, divided among its raters."""
-    of = {"study": rater.study_id, "group": rater.group, "rater": rater.pk}
+def share_of(rater: Rater, unit_id: int) -> Share:
+    """Return a rater's progress. A fair share is their group's slots, divided among its raters.
+
+    Args:
+        unit_id: the unit whose enquiries are counted.
+    """
+    of = {"study": rater.study_id, "group": rater.group, "rater": rater.pk, "unit": unit_id}
     with connection.cursor() as cursor:
         cursor.execute(PROGRESS, of)
-        version, n_raters, n_submitted = cursor.fetchone()
-    return Share(version or 0, n_submitted, fair_share(rater, n_raters))
+        version, n_raters, n_submitted, n_enquiries = cursor.fetchone()
+    return Share(version or 0, n_submitted, fair_share(rater, n_raters), n_enquiries)
 
 
 def fair_share(rater: Rater, n_raters: int) -> int:
@@ -158,6 +172,7 @@ def rated_unit(rater: Rater, unit_id: int) -> RatedUnit | None:
         answers = votes or answers
     order = _order(rater.study, rater.code, unit.pk, len(targets))
     graph, responses = _graph_and_responses(rater.study, scheme, targets, order, reasons)
+    share = share_of(rater, unit.pk)
     return RatedUnit(
         study=rater.study,
         scheme=scheme,
@@ -170,10 +185,11 @@ def rated_unit(rater: Rater, unit_id: int) -> RatedUnit | None:
         responses=responses,
         answers=answers,
         seconds=draft.seconds if draft else 0.0,
-        share=share_of(rater),
+        share=share,
         saved_at=draft.saved_at if draft else None,
         graph=graph,
         is_taken_out=rater.taken_out_at is not None,
+        enquiries=list(unit.enquiries.filter(rater=rater)) if share.n_enquiries else [],
     )
 
 

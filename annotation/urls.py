@@ -3,6 +3,7 @@
 from django.urls import path
 
 from annotation.views import (
+    enquiries,
     gold,
     guidelines,
     lists,
@@ -33,6 +34,7 @@ urlpatterns = [
     path("<slug:slug>/qualification/end/", visits.end_of_round, name="end-of-round"),
     path("<slug:slug>/end/", visits.end_of_visit, name="end-of-visit"),
     path("<slug:slug>/give-back/", visits.give_place_back, name="give-place-back"),
+    path("<slug:slug>/units/<int:unit_id>/ask/", rating.ask_researchers, name="ask-researchers"),
     path("<slug:slug>/answers/", lists.my_answers, name="my-answers"),
     path("<slug:slug>/guidelines/changes/", rating.guideline_changes, name="guideline-changes"),
     # raters and researchers
@@ -72,6 +74,12 @@ urlpatterns = [
     path("<slug:slug>/platform/", study_link.study_platform, name="study-platform"),
     path("<slug:slug>/link/stop/", study_link.stop_study_link, name="stop-study-link"),
     path("<slug:slug>/slots/refill/", study_raters.refill, name="refill"),
+    path("<slug:slug>/questions/", enquiries.enquiries, name="enquiries"),
+    path(
+        "<slug:slug>/questions/<int:enquiry_id>/answer/",
+        enquiries.answer_enquiry,
+        name="answer-enquiry",
+    ),
     path("<slug:slug>/gold/", gold.gold, name="gold"),
     path("<slug:slug>/preview/", preview.preview, name="preview"),
     path("<slug:slug>/preview/<int:number>/known/", preview.know_answers, name="know-answers"),

@@ -108,7 +108,7 @@
     g: () => press("[data-guidelines]"),
     u: () => press("[data-undo]"),
   };
-  const POPOVERS = { s: "#skip", f: "#flag", c: "#whole", "?": "#keymap" };
+  const POPOVERS = { s: "#skip", f: "#flag", a: "#ask", c: "#whole", "?": "#keymap" };
 
   const submit = () => {
     const button = one('[type="submit"].btn--primary', form());
@@ -293,7 +293,7 @@
     const { xhr, requestConfig } = event.detail;
     if (requestConfig?.elt?.id === "questions" && xhr.status < 300 && submitted) dropCopy(submitted);
     // a page drawn before the draft arrived must not take the place of what is chosen here
-    if (requestConfig?.elt?.matches("#flag form, #take-back")) keepCopy();
+    if (requestConfig?.elt?.matches("#flag form, #take-back, #ask form")) keepCopy();
   });
   window.addEventListener("online", tryNow);
   window.addEventListener("offline", () => { if (form()?.dataset.draft && saving) failed(); });

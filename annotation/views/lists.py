@@ -20,6 +20,7 @@ from accounts.listing import (
     n_of,
     said_of_archive,
 )
+from annotation.enquiries import own_enquiries
 from annotation.models import Rater, Study
 from annotation.own_work import half_answered, own_studies, own_units, submitted_units
 from annotation.schemes import load_scheme
@@ -86,6 +87,7 @@ def my_studies(request: SignedInRequest) -> HttpResponse:
     mine = own_studies(request.user)
     context = {
         "in_hand": half_answered(request.user),
+        "enquiries": own_enquiries(request.user) if any(own.has_asked for own in mine) else [],
         "open": [study for study in mine if not study.is_finished],
         "finished": [study for study in mine if study.is_finished],
     }

@@ -1,4 +1,4 @@
-"""The pages of a rater's work: take a unit, answer, keep a draft, submit, skip, flag."""
+"""The pages of a rater's work: take a unit, answer, keep a draft, submit, skip, flag, ask."""
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect, JsonResponse
@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
+from annotation.forms.enquiries import EnquiryForm
 from annotation.forms.rating import FLAG_REASONS, SKIP_REASONS, FlagForm, RatingForm, SkipForm
 from annotation.guidelines import changed_lines
 from annotation.models import Guideline, Rater, Study
@@ -17,6 +18,8 @@ from annotation.pages.rating_desk import RatingDesk
 from annotation.rated_units import RatedUnit, rated_unit, unit_to_judge
 from annotation.services import rating
 from annotation.services.claiming import claim_next_unit
+from annotation.services.enquiries import EnquiryError
+from annotation.services.enquiries import ask_researchers as ask
 from annotation.services.guideline_reading import begin_with_newest, note_reading
 from annotation.services.joining import end_visit_of
 from annotation.services.rating import JudgedTarget, SubmitOutcome
@@ -141,6 +144,26 @@ def flag_unit(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse
     return redirect("annotation:rate-unit", slug, unit_id)
 
 
+@require_POST
+@allowed(Role.RATER)
+def ask_researchers(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse:
+    """Send a question about a unit to the researchers; the unit stays open."""
+    rater = _rater(request, slug)
+    unit = _given(rater, unit_id)
+    if not rater.may_vote:
+        return redirect("annotation:rate-unit", slug, unit_id)
+    form = EnquiryForm(request.POST)
+    if form.is_valid():
+        try:
+            ask(unit.unit, rater, form.cleaned_data["text"])
+        except EnquiryError as error:
+            form.add_error("text", str(error))
+    if form.errors:
+        problem = str(form.errors["text"][0])
+        return _desk(request, RatingForm(unit), status=422, action="sent", problem=problem)
+    return redirect("annotation:rate-unit", slug, unit_id)
+
+
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RATER)
@@ -232,6 +255,7 @@ def _desk(
         "problem": problem or desk.problem,
         "skip_reasons": SKIP_REASONS,
         "flag_reasons": FLAG_REASONS,
+        "asked_text": request.POST.get("text", ""),
         "last": last if (last := request.GET.get("last", "")).isdecimal() else "",
         "said": {"1": "yes", "0": "no"}.get(request.GET.get("said", ""), "nothing, flagged"),
         "from_answers": "from_answers" in request.GET or "from_answers" in request.POST,

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from accounts.models import User
+from annotation.enquiries import enquiry_counts
 from annotation.forms.changes import AddRatersForm, CloseForm, ExtendForm, OpenForm
 from annotation.forms.setup import ChooseDatasetForm, StudyForm
 from annotation.guidelines import default_guideline
@@ -145,6 +146,7 @@ def _setup_page(
         "n_skips": skips.count(),
         "flags": flags[:MOST_LISTED],
         "n_flags": flags.count(),
+        "enquiries": enquiry_counts(study),
         "guideline": study.guidelines.order_by("-version").first(),
         "open_form": OpenForm(study, needs),
         "close_form": CloseForm(),

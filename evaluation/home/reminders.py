@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from accounts.access import Role, roles_of
 from accounts.models import User
-from annotation.models import Assignment, Study
+from annotation.models import Assignment, Enquiry, Study
 from evaluation.home.union_rows import first, n_of, number, part, text, union
 from generation.models import Construction, ConstructionEntry, Grid, Import, Sample, SampledExample
 from generation.models.samples import IS_ASKED
@@ -66,6 +66,14 @@ GROUPS = (
         counted="slots",
     ),
     ReminderGroup(
+        "enquiry",
+        "Questions of raters to answer",
+        "annotation:enquiries",
+        more="annotation:studies",
+        by_slug=True,
+        by_pk=False,
+    ),
+    ReminderGroup(
         "sample",
         "Samples to check",
         "generation:sample",
@@ -91,8 +99,8 @@ class Reminder(NamedTuple):
     slug: str
     name: str
     state: str
-    n: int  # what is done
-    n_total: int  # 0: nothing is counted
+    n: int  # what is done; without `n_total`, what waits
+    n_total: int  # 0: it is not known how much there is in all
 
     @property
     def percent(self) -> int:
@@ -146,6 +154,15 @@ def _parts(user: User, with_imports: bool) -> Iterator[QuerySet[Any, Any]]:
         state="state",
         n=n_of(submitted, "study"),
         n_total=n_of(slots, "study"),
+    )
+    waiting = Enquiry.objects.filter(answered_at=None)
+    yield _part(
+        "enquiry",
+        _studies(Study.State.OPEN, Study.State.PAUSED)
+        .filter(raters__enquiries__in=waiting)
+        .distinct(),
+        slug="slug",
+        n=n_of(waiting, "rater__study"),
     )
     yield _part("grid", Grid.objects.filter(state=Grid.State.PLANNED))
     yield _samples()

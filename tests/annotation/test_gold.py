@@ -132,7 +132,7 @@ def test_who_joins_later_meets_the_gold_items_too(study):
 
 def test_a_share_counts_gold_items_for_everybody(study):
     # four units × five raters / six raters, rounded up, and two gold items
-    assert share_of(raters_of(study)[0]).n_share == 4 + 2
+    assert share_of(raters_of(study)[0], unit_id=0).n_share == 4 + 2
 
 
 def test_a_gold_item_costs_no_more_statements_than_another(study):
@@ -153,7 +153,7 @@ def test_a_gold_item_costs_no_more_statements_than_another(study):
 @pytest.mark.parametrize(
     ("answers", "numbers", "said"),
     [
-        ({"nobody": GOOD}, {}, "a response of one of the study's setups"),
+        ({"nobody": GOOD}, {}, "the key of a response that can be chosen"),
         ({"e1-cool": {"specific": 1}}, {}, "an answer to every question"),
         ({"e1-cool": GOOD}, {"n_qualifying": 2}, "expected at most 1"),
         ({"e1-cool": GOOD}, {"threshold": 1.5}, "from 0 to 1"),

@@ -16,9 +16,8 @@ from accounts.access import Role
 from accounts.models import User
 from accounts.services import create_api_token
 from annotation.models import Assignment, Rater, Study
-from annotation.services.guideline_reading import begin_with_newest
 from annotation.services.rating import flag_responses, save_draft, skip_unit
-from annotation.services.studies import archive_study, close_study, pause_study, write_guideline
+from annotation.services.studies import archive_study, close_study, pause_study
 from generation.models import Response
 from tests.annotation.makers import (
     claimed,
@@ -35,6 +34,7 @@ from tests.e2e.help_walk import help_pages, open_help
 from tests.e2e.home_walk import home_pages
 from tests.e2e.import_walk import import_pages
 from tests.e2e.job_walk import job_pages
+from tests.e2e.living_walk import living_stops
 from tests.e2e.run_walk import disagreement_stops, report_stops, run_stops
 from tests.e2e.sample_walk import sample_pages
 from tests.e2e.stops import ARABIC, LONG, SCRIPT, Stop, administrator
@@ -134,7 +134,7 @@ def rating_stops(folder: Path) -> Iterator[Stop]:
     yield Stop("separate, not valid", user, path, submit_empty)
     yield Stop("separate, first answer no", user, path, first_answer_no)
     yield Stop("separate, contradiction", user, path, contradict)
-    for key, name in (("s", "skip"), ("f", "flag"), ("?", "keys"), ("e", "help")):
+    for key, name in (("s", "skip"), ("f", "flag"), ("a", "ask"), ("?", "keys"), ("e", "help")):
         yield Stop(f"separate, {name}", user, path, press(key))
     yield Stop("separate, about this page", user, path, open_help)
     rater = raters_of(ais)[1]
@@ -187,11 +187,7 @@ def rating_stops(folder: Path) -> Iterator[Stop]:
     yield Stop("closed, not submitted", account(rater), unit_path(half))
 
     plans = researcher()
-    begin_with_newest(rater := raters_of(ais)[0])
-    write_guideline(ais, "## Rules\n\nThe evidence is the *only* source.", plans)
-    changes = reverse("annotation:guideline-changes", args=[ais.slug])
-    yield Stop("guideline changes", account(rater), changes)
-    yield Stop("my studies, guidelines changed", account(rater), reverse("annotation:my-studies"))
+    yield from living_stops(ais, plans)
     bare = planned(two, name="Planned", arms=["separate", "merged"], raters=3)
     for study in (ais, bare, paused, closed):
         for page in ("study-setup", "guidelines", "edit-guidelines", "preview", "gold"):

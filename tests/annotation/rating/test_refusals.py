@@ -26,7 +26,7 @@ pytestmark = pytest.mark.once
 # --- refusals --------------------------------------------------------------------------------
 
 
-POSTED = ["save-draft", "skip-unit", "flag-unit"]
+POSTED = ["save-draft", "skip-unit", "flag-unit", "ask-researchers"]
 OF_A_UNIT = ["rate-unit", *POSTED]
 
 
@@ -113,7 +113,15 @@ def test_a_page_says_nothing_of_setups_models_scores_votes_and_ids(tmp_path, db,
     # Fields are named by question and place; no other field and no attribute names a target.
     names = set(re.findall(r' name="([^"]+)"', page)) - {"viewport", "htmx-config"}
     asked = {f"{key}-{position}" for key in ALL_YES for position in (1, 2)}
-    around = {"csrfmiddlewaretoken", "seconds", "reason", "note", "responses", "take_back", "on"}
+    around = {
+        "csrfmiddlewaretoken",
+        "seconds",
+        "reason",
+        "note",
+        "responses",
+        "take_back",
+        "on",
+    } | {"text"}
     assert names == asked | around
     ids = {
         str(pk) for row in desk.assignment.unit.targets.values_list("pk", "response") for pk in row

@@ -44,7 +44,7 @@ def test_a_hole_answers_422_and_moves_to_it(desk):
     assert "question 3 has no answer" in message
     assert "#consistent-1" in page.addresses
     assert page.fields["relevant-1"] == "1"
-    assert response.text.count("autofocus") == 3  # the radio, and the first of each popover
+    assert response.text.count("autofocus") == 4  # the radio, and the first of each popover
     assert 'name="consistent-1" value="1" autofocus' in markup(response)
     assert response["HX-Push-Url"] == "false"
     assert not Vote.objects.exists()
