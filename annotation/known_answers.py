@@ -1,6 +1,7 @@
 """Known answers of a study as CSV: read from a text or a file, and written again.
 
-The columns are response, question and answer. This module only reads.
+The columns are response, question and answer; others are left out, except that the items of a
+qualification round may have an explanation. This module only reads.
 """
 
 import csv
@@ -29,26 +30,23 @@ class KnownAnswersError(ValueError):
     """
 
 
-def read_known_answers_file(
-    study: Study, content: bytes, name: str, among: QuerySet[Response] | None = None
-) -> KnownAnswers:
-    """Return the known answers of a CSV file in UTF-8; errors name the file.
+def text_of_file(content: bytes, name: str) -> str:
+    """Return the text of a CSV file in UTF-8; errors name the file.
 
     Raises:
-        KnownAnswersError: as `read_known_answers`; or the file is too large, or no text in UTF-8.
+        KnownAnswersError: the file is too large, or no text in UTF-8.
     """
     if len(content) > LARGEST_FILE:
         raise KnownAnswersError(
             f"{name}: found more than {LARGEST_FILE:,} bytes; expected {LARGEST_FILE:,} at most."
         )
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise KnownAnswersError(
             f"{name}: found bytes that are not UTF-8, at byte {error.start}; expected a text file "
             "in UTF-8."
         ) from error
-    return read_known_answers(study, text, name, among)
 
 
 def read_known_answers(
@@ -155,6 +153,16 @@ def _rows(text: str, name: str) -> Iterator[tuple[str, str, str, str]]:
             f"{place(rows.reader.line_num)}: found a row that is not CSV ({error}); "
             "expected quotes that are closed, and cells that are not too long."
         ) from error
+
+
+def read_explanations(text: str) -> dict[str, str]:
+    """Return the first explanation of each response, from a text that was read without error."""
+    found: dict[str, str] = {}
+    for row in csv.DictReader(io.StringIO(text.strip(), newline=None)):
+        why = (row.get("explanation") or "").strip()
+        if why:
+            found.setdefault((row["response"] or "").strip(), why)
+    return found
 
 
 # --- what is stored, as CSV -----------------------------------------------------------------

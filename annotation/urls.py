@@ -72,6 +72,11 @@ urlpatterns = [
     path("<slug:slug>/slots/take-back/", study_raters.take_slots_back, name="take-slots-back"),
     path("<slug:slug>/link/", study_link.study_link, name="study-link"),
     path("<slug:slug>/platform/", study_link.study_platform, name="study-platform"),
+    path(
+        "<slug:slug>/link/qualification/",
+        study_link.study_qualification,
+        name="study-qualification",
+    ),
     path("<slug:slug>/link/stop/", study_link.stop_study_link, name="stop-study-link"),
     path("<slug:slug>/slots/refill/", study_raters.refill, name="refill"),
     path("<slug:slug>/questions/", enquiries.enquiries, name="enquiries"),

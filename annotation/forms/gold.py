@@ -1,10 +1,11 @@
-"""The form for known answers, which a researcher writes as CSV or sends as a file."""
+"""The forms for known answers, which a researcher writes as CSV or sends as a file."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet
 
 from annotation.known_answers import (
     LARGEST_FILE,
@@ -12,17 +13,18 @@ from annotation.known_answers import (
     KnownAnswersError,
     known_answers_csv,
     read_known_answers,
-    read_known_answers_file,
     stored_known_answers,
+    text_of_file,
 )
 from annotation.models import Study
 from annotation.schemes import load_scheme
+from generation.models import Response
 
 
-class GoldForm(forms.Form):
-    """The gold items of a study, how many come first to qualify, and the threshold for raters.
+class KnownAnswersForm(forms.Form):
+    """Known answers of a study. A valid form has the attribute `known`.
 
-    A valid form has the attribute `known`.
+    `among` are the responses that they may be about; None: those of the study's setups.
     """
 
     answers = forms.CharField(
@@ -40,6 +42,40 @@ class GoldForm(forms.Form):
         widget=forms.FileInput(attrs={"accept": ".csv", "data-max-bytes": LARGEST_FILE}),
         help_text="If you choose a file, it is read instead of the lines above.",
     )
+
+    known: KnownAnswers  # response key → question → answer
+    text: str  # the text that they were read from
+    among: QuerySet[Response] | None = None
+
+    def __init__(
+        self,
+        study: Study,
+        data: Mapping[str, Any] | None,
+        files: Mapping[str, Any] | None,
+        initial: Mapping[str, Any],
+    ) -> None:
+        self._study, self.scheme = study, load_scheme(study.scheme)
+        super().__init__(data, files, initial=dict(initial))
+
+    def clean(self) -> dict[str, Any]:
+        """Read the known answers. Show an error at the field that has them."""
+        cleaned = super().clean() or {}
+        file: UploadedFile[bytes] | None = cleaned.get("file")
+        name = (file.name or "file") if file else ""
+        try:
+            if file or "answers" in cleaned:
+                self.text = (
+                    text_of_file(file.read(LARGEST_FILE + 1), name) if file else cleaned["answers"]
+                )
+                self.known = read_known_answers(self._study, self.text, name, self.among)
+        except KnownAnswersError as error:
+            self.add_error("file" if file else "answers", str(error))
+        return cleaned
+
+
+class GoldForm(KnownAnswersForm):
+    """The gold items of a study, how many come first to qualify, and the threshold for raters."""
+
     n_qualifying = forms.IntegerField(
         label="Gold items to qualify",
         min_value=0,
@@ -56,8 +92,6 @@ class GoldForm(forms.Form):
         "Empty: no rater is excluded.",
     )
 
-    known: KnownAnswers  # response key → question → answer
-
     def __init__(
         self,
         study: Study,
@@ -66,25 +100,10 @@ class GoldForm(forms.Form):
         known: KnownAnswers | None = None,
     ) -> None:
         """Make the form; it begins with `known`, or else with the stored answers of the study."""
-        self._study, self.scheme = study, load_scheme(study.scheme)
         known = stored_known_answers(study) if known is None else known
         initial = {
-            "answers": known_answers_csv(self.scheme, known),
+            "answers": known_answers_csv(load_scheme(study.scheme), known),
             "n_qualifying": study.n_qualifying,
             "threshold": study.gold_threshold,
         }
-        super().__init__(data, files, initial=initial)
-
-    def clean(self) -> dict[str, Any]:
-        """Read the known answers. Show an error at the field that has them."""
-        cleaned = super().clean() or {}
-        file: UploadedFile[bytes] | None = cleaned.get("file")
-        try:
-            if file:
-                content = file.read(LARGEST_FILE + 1)
-                self.known = read_known_answers_file(self._study, content, file.name or "file")
-            elif "answers" in cleaned:
-                self.known = read_known_answers(self._study, cleaned["answers"])
-        except KnownAnswersError as error:
-            self.add_error("file" if file else "answers", str(error))
-        return cleaned
+        super().__init__(study, data, files, initial)

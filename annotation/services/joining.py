@@ -145,9 +145,9 @@ def join_study(
     if why := refusal(link):
         raise StudyError(why)
     platform = CrowdPlatform.objects.filter(link=link).first()
-    if platform:
-        end_idle_visits(platform)
     group = drawn_group(study, link.most_per_group)
+    if group is None and platform and end_idle_visits(platform):
+        group = drawn_group(study, link.most_per_group)
     if group is None:
         raise StudyError("All places of this study are taken. Thank you for coming.")
     if platform and arrival and platform.participants.filter(person=arrival.person).exists():

@@ -93,6 +93,8 @@ def _store_units(study: Study, arms: Mapping[str, Arm], planned: Sequence[Planne
 
 def give_gold_a_slot_per_rater(study: Study) -> None:
     """Add slots to gold units, so that each has at least as many as its group has raters."""
+    if not study.n_gold_units:
+        return
     raters = Counter(study.raters.values_list("group", flat=True))
     units = Unit.objects.filter(arm__study=study, is_gold=True).annotate(n=Count("assignments"))
     Assignment.objects.bulk_create(

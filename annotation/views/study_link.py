@@ -1,4 +1,4 @@
-"""The page on which researchers make a study's link, change it and stop it."""
+"""The pages of a study's link for researchers: its limits, its platform, its first round."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -10,9 +10,11 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from annotation.forms.joining import StudyLinkForm
 from annotation.forms.platform import CrowdPlatformForm
+from annotation.forms.qualification import QualificationForm
 from annotation.models import CrowdPlatform, Participant, StudyLink
 from annotation.planning import rater_needs
 from annotation.services import joining
+from annotation.services.qualification import set_qualification
 from annotation.services.studies import StudyError
 from annotation.study_progress import group_name
 from annotation.views.setup import rated_here
@@ -93,6 +95,31 @@ def study_platform(request: SignedInRequest, slug: str) -> HttpResponse:
             if platform.code_of(outcome)
         ]
     return render(request, "annotation/study_platform.html", context, status=422 if posted else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def study_qualification(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show and set the items that people who join by the link judge before their first unit."""
+    study = rated_here(slug)
+    posted = request.method == "POST"
+    form = QualificationForm(study, request.POST, request.FILES) if posted else None
+    if form and form.is_valid():
+        try:
+            set_qualification(study, form.items, form.cleaned_data["pass_mark"], request.user)
+        except StudyError as error:
+            form.add_error(None, str(error))
+        else:
+            n = len(form.known)
+            messages.success(request, f"{n} item{'s are' if n != 1 else ' is'} stored.")
+            return redirect("annotation:study-link", slug)
+    context = {
+        "study": study,
+        "form": form or QualificationForm(study),
+        "n_answered": study.raters.filter(qualification_answers__isnull=False).distinct().count(),
+    }
+    status = 422 if posted else 200
+    return render(request, "annotation/study_qualification.html", context, status=status)
 
 
 def _address_with_ids(request: SignedInRequest, link: StudyLink, platform: CrowdPlatform) -> str:

@@ -89,34 +89,53 @@ def rate_in_haste(
         over: a file that has to be there, too, before the rater leaves; None: no file.
     """
     draw = random.Random(seed)
-    log = os.open(folder / str(rater_id), os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     while True:
         rater = Rater.objects.select_related("study").get(pk=rater_id)
-        slots = Assignment.objects.filter(study=rater.study_id, is_let_go=False)
-        if not slots.filter(submitted_at=None).exists():  # a claim would lock the whole of SQLite
+        if not has_open_slots(rater.study_id):  # a claim would lock the whole of SQLite
             if over is None or over.exists():
                 return
             time.sleep(IDLE_SECONDS)
-            continue
-        claim = [partial(claim_next_unit, rater)] * (1 + (has_two_tabs and draw.random() < TWICE))
-        held, *again = at_once(*claim) if len(claim) > 1 else [claim_next_unit(rater)]
-        if held is None:
+        elif not rate_once_in_haste(
+            rater, folder, draw, has_two_tabs=has_two_tabs, may_be_excluded=over is not None
+        ):
             time.sleep(IDLE_SECONDS)
-            continue
-        if over is not None:  # between both tabs the rater may be excluded
-            again = [other for other in again if other]
-        if any(other != held for other in again):
-            raise AssertionError(f"two tabs of rater {rater_id}: {held} and {again}")
-        is_late = _dawdle(rater, held, draw)
-        if draw.random() < SKIPPED:
-            skip_unit(held.unit, rater, "I cannot judge this topic")
-            continue
-        if draw.random() < FLAGGED:
-            flag_responses(
-                held.unit, rater, held.unit.targets.values_list("pk", flat=True), "garbled"
-            )
-        for outcome in _submit(rater, held, draw, has_two_tabs=has_two_tabs):
-            os.write(log, (json.dumps([held.unit_id, outcome.value, is_late]) + "\n").encode())
+
+
+def has_open_slots(study_id: int) -> bool:
+    """Return whether a slot of a study is wanted and not filled."""
+    slots = Assignment.objects.filter(study=study_id, is_let_go=False)
+    return slots.filter(submitted_at=None).exists()
+
+
+def rate_once_in_haste(
+    rater: Rater,
+    folder: Path,
+    draw: random.Random,
+    *,
+    has_two_tabs: bool = False,
+    may_be_excluded: bool = True,
+) -> bool:
+    """Claim one unit, and submit or skip it; return False if the rater gets none."""
+    claim = [partial(claim_next_unit, rater)] * (1 + (has_two_tabs and draw.random() < TWICE))
+    held, *again = at_once(*claim) if len(claim) > 1 else [claim_next_unit(rater)]
+    if held is None:
+        return False
+    if may_be_excluded:  # between both tabs
+        again = [other for other in again if other]
+    if any(other != held for other in again):
+        raise AssertionError(f"two tabs of rater {rater.pk}: {held} and {again}")
+    is_late = _dawdle(rater, held, draw)
+    if draw.random() < SKIPPED:
+        skip_unit(held.unit, rater, "I cannot judge this topic")
+        return True
+    if draw.random() < FLAGGED:
+        flag_responses(held.unit, rater, held.unit.targets.values_list("pk", flat=True), "garbled")
+    outcomes = _submit(rater, held, draw, has_two_tabs=has_two_tabs)
+    log = os.open(folder / str(rater.pk), os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+    for outcome in outcomes:
+        os.write(log, (json.dumps([held.unit_id, outcome.value, is_late]) + "\n").encode())
+    os.close(log)
+    return True
 
 
 def _dawdle(rater: Rater, held: Assignment, draw: random.Random) -> bool:
@@ -187,6 +206,26 @@ def rate_as_a_crowd(
     Raises:
         AssertionError: a process failed by itself, or some are busy after so many seconds.
     """
+    over = folder.parent / "over" if beside else None
+    jobs: list[Callable[[int], None]] = [
+        partial(rate_in_haste, rater.pk, folder, has_two_tabs=place < WITH_TWO_TABS, over=over)
+        for place, rater in enumerate(raters)
+    ]
+    if beside and over:
+        jobs.append(partial(beside, over))
+    return run_and_kill(jobs, n_kills=n_kills, seed=seed, seconds=seconds)
+
+
+def run_and_kill(
+    jobs: Sequence[Callable[[int], None]], *, n_kills: int, seed: int, seconds: float
+) -> int:
+    """Run each job in a process of its own, given a seed, until all are done; return the kills.
+
+    Processes are killed one after another, in whatever they are doing, and started again.
+
+    Raises:
+        AssertionError: a process failed by itself, or some are busy after so many seconds.
+    """
     draw = random.Random(seed)
     fork = multiprocessing.get_context("fork")
 
@@ -196,13 +235,6 @@ def rate_as_a_crowd(
         process.start()
         return process
 
-    over = folder.parent / "over" if beside else None
-    jobs: list[Callable[[int], None]] = [
-        partial(rate_in_haste, rater.pk, folder, has_two_tabs=place < WITH_TWO_TABS, over=over)
-        for place, rater in enumerate(raters)
-    ]
-    if beside and over:
-        jobs.append(partial(beside, over))
     crowd = dict(enumerate(jobs))
     at_work = {place: start(job) for place, job in crowd.items()}
     killed = 0
@@ -214,7 +246,7 @@ def rate_as_a_crowd(
                 if process.exitcode is not None:
                     assert process.exitcode == 0, "a process failed: its error is above"
                     del at_work[place]
-            assert time.monotonic() < deadline, f"{len(at_work)} raters still at work"
+            assert time.monotonic() < deadline, f"{len(at_work)} processes still at work"
             if at_work and killed < n_kills:
                 place = draw.choice(list(at_work))
                 if _kill(at_work[place]):

@@ -42,6 +42,8 @@ def platform_stops(folder: Path) -> Iterator[Stop]:
     study = planned(
         material(folder / "sent", n_examples=3), scheme="AIS", raters=0, name="Sent by a platform"
     )
+    round_page = reverse("annotation:study-qualification", args=[study.slug])
+    yield Stop("qualification round, none", researcher(), round_page)
     no = {"understand": 0}
     set_qualification(
         study,
@@ -49,6 +51,7 @@ def platform_stops(folder: Path) -> Iterator[Stop]:
         0.7,
         None,
     )
+    yield Stop("qualification round", researcher(), round_page)
     open_study(study, researcher())
     platform = platform_of(study, most_per_group=9)
     address = reverse("join", args=[platform.link.token])
@@ -69,6 +72,7 @@ def platform_stops(folder: Path) -> Iterator[Stop]:
     yield Stop("item to qualify, nothing answered", user, item, submit)
     yield Stop("item answered", user, item, partial(answer, key="n"))
     yield Stop("item answered wrongly", user, item, partial(answer, key="yyyynyy"))
+    yield Stop("qualification round, answered", researcher(), round_page)
     yield Stop("not qualified", user, reverse("annotation:end-of-round", args=[study.slug]))
     yield from (Stop(f"end: {outcome}", *_ended(study, outcome)) for outcome in Participant.Outcome)
 

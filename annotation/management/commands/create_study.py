@@ -11,7 +11,7 @@ from django.db import transaction
 from accounts.models import User
 from annotation.forms.setup import accounts_of_raters
 from annotation.guidelines import default_guideline
-from annotation.known_answers import KnownAnswersError, read_known_answers_file
+from annotation.known_answers import KnownAnswersError, read_known_answers, text_of_file
 from annotation.models import Arm, Study
 from annotation.planning import rater_needs
 from annotation.schemes import built_in_schemes, load_scheme, read_scheme
@@ -125,7 +125,7 @@ def _set_gold(study: Study, path: Path | None, n_qualifying: int, threshold: flo
         content = path.read_bytes()
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}. Nothing was made.") from error
-    known = read_known_answers_file(study, content, str(path))
+    known = read_known_answers(study, text_of_file(content, str(path)), str(path))
     set_gold(study, known, None, n_qualifying=n_qualifying, threshold=threshold)
 
 

@@ -195,3 +195,59 @@ def test_a_round_that_was_answered_does_not_change(study, rater):
 
     with pytest.raises(StudyError, match="can no longer change"):
         set_qualification(study, {}, 0.7, None)
+
+
+# --- the page of researchers ----------------------------------------------------------------
+
+LINES = """response,question,answer,explanation
+e1-cool,sensible,yes,"It answers, in full."
+e1-cool,specific,yes,
+e2-cool,sensible,no,
+"""
+
+
+def test_a_researcher_writes_the_items_and_finds_them_again(tmp_path, client_for, rosa):
+    study = planned(material(tmp_path), scheme="SSA", raters=0)
+    client = client_for(rosa)
+    url = reverse("annotation:study-qualification", args=[study.slug])
+
+    client.post(url, {"answers": LINES, "pass_mark": "0.5"})
+
+    first, second = study.qualification_items.all()
+    assert (first.response.key, first.answers, first.explanation) == (
+        "e1-cool",
+        YES,
+        "It answers, in full.",
+    )
+    assert (second.response.key, second.answers) == ("e2-cool", NO)
+    page = shown(client.get(url))
+    assert page.fields["answers"].strip() == LINES.strip()
+    assert page.fields["pass_mark"] == "0.5"
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (LINES.replace("e1-cool", "e9-cool"), "Line 2, response: found 'e9-cool'"),
+        (LINES.replace("yes,\n", "perhaps,\n"), "Line 3, answer: found 'perhaps'"),
+        (LINES.replace("e1-cool,specific,yes,\n", ""), "found no answer of response 'e1-cool'"),
+    ],
+)
+def test_lines_that_are_wrong_are_refused_with_their_place(tmp_path, client_for, rosa, lines, said):
+    study = planned(material(tmp_path), scheme="SSA", raters=0)
+    url = reverse("annotation:study-qualification", args=[study.slug])
+
+    answer = client_for(rosa).post(url, {"answers": lines, "pass_mark": "0.5"})
+
+    assert answer.status_code == 422
+    assert said in shown(answer).errors["answers"]
+    assert not study.qualification_items.exists()
+
+
+def test_items_that_people_have_answered_are_shown_and_stay(study, rater, client_for, rosa):
+    answer_all(rater, YES)
+
+    page = shown(client_for(rosa).get(reverse("annotation:study-qualification", args=[study.slug])))
+
+    assert "1 person has answered" in page.text
+    assert "Save the items" not in page.text
