@@ -127,11 +127,7 @@ PROGRESS = """
 
 
 def share_of(rater: Rater, unit_id: int) -> Share:
-    """Return a rater's progress. A fair share is their group's slots, divided among its raters.
-
-    Args:
-        unit_id: the unit whose enquiries are counted.
-    """
+    """Return a rater's progress, and how many enquiries they have about a unit."""
     of = {"study": rater.study_id, "group": rater.group, "rater": rater.pk, "unit": unit_id}
     with connection.cursor() as cursor:
         cursor.execute(PROGRESS, of)
@@ -140,7 +136,7 @@ def share_of(rater: Rater, unit_id: int) -> Share:
 
 
 def fair_share(rater: Rater, n_raters: int) -> int:
-    """Return how many units are a rater's fair share, in a group of `n_raters`."""
+    """Return a rater's fair share: the slots of their group, divided among its `n_raters`."""
     study = rater.study
     n_units = study.n_units_by_group[rater.group] if study.n_units_by_group else 0
     return study.fair_share(n_units, n_raters) + study.n_gold_units

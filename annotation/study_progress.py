@@ -9,10 +9,10 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotation.models import Assignment, Flag, GoldAnswer, Rater, Skip, Study, Vote
+from annotation.models import Assignment, Flag, GoldAnswer, Rater, Skip, Study, Target, Vote
 from annotation.planning import GroupNeed, UnitPlan, estimated_hours
 
 MOST_LISTED = 20  # number of the newest skips, and of the newest flags, on a page
@@ -57,6 +57,13 @@ class CountedVotes(NamedTuple):
     @property
     def share(self) -> float:
         return self.n / self.n_of_study if self.n_of_study else math.nan
+
+
+class StillToRate(NamedTuple):
+    """The raters of a study who have not rated a target, and the slots of it that are open."""
+
+    n_raters: int
+    n_slots: int
 
 
 class PlannedArm(NamedTuple):
@@ -165,6 +172,18 @@ def was_rated(study: Study) -> bool:
     """Return whether a rater has judged anything in a study, also late or by a flag alone."""
     submitted = study.assignments.filter(submitted_at__isnull=False)
     return submitted.exists() or Vote.objects.filter(arm__study=study).exists()
+
+
+def still_to_rate(study: Study, target: Target) -> StillToRate:
+    """Return who may still rate a target of a study."""
+    slots = Assignment.objects.filter(study=study, unit__targets=target)
+    done = slots.filter(rater=OuterRef("pk"), submitted_at__isnull=False)
+    voted = Vote.objects.filter(arm__study=study, target=target, rater=OuterRef("pk"))
+    raters = Rater.objects.filter(Rater.TAKES_PART, study=study)
+    return StillToRate(
+        n_raters=raters.filter(~Exists(done), ~Exists(voted)).count(),
+        n_slots=slots.filter(submitted_at=None, is_let_go=False).count(),
+    )
 
 
 def group_name(study: Study, group: int) -> str:

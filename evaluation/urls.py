@@ -143,6 +143,11 @@ urlpatterns = [
         name="disagreement",
     ),
     path(
+        "studies/<slug:slug>/disagreements/<int:target_id>/example/",
+        disagreements.worked_example,
+        name="worked-example",
+    ),
+    path(
         "studies/<slug:slug>/disagreements.csv",
         disagreements.download_disagreements,
         name="disagreements-csv",

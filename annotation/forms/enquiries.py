@@ -14,8 +14,7 @@ class LinesField(forms.CharField):
     """A text of several lines. Browsers send line ends as CR LF; they are stored as LF."""
 
     def to_python(self, value: Any) -> str:
-        text: str = super().to_python(value)
-        return text.replace("\r\n", "\n")
+        return (super().to_python(value) or "").replace("\r\n", "\n")
 
 
 class EnquiryForm(forms.Form):

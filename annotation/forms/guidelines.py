@@ -3,7 +3,9 @@
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 
+from annotation.guideline_entries import EXAMPLES, with_entry
 from annotation.guidelines import LONGEST_GUIDELINE
 from annotation.models import Guideline
 
@@ -24,10 +26,16 @@ class GuidelineForm(forms.Form):
     )
     based_on = forms.IntegerField(widget=forms.HiddenInput)
 
-    def __init__(self, newest: Guideline | None, *args: Any, **kwargs: Any) -> None:
-        version = newest.version if newest else 0
-        kwargs.setdefault("initial", {"text": newest.text if newest else "", "based_on": version})
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self, newest: Guideline | None, data: QueryDict | None = None, *, example: str = ""
+    ) -> None:
+        """Make the form for the text that follows `newest`, to which an `example` may be added."""
+        version, text = (newest.version, newest.text) if newest else (0, "")
+        if example:
+            text = with_entry(text, EXAMPLES, example)
+        super().__init__(data, initial={"text": text, "based_on": version})
+        if example:  # the page scrolls to its first line
+            self.fields["text"].widget.attrs["data-example"] = example.splitlines()[0]
         self.newest_version = version
         self.is_outdated = False  # whether another version was saved meanwhile
 

@@ -19,6 +19,7 @@ from annotation.guidelines import (
 from annotation.models import Guideline, Study
 from annotation.schemes import load_scheme
 from annotation.services.studies import write_guideline
+from annotation.study_progress import StillToRate
 from annotation.views.setup import rated_here
 
 
@@ -79,9 +80,24 @@ def edit_guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, f"Version {written.version} is in use from now on.")
         return redirect("annotation:guidelines", slug)
-    text = form.cleaned_data["text"] if is_good else form["text"].value() or ""
-    context = {"study": study, "newest": newest, "form": form, "html": render_guideline(text)[0]}
-    status = 422 if posted and not is_good else 200
+    return guideline_editor(request, study, form, status=422 if posted and not is_good else 200)
+
+
+def guideline_editor(
+    request: SignedInRequest,
+    study: Study,
+    form: GuidelineForm,
+    *,
+    status: int = 200,
+    still: StillToRate | None = None,
+) -> HttpResponse:
+    """Show the form of a study's guidelines beside the preview of its text.
+
+    Args:
+        still: who may still rate the response of a worked example that was added to the text.
+    """
+    html, _ = render_guideline(form["text"].value() or "")
+    context = {"study": study, "form": form, "html": html, "still": still}
     return render(request, "annotation/edit_guidelines.html", context, status=status)
 
 

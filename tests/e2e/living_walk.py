@@ -1,4 +1,4 @@
-"""Stops at guidelines that change, and at questions of raters to researchers."""
+"""Stops at guidelines that change, at worked examples, and at questions of raters."""
 
 from collections.abc import Iterator
 
@@ -7,9 +7,11 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from annotation.models import Assignment, Enquiry, Study
+from annotation.schemes import load_scheme
 from annotation.services.enquiries import answer_enquiry, ask_researchers
 from annotation.services.guideline_reading import begin_with_newest
 from annotation.services.studies import write_guideline
+from evaluation.studies.services.adjudication import adjudicate
 from tests.annotation.makers import raters_of
 from tests.e2e.stops import ARABIC, SCRIPT, Stop
 
@@ -43,6 +45,12 @@ def living_stops(study: Study, plans: User) -> Iterator[Stop]:
     yield Stop("my studies, questions", rater.user, mine)
     yield Stop("questions of raters", plans, asked)
     yield Stop("questions of raters, no answer written", plans, asked, answer_nothing)
+    target, question = held.unit.targets.get(), load_scheme(study.scheme).question("attributable")
+    assert question is not None
+    adjudicate(study, target, question, 1, f"{SCRIPT} {ARABIC}", plans)
+    for page in ("disagreement", "worked-example"):
+        path = reverse(f"evaluation:{page}", args=[study.slug, target.pk])
+        yield Stop(f"{page}, decided", plans, f"{path}?question=attributable")
     begin_with_newest(rater)
     write_guideline(study, "## Rules\n\nThe evidence is the *only* source.", plans)
     changes = reverse("annotation:guideline-changes", args=[study.slug])

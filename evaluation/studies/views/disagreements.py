@@ -11,10 +11,15 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
+from annotation.forms.guidelines import GuidelineForm
 from annotation.models import Study, Target
+from annotation.schemes import load_scheme
+from annotation.study_progress import still_to_rate
+from annotation.views.guidelines import guideline_editor
 from evaluation.studies.disagreements.cases import cases, worklist_csv
 from evaluation.studies.disagreements.worklist import Disagreement, Worklist, adjudicated, worklist
 from evaluation.studies.forms.adjudication import KINDS, AdjudicationForm, WorklistForm
+from evaluation.studies.pages.worked_example import worked_example as as_worked_example
 from evaluation.studies.services.adjudication import adjudicate as store
 
 CASES_PER_PAGE = 10
@@ -99,6 +104,29 @@ def download_disagreements(request: SignedInRequest, slug: str) -> StreamingHttp
     answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{study.slug}-disagreements.csv"'
     return answer
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def worked_example(request: SignedInRequest, slug: str, target_id: int) -> HttpResponse:
+    """Show the editor of the guidelines with an adjudicated case as a new worked example."""
+    study = _study(slug)
+    target = get_object_or_404(Target, pk=target_id, response__dataset=study.dataset_id)
+    question = load_scheme(study.scheme).question(request.GET.get("question", ""))
+    if question is None or study.is_imported:
+        raise Http404("There is no such case, or the study has no guidelines here.")
+    if study.state == Study.State.CLOSED:
+        return redirect("annotation:edit-guidelines", slug)  # it says why this is not possible
+    [case] = cases(study, None, question, {target.pk: None})
+    if not case.decisions:
+        raise Http404("This case has no decision yet. Adjudicate it first.")
+    newest = study.guidelines.order_by("-version").first()
+    example = as_worked_example(study, question, case)
+    if newest and example in newest.text:
+        messages.info(request, "This worked example is in the guidelines already.")
+        return redirect("annotation:guidelines", slug)
+    form = GuidelineForm(newest, example=example)
+    return guideline_editor(request, study, form, still=still_to_rate(study, target))
 
 
 def _study(slug: str) -> Study:

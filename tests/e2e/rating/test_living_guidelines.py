@@ -4,8 +4,11 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.models import Vote
+from annotation.guidelines import default_guideline
+from annotation.models import Target, Vote
+from annotation.schemes import load_scheme
 from annotation.services.studies import write_guideline
+from evaluation.studies.services.adjudication import adjudicate
 from tests.annotation.makers import raters_of, researcher
 from tests.e2e.rating.keys import press, submitted
 
@@ -80,3 +83,26 @@ def test_answers_that_were_typed_are_there_after_the_changes_were_read(page, stu
 
     page.get_by_role("button", name="I have read it").press("Enter")
     expect(page.locator(".seg input:checked")).to_have_count(2)
+
+
+def test_a_decided_case_becomes_a_worked_example_on_a_click(page, study, sign_in):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    plans, target = researcher(), Target.objects.earliest("pk")
+    write_guideline(study, default_guideline("AIS"), plans)  # it is longer than its field
+    question = load_scheme(study.scheme).question("attributable")
+    assert question
+    adjudicate(study, target, question, 1, "The passage says so.", plans)
+    sign_in(plans)
+    case = reverse("evaluation:disagreement", args=[study.slug, target.pk])
+    page.goto(f"{case}?question=attributable")
+
+    page.get_by_role("link", name="Add to the guidelines as a worked example").click()
+
+    example = page.get_by_role("group", name="As raters read it").get_by_text(
+        "The passage says so."
+    )
+    expect(example).to_be_in_viewport()
+    expect(page.get_by_text("6 raters have not rated this response yet,")).to_be_visible()
+    page.get_by_role("button", name="Save as a new version").click()
+    expect(page.get_by_role("heading", name="Worked examples")).to_be_visible()
+    assert "The passage says so." in study.guidelines.get(version=3).text
