@@ -97,8 +97,8 @@ class ExcludeForm(forms.Form):
     )
 
     def __init__(self, rater: Rater, *args: Any, **kwargs: Any) -> None:
-        initial = {"excludes": not rater.is_excluded}
-        super().__init__(*args, initial=initial, **kwargs)
+        super().__init__(*args, **kwargs)
+        self.initial["excludes"] = not rater.is_excluded
         self.fields["reason"].help_text = (
             "It stays in the audit trail. Name no person in it."
             if rater.is_excluded

@@ -71,32 +71,35 @@ class VoteChange(models.Model):
 
 
 class FlagQuerySet(models.QuerySet["Flag"]):
-    """Flags, with the mark of those that count."""
+    """Flags, selected by whether they count.
+
+    A flag counts if it is part of a judgement that fills a slot. So a response has at most as many
+    counted flags as slots. A flag on a unit that the rater has not submitted, or whose slot went to
+    another rater, does not count, as a surplus vote does not. Flags of imported studies count,
+    because these have no slots.
+    """
+
+    def counted(self) -> "FlagQuerySet":
+        """Return the flags that count, also those of excluded raters."""
+        return self.filter(self._counts())
 
     def marked(self) -> "FlagQuerySet":
-        """Add `is_counted` to each flag: whether it is part of a judgement that fills a slot.
+        """Return all flags, each with `is_counted`."""
+        return self.annotate(is_counted=self._counts())
 
-        So a response has at most as many counted flags as slots. A flag on a unit that the rater
-        has not submitted, or whose slot went to another rater, does not count, as a surplus vote
-        does not. Flags of imported studies count, because these have no slots.
-        """
+    @staticmethod
+    def _counts() -> Q:
         filled = Assignment.objects.filter(
             rater=OuterRef("rater"),
             submitted_at__isnull=False,
             unit__arm=OuterRef("arm"),
             unit__targets__response=OuterRef("response"),
         )
-        return self.annotate(is_counted=Q(arm__study__is_imported=True) | Exists(filled))
-
-    def counted(self) -> "FlagQuerySet":
-        """Return the flags that count, also those of excluded raters."""
-        return self.marked().filter(is_counted=True)
+        return Q(arm__study__is_imported=True) | Q(Exists(filled))
 
 
 class Flag(models.Model):
     """One rater's statement that no judgement is possible on one response."""
-
-    is_counted: bool  # only in the rows of `marked`
 
     arm = models.ForeignKey(Arm, models.CASCADE, related_name="flags")
     response = models.ForeignKey(Response, models.CASCADE, related_name="flags")

@@ -46,7 +46,7 @@ def score_gold(rater: Rater) -> None:
 
 
 def _exclude_under_threshold(rater: Rater) -> None:
-    """Exclude a rater, unless somebody has done so at the same moment."""
+    """Exclude a rater, unless a researcher has done so at the same moment."""
     reason = (
         f"Under the threshold of gold items: {rater.gold_score:.2f} of the known answers, "
         f"{rater.study.gold_threshold:.2f} needed."

@@ -111,7 +111,8 @@ def _known_answers(
 
 def _is_flagged(study: Study, votes: list[Vote], flags: list[Flag]) -> bool:
     """Return whether most raters flagged a response, by the rule of `counts.flagged_responses`."""
-    flaggers = {f.rater_id for f in flags if f.is_counted and not f.rater.is_excluded}
+    counted = [flag for flag in flags if flag.is_counted]  # type: ignore[attr-defined]
+    flaggers = {flag.rater_id for flag in counted if not flag.rater.is_excluded}
     voters = {v.rater_id for v in votes if not v.rater.is_excluded and not v.is_surplus}
     return 2 * len(flaggers) > study.n_raters(len(flaggers | voters))
 

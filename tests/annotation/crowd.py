@@ -170,7 +170,7 @@ def _submit(
 def change_ones_mind(raters: Sequence[int], n_times: int, over: Path, seed: int) -> None:
     """Exclude raters, include them again, and have their judgements made again, at random.
 
-    At the end the file `over` is made. Whoever begins after that does nothing.
+    At the end the file `over` is made. A process that begins after that does nothing.
     """
     draw = random.Random(seed)
     for _ in range(0 if over.exists() else n_times):

@@ -76,7 +76,7 @@ def _crowded(study: Study) -> int:
 def _with_other_slots(study: Study) -> int:
     units = Unit.objects.filter(arm__study=study, is_gold=False)
     counted = units.annotate(n=Count("assignments"))
-    return counted.exclude(n=study.raters_per_unit).count()
+    return counted.exclude(n=study.raters_per_unit or 0).count()
 
 
 def lost_votes(

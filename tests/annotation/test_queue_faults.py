@@ -34,8 +34,8 @@ CROWD = 50
 KILLS = 100
 EXCLUDING_EXAMPLES = 80  # × 3 units × 5 raters = 1,200 slots
 EXCLUDING_CROWD = 30
-WATCHED = 8  # of the crowd: these are excluded and included
-CHANGES = 60  # of a researcher's mind, and more where the researcher is killed and begins again
+WATCHED = 8  # raters of this crowd who are excluded and included
+CHANGES = 60  # a researcher who is killed begins again, so there are more
 
 
 def _claim_and_submit_twice(rater: Rater) -> list[SubmitOutcome]:

@@ -18,6 +18,7 @@ from accounts.services import create_api_token
 from annotation.models import Assignment, Rater, Study
 from annotation.services.rating import flag_responses, save_draft, skip_unit
 from annotation.services.studies import archive_study, close_study, pause_study
+from annotation.services.study_raters import set_excluded
 from generation.models import Response
 from tests.annotation.makers import (
     claimed,
@@ -196,6 +197,7 @@ def rating_stops(folder: Path) -> Iterator[Stop]:
     yield Stop("edit", plans, reverse("annotation:edit-study", args=[bare.slug]))
     out = reverse("annotation:take-out-rater", args=[ais.slug, raters_of(ais)[2].pk])
     yield Stop("take out", plans, out)
+    yield from excluding_stops(ais)
     yield Stop("delete a study", plans, reverse("evaluation:delete-study", args=[bare.slug]))
     yield Stop("not deleted", plans, reverse("evaluation:delete-study", args=[ais.slug]))
     gone = reverse("annotation:study-setup", args=[ais.slug])
@@ -215,6 +217,24 @@ def rating_stops(folder: Path) -> Iterator[Stop]:
     yield Stop("datasets", plans, reverse("generation:datasets") + "?sort=responses&with=responses")
     yield Stop("datasets, none archived", plans, reverse("generation:datasets") + "?archived=on")
     yield Stop("dataset", plans, reverse("generation:dataset", args=[two.slug]))
+
+
+def excluding_stops(study: Study) -> Iterator[Stop]:
+    """Yield the page that excludes a rater, and what excluded raters change on the set-up page."""
+    plans, rater = researcher(), raters_of(study)[2]
+    exclude = reverse("annotation:exclude-rater", args=[study.slug, rater.pk])
+    yield Stop("exclude", plans, exclude)
+    yield Stop("exclude, no reason", plans, exclude, exclude_without_a_reason)
+    set_excluded(rater, True, LONG[:100] + ARABIC + SCRIPT, plans)
+    yield Stop("excluded", plans, exclude)
+    yield Stop("set-up, excluded", plans, reverse("annotation:study-setup", args=[study.slug]))
+    yield Stop("methods, excluded", plans, reverse("evaluation:study-methods", args=[study.slug]))
+
+
+def exclude_without_a_reason(page: Page) -> None:
+    page.locator("form[aria-label='Exclude or include']").evaluate("form => form.noValidate = true")
+    page.get_by_role("button", name="Exclude", exact=False).last.click()
+    expect(page.locator(".hint--bad")).to_be_visible()
 
 
 def markdown_stops(folder: Path) -> Iterator[Stop]:

@@ -1,4 +1,4 @@
-"""What the figures on the page of a study leave out, and why, in words: votes, items, raters."""
+"""The votes, items and raters that figures on the page of a study leave out, and why, in words."""
 
 from typing import NamedTuple
 

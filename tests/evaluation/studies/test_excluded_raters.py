@@ -1,4 +1,4 @@
-"""Figures follow whoever is excluded, filled anew, or included again, and reports say so."""
+"""Figures follow when raters are excluded, filled anew, or included, and reports say so."""
 
 from collections.abc import Mapping
 
