@@ -335,6 +335,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": BEAT_SECONDS,
         "options": {"expires": 30.0},
     },
+    "follow-visits": {
+        "task": "annotation.tasks.follow_visits",
+        "schedule": 60.0,
+        "options": {"expires": 60.0, "queue": SERVER_QUEUE},
+    },
     "forget-old-imports": {
         "task": "evaluation.tasks.forget_old_imports",
         "schedule": 24 * 3600.0,
@@ -355,6 +360,11 @@ SPACY_MODEL = env.str("ATTEST_SPACY_MODEL", default="en_core_web_sm")
 
 # A contact for owners of SPARQL endpoints. Wikidata's owners want a mail address or a page.
 CONTACT = env.str("ATTEST_CONTACT", default="")
+
+# Prolific sends people to studies and pays them. With a token of its API the site asks how their
+# submissions stand; without one, researchers use files.
+PROLIFIC_TOKEN = env.str("ATTEST_PROLIFIC_TOKEN", default="").strip()
+PROLIFIC_API = env.str("ATTEST_PROLIFIC_API", default="https://api.prolific.com").rstrip("/")
 
 # --- files, time, logs ----------------------------------------------------------------------
 
@@ -390,5 +400,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    # At INFO it logs every address that the site asks. Those of a crowd platform name people.
+    "loggers": {"httpx2": {"level": "WARNING"}},
     "root": {"handlers": ["stderr"], "level": env.str("ATTEST_LOG_LEVEL", default="WARNING")},
 }

@@ -15,6 +15,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # its workers and commands share its fo
 from config.settings import *  # noqa: F403 - a settings module is one namespace
 
 DEBUG = IS_ON_OWN_MACHINE = False
+PROLIFIC_TOKEN = ""  # tests that need one name a server of their own
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 REST_FRAMEWORK = REST_FRAMEWORK | {"DEFAULT_THROTTLE_RATES": {"api": None}}  # noqa: F405 - above

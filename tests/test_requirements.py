@@ -22,6 +22,7 @@ IMPORTED_AS = {
     "django-filter": "django_filters",
     "djangorestframework": "rest_framework",
     "markdown-it-py": "markdown_it",
+    "pyjwt": "jwt",
     "scikit-learn": "sklearn",
     "sparqlwrapper": "SPARQLWrapper",
     "vl-convert-python": "vl_convert",

@@ -71,6 +71,9 @@ class CrowdPlatform(models.Model):
     code_returned = models.CharField(max_length=40)
     # A person who does nothing for so long has left, and their place is free again.
     idle_minutes = models.PositiveSmallIntegerField(default=60, validators=[MinValueValidator(1)])
+    # Since when submissions could not be read, and why; empty while they can.
+    silent_since = models.DateTimeField(null=True, blank=True)
+    silent_because = models.TextField(blank=True)
 
     class Meta:
         constraints = [
@@ -117,6 +120,18 @@ class Participant(models.Model):
         APPROVED = "approved"
         REJECTED = "rejected"
 
+    class Reason(models.TextChoices):
+        """The reasons for which a person may be refused their pay, by Prolific's categories.
+
+        That a person disagrees with others is none, and 'other' is not offered.
+        """
+
+        LOW_EFFORT = "LOW_EFFORT", "made no effort"
+        FAILED_CHECK = "FAILED_CHECK", "failed several attention checks"
+        FAILED_INSTRUCTIONS = "FAILED_INSTRUCTIONS", "did not follow the instructions"
+        TOO_QUICKLY = "TOO_QUICKLY", "was far faster than all others"
+        NO_DATA = "NO_DATA", "left without answers"
+
     rater = models.OneToOneField(Rater, models.CASCADE, related_name="participant")
     platform = models.ForeignKey(CrowdPlatform, models.CASCADE, related_name="participants")
     person = models.CharField(max_length=200)
@@ -129,7 +144,8 @@ class Participant(models.Model):
     submission = models.CharField(max_length=40, blank=True)
     checked_at = models.DateTimeField(null=True, blank=True)
     review = models.CharField(max_length=8, choices=Review, blank=True)
-    review_reason = models.TextField(blank=True)
+    review_category = models.CharField(max_length=20, choices=Reason, blank=True)
+    review_reason = models.TextField(blank=True)  # what a person reads who is rejected
     reviewed_at = models.DateTimeField(null=True, blank=True)
     reviewed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
@@ -144,7 +160,7 @@ class Participant(models.Model):
                 name="participant_outcome_has_a_time",
             ),
             models.CheckConstraint(
-                condition=~Q(review="rejected") | ~Q(review_reason=""),
+                condition=~Q(review="rejected") | ~(Q(review_reason="") | Q(review_category="")),
                 name="participant_rejected_with_a_reason",
             ),
         ]

@@ -30,7 +30,7 @@ FILES = {
     *("tradeoffs:figure", "tradeoffs:table", "tradeoffs:methods", "tradeoffs:takeaways-file"),
     *("tradeoffs:comparable-file", "tradeoffs:restricted-file", "tradeoffs:reranking-file"),
     *("tradeoffs:recipe-file", "graphs:statistics-file", "graphs:report-file"),
-    "graphs:experiment-file",
+    *("graphs:experiment-file", "annotation:payments-file", "annotation:approved-file"),
 }
 PARTS_OF_PAGES = {
     *("evaluation:job-progress", "evaluation:run-progress", "evaluation:run-precision"),

@@ -1,0 +1,11 @@
+"""Celery tasks of studies."""
+
+from celery import shared_task
+
+from annotation.services import submissions
+
+
+@shared_task
+def follow_visits() -> None:
+    """End the visits of people who have left, and read how submissions stand. Two do no harm."""
+    submissions.follow_visits()
