@@ -281,6 +281,11 @@ class Rater(models.Model):
         return self.code
 
     @property
+    def must_qualify(self) -> bool:
+        """Whether this rater has to pass the qualification round before the first unit."""
+        return self.is_in_qualification and self.taken_out_at is None
+
+    @property
     def gets_units(self) -> bool:
         """Whether this rater gets further units while the study hands out units."""
         is_at_work = self.taken_out_at is None and not self.has_finished

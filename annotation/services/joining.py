@@ -119,14 +119,18 @@ def refusal(link: StudyLink) -> str:
 # --- joining --------------------------------------------------------------------------------
 
 
-@transaction.atomic
+class AllPlacesTakenError(StudyError):
+    """Every group has as many raters as the link lets in."""
+
+
 def join_study(
     link: StudyLink, key: UUID, user: User | None = None, arrival: Arrival | None = None
 ) -> Joined:
     """Make a person a rater of a study, with an account unless they have one.
 
     Their group is drawn under the study's lock. A form that is sent twice has the same key, so it
-    makes one rater; the second answer has a new return code.
+    makes one rater; the second answer has a new return code. If all places are taken, visits of
+    people who did nothing for too long are ended first.
 
     Args:
         user: who is signed in; None makes an account.
@@ -135,6 +139,18 @@ def join_study(
     Raises:
         StudyError: the link is not in use, all places are taken, or another rater has the ids.
     """
+    try:
+        return _join(link, key, user, arrival)
+    except AllPlacesTakenError:
+        # This is a transaction of its own: what it ends stays ended, also if no place is free.
+        platform = CrowdPlatform.objects.filter(link=link).first()
+        if not (platform and end_idle_visits(platform)):
+            raise
+    return _join(link, key, user, arrival)
+
+
+@transaction.atomic
+def _join(link: StudyLink, key: UUID, user: User | None, arrival: Arrival | None) -> Joined:
     study = link.study
     lock_study(study, *Study.State.values)
     link.refresh_from_db()
@@ -145,13 +161,11 @@ def join_study(
     if why := refusal(link):
         raise StudyError(why)
     platform = CrowdPlatform.objects.filter(link=link).first()
-    group = drawn_group(study, link.most_per_group)
-    if group is None and platform and end_idle_visits(platform):
-        group = drawn_group(study, link.most_per_group)
-    if group is None:
-        raise StudyError("All places of this study are taken. Thank you for coming.")
     if platform and arrival and platform.participants.filter(person=arrival.person).exists():
         raise StudyError("Somebody with your id has joined already. Come back with a return code.")
+    group = drawn_group(study, link.most_per_group)
+    if group is None:
+        raise AllPlacesTakenError("All places of this study are taken. Thank you for coming.")
     account, code = (user, "") if user else create_returning_rater()
     rater = Rater.objects.create(
         study=study,
@@ -236,9 +250,8 @@ def end_idle_visits(platform: CrowdPlatform) -> int:
     """End the visits of people who did nothing for too long; return how many visits."""
     since = timezone.now() - timedelta(minutes=platform.idle_minutes)
     of_rater = {"rater": OuterRef("rater")}
-    at_work = (
-        Q(claimed_at__gte=since) | Q(submitted_at__gte=since) | Q(lease_until__gt=timezone.now())
-    )
+    has_in_hand = Q(submitted_at=None, lease_until__gt=timezone.now())
+    at_work = Q(claimed_at__gte=since) | Q(submitted_at__gte=since) | has_in_hand
     idle = platform.participants.filter(
         ~Exists(Assignment.objects.filter(at_work, **of_rater)),
         ~Exists(Draft.objects.filter(saved_at__gte=since, **of_rater)),

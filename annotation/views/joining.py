@@ -11,12 +11,18 @@ from django.views.decorators.http import require_http_methods
 from accounts.access import Role, public, roles_of
 from accounts.backends import SIGNED_IN_BY
 from accounts.models import User
-from annotation.arrivals import Arrival, ArrivalError, read_arrival
+from annotation.arrivals import Arrival, ArrivalError, known_participant, read_arrival
+from annotation.confirmed_arrivals import ids_of_signed_token, session_is_confirmed
 from annotation.forms.joining import JoinForm
 from annotation.models import CrowdPlatform, Participant, Rater, StudyLink
 from annotation.services.joining import join_study, refusal
 from annotation.services.studies import StudyError
 from annotation.views.link_trial import join_page, platform_of, try_link
+
+UNKNOWN_VISIT = (
+    "The platform that sent you knows nothing of this visit, or it has ended there. Open the study "
+    "again from the platform."
+)
 
 
 @never_cache
@@ -42,7 +48,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     if user and Role.RATER not in roles_of(user):
         return join_page(request, link, is_no_rater=True)
     if arrival and platform and platform.participants.filter(person=arrival.person).exists():
-        return render(request, "annotation/come_back.html", {"study": link.study})
+        return _come_back(request, platform, arrival)
     if why := refusal(link):
         return join_page(request, link, 410, why=why)
     if platform and request.POST.get("answer") == "no":
@@ -50,6 +56,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     form = JoinForm(link, request.POST if request.method == "POST" else None)
     if not form.is_valid():
         return join_page(request, link, 422 if form.is_bound else 200, form=form)
+    if arrival and platform and session_is_confirmed(platform, arrival) is False:
+        return join_page(request, link, 410, why=UNKNOWN_VISIT)
     try:
         joined = join_study(link, form.cleaned_data["key"], user, arrival)
     except StudyError as error:
@@ -61,6 +69,20 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 
 
 # --- parts ----------------------------------------------------------------------------------
+
+
+def _come_back(request: HttpRequest, platform: CrowdPlatform, arrival: Arrival) -> HttpResponse:
+    """Let a person in whom the platform vouches for; ask everybody else for the return code."""
+    participant = known_participant(platform, arrival)
+    token = request.GET.get("prolific_token", "")
+    address = request.build_absolute_uri(request.path)
+    if participant and (
+        (token and ids_of_signed_token(platform, token, address) == arrival)
+        or session_is_confirmed(platform, arrival)
+    ):
+        login(request, participant.rater.user, backend=SIGNED_IN_BY)
+        return redirect("annotation:my-studies")
+    return render(request, "annotation/come_back.html", {"study": platform.link.study})
 
 
 def _ending(platform: CrowdPlatform, outcome: str) -> dict[str, Any]:

@@ -32,7 +32,7 @@ NOTHING_LEFT = "Nothing is left to rate. Thank you."
 def next_unit(request: SignedInRequest, slug: str) -> HttpResponse:
     """Hand out the rater's next unit, or say that none is left."""
     rater = _rater(request, slug)
-    if rater.is_in_qualification:
+    if rater.must_qualify:
         return redirect("annotation:qualification", slug)
     return _go_on(request, rater)
 

@@ -23,7 +23,7 @@ from annotation.services.qualification import answer_item, end_round
 def qualification(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the next item of the round; take its answers, and lead to what is right about them."""
     rater = _rater(request, slug)
-    item = next_item(rater) if rater.is_in_qualification else None
+    item = next_item(rater) if rater.must_qualify else None
     if item is None:
         end_round(rater)
         return redirect("annotation:end-of-round", slug)
@@ -81,7 +81,7 @@ def end_of_round(request: SignedInRequest, slug: str) -> HttpResponse:
     rater = _rater(request, slug)
     if not rater.qualification_answers.exists():
         return redirect("annotation:my-studies")
-    if rater.is_in_qualification and next_item(rater):
+    if rater.must_qualify and next_item(rater):
         return redirect("annotation:qualification", slug)
     context = {"study": rater.study, "score": score_of(rater), "has_passed": rater.gets_units}
     return render(request, "annotation/end_of_round.html", context)

@@ -159,7 +159,7 @@ def test_who_was_added_by_a_researcher_needs_no_round(tmp_path):
 @pytest.mark.parametrize(
     ("items", "said"),
     [
-        ({"x-cool": ItemToStore(YES)}, "has no response"),
+        ({"x-cool": ItemToStore(YES)}, "a response that can be chosen"),
         ({"e1-cool": ItemToStore({"sensible": 1})}, "an answer to every question"),
         ({"e3-cool": ItemToStore(YES)}, "is rated in this study"),
     ],
@@ -228,9 +228,9 @@ def test_a_researcher_writes_the_items_and_finds_them_again(tmp_path, client_for
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        (LINES.replace("e1-cool", "e9-cool"), "Line 2, response: found 'e9-cool'"),
-        (LINES.replace("yes,\n", "perhaps,\n"), "Line 3, answer: found 'perhaps'"),
-        (LINES.replace("e1-cool,specific,yes,\n", ""), "found no answer of response 'e1-cool'"),
+        (LINES.replace("e1-cool", "e9-cool"), 'Line 2, response: found "e9-cool"'),
+        (LINES.replace("yes,\n", "perhaps,\n"), 'Line 3, answer: found "perhaps"'),
+        (LINES.replace("e1-cool,specific,yes,\n", ""), 'found no answer of response "e1-cool"'),
     ],
 )
 def test_lines_that_are_wrong_are_refused_with_their_place(tmp_path, client_for, rosa, lines, said):
