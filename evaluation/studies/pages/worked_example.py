@@ -8,7 +8,7 @@ from evaluation.studies.disagreements.cases import Case
 from evaluation.votes.judgements import UNDECIDABLE
 
 LONGEST_RESPONSE = 2000  # characters, at most; a researcher can add the rest
-LONGEST_EVIDENCE = 400  # of each passage, and of a graph
+LONGEST_EVIDENCE = 400  # each passage, and a graph
 MOST_PASSAGES = 2
 
 
