@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 from django.core.cache import cache
+from django.urls import reverse
 
 from annotation.arrivals import Arrival
 from annotation.models import CrowdPlatform, Participant, Study
@@ -13,6 +14,7 @@ from annotation.services.joining import end_visit, join_study
 from tests.annotation.joining.test_platform import platform_of
 from tests.annotation.makers import material, opened
 from tests.prolific_server import TOKEN, ProlificServer, prolific_server
+from tests.shown import shown
 
 
 @pytest.fixture
@@ -64,3 +66,25 @@ def finished(
         server.put(f"{name}-visit", f"{name}-id", status="AWAITING REVIEW")
         Participant.objects.filter(pk=person.pk).update(submission="AWAITING REVIEW")
     return person
+
+
+@pytest.fixture
+def page(platform, client_for, rosa):
+    """Return a function that opens the page of payments."""
+    client = client_for(rosa)
+    address = reverse("annotation:payments", args=[platform.link.study.slug])
+    return lambda query="": shown(client.get(f"{address}{query}"))
+
+
+@pytest.fixture
+def post(platform, client_for, rosa):
+    """Return a function that sends a form of the page, and shows what comes."""
+    client = client_for(rosa)
+    slug = platform.link.study.slug
+
+    def send(name, *args, **data):
+        return client.post(
+            reverse(f"annotation:{name}", args=[slug, *args]), data, follow=name[0] == "a"
+        )
+
+    return send

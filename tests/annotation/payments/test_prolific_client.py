@@ -1,5 +1,7 @@
 """The client of Prolific's API: what it asks, what it reads, and what it says when that fails."""
 
+import logging
+
 import pytest
 
 from annotation import prolific as client
@@ -159,3 +161,13 @@ def test_it_does_not_ask_for_ever(prolific):
         client.submission("visit-1")
 
     assert len(prolific.requests) == client.MOST_TRIES
+
+
+def test_no_log_names_what_was_asked(prolific, caplog):
+    prolific.put("visit-1", "kim")
+    caplog.set_level(logging.INFO)  # as workers log
+
+    client.submission("visit-1")
+    list(client.submissions("s1"))
+
+    assert not any(word in caplog.text for word in ("visit-1", "study=s1", TOKEN))
