@@ -103,7 +103,7 @@ def plan_units(study: Study) -> UnitPlan:
     arms = [arm.kind for arm in study.arms.all()]
     keys = sampled(study)
     left_out: Counter[str] = Counter()
-    dialogs = _dialog_lengths(study)
+    dialogs = dialog_lengths(study)
     candidates = _candidates(study, keys, left_out)
     for example in candidates.keys() - dialogs.keys():
         left_out[NO_DIALOG] += len(candidates.pop(example))
@@ -111,7 +111,7 @@ def plan_units(study: Study) -> UnitPlan:
     targets = _targets(study, scheme, candidates, left_out)
     planned, gold = _planned(study), _gold(study)
     asked = _asked(study, scheme, targets, planned, gold)
-    lengths = _passage_lengths(study)
+    lengths = passage_lengths(study)
     groups = range(study.n_groups)
 
     def alone(target: TargetIds) -> Iterator[tuple[str, int | None]]:
@@ -283,13 +283,13 @@ def _candidates(
     return candidates
 
 
-def _dialog_lengths(study: Study) -> dict[int, int]:
+def dialog_lengths(study: Study) -> dict[int, int]:
     """Return the number of characters of each dialog; examples without turns are left out."""
     turns = Turn.objects.filter(example__dataset=study.dataset_id).order_by()
     return dict(turns.values_list("example").annotate(n=Sum(Length("text"))))
 
 
-def _passage_lengths(study: Study) -> dict[int, int]:
+def passage_lengths(study: Study) -> dict[int, int]:
     passages = Passage.objects.filter(dataset=study.dataset_id)
     return dict(passages.values_list("pk", Length("text")))
 

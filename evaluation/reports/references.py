@@ -50,6 +50,14 @@ REFERENCES: Mapping[str, str] = {
         "McNemar (1947). Note on the sampling error of the difference between correlated "
         "proportions or percentages. Psychometrika 12(2)."
     ),
+    "wald": (
+        "Wald and Wolfowitz (1940). On a test whether two samples are from the same population. "
+        "Annals of Mathematical Statistics 11(2)."
+    ),
+    "brysbaert": (
+        "Brysbaert (2019). How many words do we read per minute? A review and meta-analysis of "
+        "reading rate. Journal of Memory and Language 109."
+    ),
     "holm": (
         "Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
         "Journal of Statistics 6(2)."

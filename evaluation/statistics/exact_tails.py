@@ -12,6 +12,8 @@ import numpy as np
 
 from evaluation.statistics.intervals import Floats
 
+SPARSE = 8  # if fewer than one in so many values can be drawn, shifting is the faster way
+
 
 class Distribution(NamedTuple):
     """The probabilities of the whole numbers `lowest`, `lowest` + 1, and so on."""
@@ -65,8 +67,16 @@ def sum_of_draws(draws: Iterable[tuple[Distribution, int]]) -> Distribution:
 
 
 def _both(one: Distribution, other: Distribution) -> Distribution:
-    added = np.convolve(one.probabilities, other.probabilities)
-    return Distribution(one.lowest + other.lowest, added)
+    lowest = one.lowest + other.lowest
+    wide, narrow = one.probabilities, other.probabilities
+    if len(narrow) > len(wide):
+        wide, narrow = narrow, wide
+    if len(narrow) > SPARSE and len(places := np.flatnonzero(narrow)) * SPARSE < len(narrow):
+        added = np.zeros(len(wide) + len(narrow) - 1)
+        for place in places:  # most values have no probability: copies are shifted and added
+            added[place : place + len(wide)] += narrow[place] * wide
+        return Distribution(lowest, added)
+    return Distribution(lowest, np.convolve(wide, narrow))
 
 
 # --- runs -----------------------------------------------------------------------------------

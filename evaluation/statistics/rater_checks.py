@@ -2,19 +2,20 @@
 
 There are six kinds of checks (`Check`). Each has a null distribution that is known exactly:
 
-- *share of yes* and *agreement with the majority of the others*: the sum over a rater's items,
-  where each answer is drawn from the votes on its item (`rater_votes`). The first is two-sided, the
-  second looks only for too little agreement.
-- *drift*: whether answers that differ from the majority of the others come late in the rater's own
-  order (Mann and Whitney, 1947). For a steady rise it is more powerful than a comparison of two
-  halves, which forgets where in a half an answer is.
-- *straight-lining*: whether there are fewer runs of equal answers than in a random order of the
-  rater's own answers (Wald and Wolfowitz, 1940). Units come in random order, so good raters have
-  no long runs beyond chance. How many yes a rater gave is not tested here: it is given.
-- *too fast*: whether more than half of the units took less than a part of their reading time
-  (binomial).
-- *copied answers*: whether two raters give all the same answers to more of their common items than
-  the votes on these items explain (Poisson-binomial).
+- *share of yes*, question by question, two-sided: the sum of a rater's answers, where each answer
+  is drawn from the votes on its item (`rater_votes`).
+- *agreement with the majority of the others*, question by question and over all questions
+  together (`rater_forms`): 1 for an answer that agrees, -1 for one that differs. Only too little
+  agreement counts.
+- *drift*: the same sum over all questions, in which late answers weigh more, where agreement also
+  falls within the rater's own order. So it finds raters who get worse; a comparison of the rater's
+  two halves alone would find one in ten of the drifters that are simulated, and this one in two.
+- *straight-lining*: fewer runs of equal forms than in a random order of the rater's own forms
+  (Wald and Wolfowitz, 1940). Units come in random order, so good raters have no long runs beyond
+  chance. How many yes a rater gave is not tested here: it is given.
+- *too fast*: more than half of the units took less than a part of their reading time (binomial).
+- *copied answers*: two raters give all the same answers to more of their common items than the
+  forms on these items explain (Poisson-binomial).
 
 **Correction.** The probability that a study marks any good rater is at most 5 %. Each kind has a
 sixth of that. Within a kind, Holm's method (1979) is over all raters and questions.
@@ -28,24 +29,39 @@ with a probability of 95 %, and both comparisons are the same one.
 Nothing is judged below `LEAST` responses.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import bdtrc
 
-from evaluation.statistics.rater_pairs import pairs_of
-from evaluation.statistics.rater_tests import (
-    Check,
-    StudyVotes,
-    Tests,
-    compared_tests,
-    own_tests,
-)
-from evaluation.statistics.rater_votes import Bools
+from evaluation.statistics.intervals import Indexes, ratio
+from evaluation.statistics.rater_form_tests import agreement_of_forms, copies, drift, runs
+from evaluation.statistics.rater_forms import Forms, form_draws
+from evaluation.statistics.rater_pairs import RaterPairs, pairs_of
+from evaluation.statistics.rater_question_tests import question_tests
+from evaluation.statistics.rater_tests import LEVEL, Check, Tests, added, tests_of_single_raters
+from evaluation.statistics.rater_votes import LEAST, Bools, RaterVotes
 from evaluation.statistics.uncertainty import holm
 
-LEVEL = 0.05  # the highest probability that a study marks any good rater
 LEAST_REFERENCE = 2  # raters that a reference needs
+
+
+class Paces(NamedTuple):
+    """The units whose time is known; both arrays are (n_units,)."""
+
+    raters: Indexes
+    is_fast: Bools  # whether the unit took less than the smallest believable part of its time
+
+
+class StudyVotes(NamedTuple):
+    """All that the checks of a study need."""
+
+    n_raters: int
+    questions: Mapping[str, RaterVotes]
+    forms: Forms
+    paces: Paces
+    has_random_order: bool  # whether each rater got the units in random order
 
 
 class RaterMark(NamedTuple):
@@ -82,15 +98,68 @@ def check_raters(votes: StudyVotes, counted: Bools) -> Outcome:
         counted: (n_raters,) raters who may be in the reference. The others, such as excluded ones,
             are compared all the same.
     """
+    alone = tests_alone(votes)
     pairs = pairs_of(votes.forms)
-    alone = own_tests(votes)
-    reference, is_out = counted.copy(), np.zeros(votes.n_raters, np.bool_)
+    reference, is_in = counted.copy(), np.ones(votes.n_raters, np.bool_)
     while True:
-        tests = [*alone, *compared_tests(votes, pairs, reference)]
-        worst = _most_extreme(tests, reference, is_out)
+        tests = [*alone, *tests_with_others(votes, pairs, reference, is_in)]
+        worst = _most_extreme(tests, reference, ~is_in)
         if not worst or reference.sum() - len(worst) < LEAST_REFERENCE:
-            return Outcome(reference, _marks(tests))
-        reference[worst], is_out[worst] = False, True
+            break
+        reference[worst] = is_in[worst] = False
+    if not is_in.all():
+        everyone = np.ones(votes.n_raters, np.bool_)
+        tests = [*alone, *tests_with_others(votes, pairs, reference, everyone)]
+    return Outcome(reference, _marks(tests))
+
+
+def tests_with_others(
+    votes: StudyVotes, pairs: RaterPairs, reference: Bools, compared: Bools
+) -> list[Tests]:
+    """Return all tests against a reference.
+
+    Args:
+        votes: the votes of the study.
+        pairs: the pairs of raters.
+        reference: (n_raters,) raters with whom others are compared.
+        compared: (n_raters,) raters who are compared; all of the reference are among them. Tests of
+            pairs are about all raters.
+    """
+    questions = {key: each.only(compared[each.raters]) for key, each in votes.questions.items()}
+    forms = votes.forms.only(compared[votes.forms.raters])
+    draws = form_draws(forms, questions, reference)
+    found = [
+        *question_tests(questions, reference),
+        drift(draws, votes.n_raters),
+        copies(votes.forms, pairs, reference),
+    ]
+    if len(questions) > 1:  # if there is only one, this would be the same test twice
+        found.append(agreement_of_forms(draws, votes.n_raters))
+    return found
+
+
+def tests_alone(votes: StudyVotes) -> list[Tests]:
+    """Return all tests that depend on no other rater."""
+    found = [_fast(votes)]
+    if votes.has_random_order:
+        found.append(runs(votes.forms, votes.n_raters))
+    return found
+
+
+def _fast(votes: StudyVotes) -> Tests:
+    """Return for each rater the test whether more than half of the units were answered too fast."""
+    raters, is_fast = votes.paces
+    n = added(raters, votes.n_raters)
+    n_fast = added(raters, votes.n_raters, is_fast)
+    judged = np.flatnonzero(n >= LEAST)
+    n, n_fast = n[judged], n_fast[judged]
+    # The upper tail of the binomial distribution, from the observed number on.
+    p = np.where(n_fast > 0, bdtrc(np.maximum(n_fast - 1, 0), n.astype(np.int64), 0.5), 1.0)
+    half = np.full(len(judged), 0.5)
+    return tests_of_single_raters(Check.FAST, "", judged, n, ratio(n_fast, n), half, p)
+
+
+# --- what is significant ----------------------------------------------------------------------
 
 
 def _most_extreme(tests: Sequence[Tests], reference: Bools, is_out: Bools) -> list[int]:

@@ -5,21 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.statistics.intervals import Floats, Indexes
+from evaluation.statistics.rater_forms import Forms
 from evaluation.statistics.rater_votes import LEAST, Bools
 
 LATER = 0.9  # who answered later on this share of the common items is the one who may have copied
-
-
-class Forms(NamedTuple):
-    """All answers of a rater about an item as one; arrays are (n_forms,), items and codes from 0.
-
-    Two raters have the same code on an item if all their answers are the same.
-    """
-
-    raters: Indexes
-    items: Indexes
-    codes: Indexes
-    moments: Floats  # when it was answered, on any scale; NaN: not known
 
 
 class RaterPairs(NamedTuple):
@@ -53,6 +42,7 @@ def pairs_of(forms: Forms) -> RaterPairs:
 def _on_same_items(forms: Forms) -> tuple[Indexes, Indexes]:
     """Return every pair of forms on the same item, as two arrays of places in `forms`."""
     order = np.argsort(forms.items, kind="stable")
+    order = order[forms.items[order] >= 0]
     _, starts, sizes = np.unique(forms.items[order], return_index=True, return_counts=True)
     ones, others = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for size in np.unique(sizes):
@@ -83,9 +73,10 @@ def chances_of_equal(forms: Forms, pairs: RaterPairs, reference: Bools) -> Float
     without putting back: of n forms, of which n_c have code c, the probability is
     Σ n_c (n_c - 1) / n (n - 1).
     """
-    here = reference[forms.raters]
+    here = reference[forms.raters] & (forms.items >= 0)
     n_codes = int(forms.codes.max(initial=-1)) + 1
-    groups, group = np.unique(forms.items * n_codes + forms.codes, return_inverse=True)
+    names = np.maximum(forms.items, 0) * n_codes + forms.codes
+    groups, group = np.unique(names, return_inverse=True)
     in_group = np.bincount(group[here], minlength=len(groups))
     n_items = int(forms.items.max(initial=-1)) + 1
     n_forms = np.bincount(forms.items[here], minlength=n_items)
@@ -93,7 +84,7 @@ def chances_of_equal(forms: Forms, pairs: RaterPairs, reference: Bools) -> Float
         groups // max(1, n_codes), weights=in_group * (in_group - 1), minlength=n_items
     )
     one, other = pairs.of_first, pairs.of_second
-    adds_one, adds_other = ~here[one], ~here[other]
+    adds_one, adds_other = ~reference[forms.raters[one]], ~reference[forms.raters[other]]
     n = n_forms[forms.items[one]] + adds_one + adds_other
     # A form that is added makes two ordered pairs with each equal form that is there.
     n_equal = equal[forms.items[one]] + 2 * adds_one * in_group[group[one]]

@@ -28,9 +28,14 @@ class RaterVotes(NamedTuple):
     raters: Indexes  # 0 .. n_raters - 1
     items: Indexes  # 0 or more; -1: the vote is compared with no other vote
     answers: Indexes  # place on the scale, from 0
-    turns: Indexes  # place in the rater's own order, from 0; -1: not known
     kind: Literal["yes_no", "ordinal", "nominal"]
     values: tuple[int, ...]  # the numbers that the places on the scale stand for, rising
+
+    def only(self, here: Bools) -> "RaterVotes":
+        """Return some of the votes."""
+        return self._replace(
+            raters=self.raters[here], items=self.items[here], answers=self.answers[here]
+        )
 
 
 class VoteDraws(NamedTuple):
@@ -73,9 +78,20 @@ def draws_of(votes: RaterVotes, reference: Bools) -> VoteDraws:
     counts = of_items[items]
     counts[np.flatnonzero(~here), answers[~here]] += 1
     is_compared = counts.sum(axis=1) >= 2
-    rows, places = np.unique(counts[is_compared], axis=0, return_inverse=True)
+    rows, places = _different_rows(counts[is_compared])
     values = np.broadcast_to(np.array(votes.values), rows.shape)
-    return VoteDraws(which[is_compared], places.reshape(-1), rows, values)
+    return VoteDraws(which[is_compared], places, rows, values)
+
+
+def _different_rows(counts: Indexes) -> tuple[Indexes, Indexes]:
+    """Return the different rows, and the place of each row among them."""
+    base = int(counts.max(initial=0)) + 1
+    if base ** counts.shape[1] < 2**62:  # a row is a number, and numbers are sorted quickly
+        names = counts @ base ** np.arange(counts.shape[1])
+        _, first, places = np.unique(names, return_index=True, return_inverse=True)
+        return counts[first], places
+    rows, places = np.unique(counts, axis=0, return_inverse=True)
+    return rows, places.reshape(-1)
 
 
 def as_agreement(draws: VoteDraws, votes: RaterVotes) -> VoteDraws:

@@ -13,6 +13,7 @@ from evaluation.studies.figures.comparison import comparison_chart, system_corre
 from evaluation.studies.figures.few_labels import few_labels_chart
 from evaluation.studies.figures.plan import plan_chart
 from evaluation.studies.figures.timing import position_chart, time_chart
+from evaluation.studies.rater_quality.reports import RATER_QUALITY
 from evaluation.studies.reports.cached_figures import as_on_page, cached_report
 from evaluation.studies.reports.comparison import COMPARISON
 from evaluation.studies.reports.plan import PLAN
@@ -35,6 +36,6 @@ FIGURES: Mapping[str, Callable[[Sequence[Any]], Spec | None]] = {
 
 for kind in ON_PAGE:
     register(replace(kind, make=partial(as_on_page, kind), figure=FIGURES.get(kind.key)))
-register(THRESHOLD_CHOICE, replace(PLAN, figure=plan_chart))
+register(THRESHOLD_CHOICE, replace(PLAN, figure=plan_chart), RATER_QUALITY)
 for asked in ON_REQUEST:
     register(replace(asked, make=partial(cached_report, asked)))

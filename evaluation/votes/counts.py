@@ -191,14 +191,27 @@ def flagged_responses(arm: Arm, *, with_excluded: bool) -> list[int]:
         flags = flags.exclude(rater__is_excluded=True)
     for response, rater in flags.values_list("response", "rater"):
         flaggers.setdefault(response, set()).add(rater)
-    raters = {response: set(by) for response, by in flaggers.items()}
-    voters = counted_votes(arm, with_excluded=with_excluded).filter(target__response__in=flaggers)
-    for response, rater in voters.values_list("target__response", "rater").distinct():
-        raters[response].add(rater)
+    voters: dict[int, set[int]] = {}
+    votes = counted_votes(arm, with_excluded=with_excluded).filter(target__response__in=flaggers)
+    for response, rater in votes.values_list("target__response", "rater").distinct():
+        voters.setdefault(response, set()).add(rater)
+    return flagged_by_most(arm.study, flaggers, voters)
+
+
+def flagged_by_most(
+    study: Study, flaggers: Mapping[int, set[int]], voters: Mapping[int, set[int]]
+) -> list[int]:
+    """Return the responses of one arm that most of their raters flagged; see `flagged_responses`.
+
+    Args:
+        study: the study.
+        flaggers: ids of raters who flagged a response, by its id.
+        voters: ids of raters who voted on a response, by its id.
+    """
     return [
         response
         for response, by in flaggers.items()
-        if 2 * len(by) > arm.study.n_raters(len(raters[response]))
+        if 2 * len(by) > study.n_raters(len(by | voters.get(response, set())))
     ]
 
 
@@ -286,7 +299,7 @@ def _items(study: Study, rated: Ints) -> Items:
         dialog_names=tuple(names.tolist()),
         setups=np.array([row[4] for row in named], np.int64),
         responses=np.array([row[5] for row in named], np.int64),
-        is_always_full=np.array([_is_always_full(study, row[6]) for row in named], bool),
+        is_always_full=np.array([is_always_full(study, row[6]) for row in named], bool),
     )
 
 
@@ -295,7 +308,8 @@ def n_outside_full_share(of_arm: ArmCounts) -> int:
     return int(np.count_nonzero(~of_arm.items.is_always_full))
 
 
-def _is_always_full(study: Study, example: str) -> bool:
+def is_always_full(study: Study, example: str) -> bool:
+    """Return whether the units of an example, given by its key, always get all raters."""
     return not study.stops_when_decided or share_is_drawn(
         study.seed, example, "full", study.full_share
     )

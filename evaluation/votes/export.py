@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce, Concat
 from annotation.models import Flag, GoldAnswer, Rater, Study, Vote
 from annotation.schemes import load_scheme
 from evaluation.models import Adjudication, AutoScore
+from evaluation.votes import rater_work
 from evaluation.votes.assumed_answers import assumed_responses
 from evaluation.votes.counts import gold_targets, n_responses
 from evaluation.votes.made_here import CALL_COLUMNS, call_rows, grid_rows, run_row, runs_of
@@ -172,6 +173,7 @@ def _study(study: Study) -> Row:
             "n_responses": n_responses(study),
             "n_gold_items": len(gold_targets(study)),
             "n_slots_let_go_by_hand": study.assignments.filter(let_go_at__isnull=False).count(),
+            rater_work.KEY: rater_work.as_json(study),
         }
     if assumed := _assumed(study):
         further = further | {"assumed": assumed}

@@ -1,6 +1,6 @@
 """The methods of the reports on a study, as paragraphs for a paper."""
 
-from evaluation.reports.methods import INTERVALS, OF_INTERVALS, OF_SHARES, Methods
+from evaluation.reports.methods import INTERVALS, OF_INTERVALS, OF_SHARES, SHARES, Methods
 
 _MAJORITY = (
     "The label of an item is what more than half of its raters answered; other items are "
@@ -122,4 +122,20 @@ PLAN = Methods(
     "are simulated: studies are drawn from the votes of a pilot, dialogs with replacement. The "
     "table of assumptions says what was typed and what a pilot gave.",
     ("broska", "angelopoulos"),
+)
+RATER_QUALITY = Methods(
+    "Each rater is compared with the other raters of the same responses. The null hypothesis is "
+    "that the raters of a response are interchangeable: given all votes on it, a rater’s vote is "
+    "one of them at random. Sums over responses then have exact distributions: of the share of yes "
+    "(two-sided), of agreement with the majority of the others (too little), of the same with late "
+    "responses weighted more (drift, where agreement also falls within the rater’s own order), and "
+    "of equal forms of two raters (copies). Straight-lining is tested by runs (Wald and "
+    "Wolfowitz, 1940), and time by the share of units that took less than a quarter of their "
+    "reading time at 238 words a minute (Brysbaert, 2019), against one half. Each of the six kinds "
+    "has a level of .05 / 6, corrected by Holm (1979) over raters and questions, so that a study "
+    "in which all raters are alike marks any of them with a probability of 5 % at most. Raters "
+    "who stand out most are taken out of the comparison one by one; then all are compared with "
+    "those that are left. Nothing is judged below 20 responses. Only given votes count. "
+    f"{SHARES} All intervals are 95 %.",
+    ("wald", "brysbaert", "holm", *OF_SHARES),
 )

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluation.statistics.rater_checks import Outcome, check_raters
-from evaluation.statistics.rater_pairs import Forms
-from evaluation.statistics.rater_tests import Paces, StudyVotes
+from evaluation.statistics.rater_checks import Outcome, Paces, StudyVotes, check_raters
+from evaluation.statistics.rater_forms import Forms
 from evaluation.statistics.rater_votes import RaterVotes
 
 N_RATERS, PER_RESPONSE, N_BLOCKS = 20, 5, 20
@@ -102,7 +101,7 @@ def _give_the_same(
 def checked(of: Crowd) -> Outcome:
     """Return what the checks say about a simulated study."""
     none = np.zeros(0, np.int64)
-    votes = RaterVotes(of.raters, of.items, of.answers, of.turns, "yes_no", (0, 1))
-    forms = Forms(of.raters, of.items, of.answers, of.moments)
-    study = StudyVotes(N_RATERS, {"q": votes}, forms, Paces(none, none.astype(bool)))
+    votes = RaterVotes(of.raters, of.items, of.answers, "yes_no", (0, 1))
+    forms = Forms(of.raters, of.items, of.answers, of.turns, of.moments)
+    study = StudyVotes(N_RATERS, {"q": votes}, forms, Paces(none, none.astype(bool)), True)
     return check_raters(study, np.ones(N_RATERS, bool))

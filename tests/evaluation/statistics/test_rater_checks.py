@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
+from evaluation.statistics import rater_checks
 from evaluation.statistics.exact_tails import few_runs_p
-from evaluation.statistics.rater_checks import LEVEL, check_raters
-from evaluation.statistics.rater_pairs import Forms, chances_of_equal, pairs_of
-from evaluation.statistics.rater_tests import Check, Paces, StudyVotes, compared_tests, own_tests
+from evaluation.statistics.rater_checks import Paces, StudyVotes, check_raters
+from evaluation.statistics.rater_forms import Forms, form_draws
+from evaluation.statistics.rater_pairs import chances_of_equal, pairs_of
+from evaluation.statistics.rater_tests import LEVEL, Check
 from evaluation.statistics.rater_votes import (
     RaterVotes,
     agrees,
@@ -23,7 +25,7 @@ NO_PACES = Paces(np.zeros(0, np.int64), np.zeros(0, bool))
 YES_NO, STARS = (0, 1), (1, 2, 3, 4, 5)
 
 
-def votes_of(table, kind="yes_no", values=YES_NO, in_order=True):
+def votes_of(table, kind="yes_no", values=YES_NO):
     """Return the votes of a table: a row of answers for each item, None for no vote."""
     rows = [
         (rater, item, values.index(answer))
@@ -32,23 +34,30 @@ def votes_of(table, kind="yes_no", values=YES_NO, in_order=True):
         if answer is not None
     ]
     raters, items, answers = (np.array(column, np.int64) for column in zip(*rows, strict=True))
-    turns = items if in_order else np.full(len(items), -1)
-    return RaterVotes(raters, items, answers, turns, kind, values)
+    return RaterVotes(raters, items, answers, kind, values)
 
 
-def study_of(votes, moments=None, paces=NO_PACES):
+def study_of(votes, moments=None, paces=NO_PACES, in_order=False, is_random=True):
+    """Return a study with one question; with `in_order`, items were judged one after another."""
     moments = np.full(len(votes.raters), math.nan) if moments is None else moments
-    forms = Forms(votes.raters, votes.items, votes.answers, moments)
+    turns = votes.items if in_order else np.full(len(votes.items), -1)
+    forms = Forms(votes.raters, votes.items, votes.answers, turns, moments)
     n_raters = int(max(votes.raters.max(initial=-1), paces.raters.max(initial=-1))) + 1
-    return StudyVotes(n_raters, {"q": votes}, forms, paces)
+    return StudyVotes(n_raters, {"q": votes}, forms, paces, is_random)
+
+
+def compared(study, reference):
+    """Return the tests of all raters against a reference."""
+    everyone = np.ones(study.n_raters, bool)
+    return rater_checks.tests_with_others(study, pairs_of(study.forms), reference, everyone)
 
 
 def all_tests(study, reference=None):
     """Return all tests by their kind; every rater is in the reference unless it is given."""
     reference = np.ones(study.n_raters, bool) if reference is None else np.array(reference)
     found = [
-        *own_tests(study),
-        *compared_tests(study, pairs_of(study.forms), reference),
+        *rater_checks.tests_alone(study),
+        *compared(study, reference),
     ]
     return {each.kind: each for each in found}
 
@@ -212,7 +221,8 @@ def test_time_has_the_tail_of_a_coin():
 
 
 def test_answers_in_blocks_have_few_runs():
-    study = study_of(votes_of([[int(n // 10 % 2), int(n % 2)] for n in range(40)]))
+    table = [[int(n // 10 % 2), int(n % 2)] for n in range(40)]
+    study = study_of(votes_of(table), in_order=True)
 
     test = all_tests(study)[Check.RUNS]
 
@@ -229,7 +239,7 @@ def test_drift_is_late_disagreement():
     """
     table = [[1, 1, 1, 0]] * 25 + [[0, 1, 1, 1]] * 15
 
-    test = all_tests(study_of(votes_of(table)))[Check.DRIFT]
+    test = all_tests(study_of(votes_of(table), in_order=True))[Check.DRIFT]
 
     assert 0.25**15 <= test.p[0] < 1e-4
     assert (test.observed[0], test.expected[0]) == (5 / 20, 1)  # second half, first half
@@ -239,20 +249,27 @@ def test_drift_is_late_disagreement():
 def test_a_rater_who_is_always_bad_does_not_drift():
     table = [[1, 1, 1, 0]] * 40
 
-    tests = all_tests(study_of(votes_of(table)))
+    tests = all_tests(study_of(votes_of(table), in_order=True))
 
     assert tests[Check.AGREEMENT].p[3] < 1e-20
     assert tests[Check.DRIFT].p[3] == 1
 
 
 def test_without_an_order_there_is_no_test_of_order():
-    tests = all_tests(study_of(votes_of([[1, 1, 0]] * 30, in_order=False)))
+    tests = all_tests(study_of(votes_of([[1, 1, 0]] * 30)))
 
     assert tests[Check.DRIFT].n.size == tests[Check.RUNS].n.size == 0
 
 
+def test_runs_need_an_order_that_was_drawn():
+    study = study_of(votes_of([[1, 1, 0]] * 30), in_order=True, is_random=False)
+
+    assert Check.RUNS not in all_tests(study)
+    assert all_tests(study)[Check.DRIFT].n.tolist() == [30] * 3
+
+
 def test_nothing_is_judged_below_20_responses():
-    tests = all_tests(study_of(votes_of([[1, 1, 1, 0]] * 19)))
+    tests = all_tests(study_of(votes_of([[1, 1, 1, 0]] * 19), in_order=True))
 
     assert all(test.n.size == 0 for test in tests.values())
 
@@ -292,7 +309,7 @@ def as_numbers(table):
 
 
 def test_one_who_says_always_no_is_marked_and_nobody_else():
-    study = study_of(votes_of(as_numbers(careless()), in_order=False))
+    study = study_of(votes_of(as_numbers(careless())))
 
     outcome = check_raters(study, np.ones(5, bool))
 
@@ -307,8 +324,8 @@ def test_one_who_says_always_no_is_marked_and_nobody_else():
 
 
 def test_excluded_raters_are_compared_and_change_nothing_for_others():
-    alone = study_of(votes_of(as_numbers(careless()), in_order=False))
-    beside = study_of(votes_of(as_numbers(careless(excluded=2)), in_order=False))
+    alone = study_of(votes_of(as_numbers(careless())))
+    beside = study_of(votes_of(as_numbers(careless(excluded=2))))
 
     marks = marks_of(beside, [True] * 5 + [False] * 2)
 
@@ -322,7 +339,7 @@ def test_several_bad_raters_do_not_hide_behind_each_other():
     """Two of seven raters always say no and one always yes; the other four have the majority."""
     table = [[n % 2, n % 2, n % 2, n % 2, 0, 0, 1] for n in range(80)]
 
-    outcome = check_raters(study_of(votes_of(table, in_order=False)), np.ones(7, bool))
+    outcome = check_raters(study_of(votes_of(table)), np.ones(7, bool))
 
     assert outcome.reference.tolist() == [True] * 4 + [False] * 3
     # The two give the same answers each time, but this is no more than both noes explain: against
@@ -331,7 +348,7 @@ def test_several_bad_raters_do_not_hide_behind_each_other():
 
 
 def test_of_two_raters_who_differ_nobody_knows_who_is_right():
-    study = study_of(votes_of([[1, 1]] * 20 + [[1, 0]] * 20, in_order=False))
+    study = study_of(votes_of([[1, 1]] * 20 + [[1, 0]] * 20))
 
     outcome = check_raters(study, np.ones(2, bool))
 
@@ -344,7 +361,7 @@ def copied(n_items=60, late=None):
     random = np.random.default_rng(3)
     table = (random.random((n_items, 5)) < 0.5).astype(int)
     table[:, 1] = table[:, 0]
-    votes = votes_of(table.tolist(), in_order=False)
+    votes = votes_of(table.tolist())
     moments = None if late is None else votes.items + 0.5 * (votes.raters == late)
     return study_of(votes, moments)
 
@@ -364,7 +381,77 @@ def test_without_times_both_of_a_pair_are_marked():
 
 def test_no_votes_and_no_raters_are_no_trouble():
     none = np.zeros(0, np.int64)
-    votes = RaterVotes(none, none, none, none, "yes_no", YES_NO)
-    study = StudyVotes(0, {"q": votes}, Forms(none, none, none, np.zeros(0)), NO_PACES)
+    votes = RaterVotes(none, none, none, "yes_no", YES_NO)
+    study = StudyVotes(0, {"q": votes}, Forms(none, none, none, none, np.zeros(0)), NO_PACES, True)
 
     assert check_raters(study, np.zeros(0, bool)).marks == []
+
+
+# --- forms with several questions -----------------------------------------------------------
+
+
+def two_questions(forms_on_items):
+    """Return a study in which each rater answers two questions: a row of forms for each item."""
+    first, second = (
+        votes_of([[form[place] for form in row] for row in forms_on_items]) for place in (0, 1)
+    )
+    codes = np.arange(len(first.raters))  # no two forms need to be equal here
+    turns = np.full(len(codes), -1)
+    forms = Forms(first.raters, first.items, codes, turns, np.full(len(codes), math.nan))
+    n_raters = int(first.raters.max()) + 1
+    return StudyVotes(n_raters, {"a": first, "b": second}, forms, NO_PACES, True)
+
+
+def test_agreement_adds_up_over_questions():
+    """20 items: yes yes, yes yes, no no. The third differs from both others, twice: -2.
+
+    The others of a yes are a yes and a no, a tie: 0. A form drawn at random has -2 with ⅓.
+    """
+    study = two_questions([[(1, 1), (1, 1), (0, 0)]] * 20)
+
+    tests = compared(study, np.ones(3, bool))
+
+    [over_all] = [each for each in tests if each.kind is Check.AGREEMENT and not each.question]
+    assert over_all.p.tolist() == pytest.approx([1, 1, (1 / 3) ** 20])
+    assert over_all.observed[2] == 0
+
+
+def test_answers_to_several_questions_may_depend_on_each_other():
+    """Both answers of a form are the same. So 20 items say as much as one question would."""
+    both = two_questions([[(1, 1), (1, 1), (1, 1), (0, 0)]] * 20)
+    one = study_of(votes_of([[1, 1, 1, 0]] * 20))
+
+    tests = compared(both, np.ones(4, bool))
+    [over_all] = [each for each in tests if each.kind is Check.AGREEMENT and not each.question]
+
+    assert over_all.p.tolist() == pytest.approx(all_tests(one)[Check.AGREEMENT].p.tolist())
+
+
+def test_a_form_outside_the_reference_is_drawn_from_it_and_the_reference():
+    """One item, forms yes yes, yes no, no no; the last rater is not in the reference.
+
+    First question, reference yes yes: each agrees with the other. Second, yes no: each differs.
+    With the third (yes yes no, yes no no) a yes of the first question has a tie, and the no
+    differs. In the second the yes differs, and each no has a tie.
+    """
+    study = two_questions([[(1, 1), (1, 0), (0, 0)]])
+
+    draws = form_draws(study.forms, study.questions, np.array([True, True, False]))
+
+    of_form = {
+        int(rater): sorted(draws.values[start : start + size].tolist())
+        for rater, start, size in zip(draws.raters, draws.start, draws.size, strict=True)
+    }
+    own = dict(zip(draws.raters.tolist(), draws.values[draws.own].tolist(), strict=True))
+    assert of_form == {0: [0, 0], 1: [0, 0], 2: [-1, -1, 0]}
+    assert own == {0: 0, 1: 0, 2: -1}
+
+
+def test_a_question_that_was_not_asked_counts_for_nothing():
+    """A gate closed the second question for the last rater; the others agree on both."""
+    study = two_questions([[(1, 1), (1, 1), (1, 1), (0, None)]])
+
+    draws = form_draws(study.forms, study.questions, np.ones(4, bool))
+
+    assert draws.agreeing[draws.own].tolist() == [2, 2, 2, 0]
+    assert draws.differing[draws.own].tolist() == [0, 0, 0, 1]

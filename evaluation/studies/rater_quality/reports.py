@@ -1,0 +1,267 @@
+"""The report on the quality of raters: what each rater did, and who stands out from the others."""
+
+import hashlib
+import json
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from django.db.models import prefetch_related_objects
+
+from annotation.models import Study
+from evaluation.reports.cache import cached, count_and_last, votes_version
+from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
+from evaluation.reports.estimates import signature_of
+from evaluation.reports.registry import NoChoices, ReportKind
+from evaluation.reports.report import Report, ReportRow, number
+from evaluation.statistics.intervals import SHARE_METHOD, Floats
+from evaluation.statistics.rater_checks import Paces, StudyVotes, check_raters
+from evaluation.statistics.rater_votes import LEAST, Bools, longest_run
+from evaluation.studies.rater_quality.comparison import BesideOthers, beside_others, share_of
+from evaluation.studies.rater_quality.judgements import RaterJudgements, judgements_of
+from evaluation.studies.rater_quality.reading_time import UnitTimes, unit_times
+from evaluation.studies.rater_quality.reasons import TOO_FEW, Reason, reason_of
+from evaluation.studies.reports import methods
+from evaluation.votes.rater_work import RaterWork, rater_work
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionOfRater(ReportRow):
+    """One rater's answers to one question beside the others'; None below 20 responses."""
+
+    n: int  # responses with an answer by another rater
+    agreement: Estimate  # share that agrees with the majority of the others
+    mean: float | None  # share of yes, or mean answer; None for names
+    others_mean: float | None  # the mean of the others' answers to the same responses
+    longest_run: int | None  # equal answers in a row
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementOfRater(ReportRow):
+    """The share of a rater's answers that agree with the majority of the others."""
+
+    agreement: Annotated[Estimate, Column("Agreement with the others", Format.PERCENT)] = UNKNOWN
+    first_half: Annotated[float | None, Column("In the first half", Format.PERCENT)] = None
+    second_half: Annotated[float | None, Column("In the second half", Format.PERCENT)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaceOfRater(ReportRow):
+    """A rater's time per response, beside the time that it takes to read what is new in it."""
+
+    median_seconds: Annotated[float | None, Column("Median time", Format.SECONDS)] = None
+    reading_seconds: Annotated[float | None, Column("Reading time", Format.SECONDS)] = None
+    fast_share: Annotated[float | None, Column("Too fast", Format.PERCENT)] = None  # share of units
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaterRow(ReportRow):
+    """One rater of a study. Figures about answers and times are None below 20 responses."""
+
+    rater: Annotated[str, Column("Rater")]
+    group: Annotated[str | None, Column("Group")]
+    is_excluded: Annotated[bool, Column("Excluded")]
+    n: Annotated[int, Column("Responses", Format.COUNT)]
+    n_compared: int  # responses that another rater judged as well
+    with_others: AgreementOfRater
+    longest_run: Annotated[int | None, Column("Longest run", Format.COUNT)]
+    gold_score: Annotated[float | None, Column("Gold", Format.PERCENT)]
+    qualified: Annotated[str | None, Column("Qualified")]
+    pace: PaceOfRater
+    n_flags: Annotated[int, Column("Flags", Format.COUNT)]
+    n_skips: Annotated[int | None, Column("Skips", Format.COUNT)]
+    n_surplus: Annotated[int | None, Column("Surplus", Format.COUNT)]
+    stands_out: Annotated[str, Column("Stands out")]
+    reasons: str  # whole sentences
+    questions: Mapping[str, QuestionOfRater]
+
+
+class RaterQuality(NamedTuple):
+    """The report, with what its rows say in words only."""
+
+    report: Report[RaterRow]
+    reasons: Mapping[str, Sequence[Reason]]  # code of a rater who stands out → reasons
+    reference: frozenset[str]  # codes of the raters with whom all are compared
+
+
+def rater_quality(study: Study) -> RaterQuality:
+    """Return the figures of all raters of a study, cached until a vote or a rater changes."""
+    version = json.dumps(
+        [
+            votes_version(study),
+            count_and_last(study.raters.all()),
+            list(study.raters.order_by("pk").values_list("gold_score", "n_gold", "group")),
+        ],
+        default=str,
+    )
+    return cached(study, "rater quality", lambda: made_anew(study), version=version)
+
+
+def rater_quality_report(study: Study, choices: NoChoices) -> Report[RaterRow]:
+    """Return a row for each rater of a study, by code."""
+    return rater_quality(study).report
+
+
+def made_anew(study: Study) -> RaterQuality:
+    """Compute the figures of all raters, without the cache."""
+    prefetch_related_objects([study], "arms")
+    judged = judgements_of(study)
+    times = unit_times(study, judged)
+    votes = StudyVotes(
+        n_raters=len(judged.raters),
+        questions={key: judged.votes(question) for question, key in enumerate(judged.scheme.keys)},
+        forms=judged.forms(),
+        paces=Paces(times.raters, times.is_fast),
+        has_random_order=judged.has_random_order,
+    )
+    outcome = check_raters(votes, judged.counted)
+    codes = [rater.code for rater in judged.raters]
+    reasons: dict[str, list[Reason]] = defaultdict(list)
+    for mark in sorted(outcome.marks, key=lambda mark: mark.p):
+        partner = codes[mark.partner] if mark.partner >= 0 else ""
+        reasons[codes[mark.rater]].append(reason_of(mark, judged.scheme, partner))
+    work = rater_work(study)
+    beside = beside_others(judged, outcome.reference)
+    rows = [
+        _row(judged, place, beside, times, work[code], reasons.get(code, ()))
+        for place, code in enumerate(codes)
+    ]
+    n_implied = int(np.count_nonzero(judged.is_implied))
+    report = Report(
+        study.name,
+        "rater_quality",
+        rows,
+        {**judged.left_out, "implied_votes": n_implied},
+        _signature(study, judged, times),
+    )
+    reference = frozenset(
+        code for code, is_in in zip(codes, outcome.reference.tolist(), strict=True) if is_in
+    )
+    return RaterQuality(report, dict(reasons), reference)
+
+
+def _row(
+    judged: RaterJudgements,
+    place: int,
+    beside: BesideOthers,
+    times: UnitTimes,
+    work: RaterWork,
+    reasons: Sequence[Reason],
+) -> RaterRow:
+    rater = judged.raters[place]
+    own = judged.of_rater == place
+    n = len(np.unique(judged.of_item[own]))
+    n_compared = len(np.unique(judged.of_item[own & beside.is_compared]))
+    questions = {
+        key: _of_question(judged, own & (judged.of_question == question), beside, question)
+        for question, key in enumerate(judged.scheme.keys)
+    }
+    runs = [each.longest_run for each in questions.values() if each.longest_run is not None]
+    stands_out = "; ".join(reason.short for reason in reasons)
+    return RaterRow(
+        rater=rater.code,
+        is_excluded=rater.is_excluded,
+        n=n,
+        n_compared=n_compared,
+        longest_run=max(runs, default=None),
+        gold_score=rater.gold_score,
+        **work._asdict(),
+        stands_out=stands_out or ("" if n >= LEAST else TOO_FEW),
+        reasons=" ".join(reason.sentence for reason in reasons),
+        questions=questions,
+        with_others=_agreement(judged, own, beside) if n_compared >= LEAST else AgreementOfRater(),
+        pace=_pace(times, place),
+    )
+
+
+def _agreement(judged: RaterJudgements, own: Bools, beside: BesideOthers) -> AgreementOfRater:
+    """Return the agreement of a rater with the others, also in each half of their order."""
+    turns, same = judged.turns[own], beside.same[own]
+    halves = (math.nan, math.nan)
+    n_units = len(np.unique(turns[turns >= 0]))
+    if n_units >= LEAST:
+        middle = np.sort(np.unique(turns[turns >= 0]))[n_units // 2]
+        halves = (_mean(same[(turns >= 0) & (turns < middle)]), _mean(same[turns >= middle]))
+    return AgreementOfRater(
+        agreement=share_of(same, judged.dialogs[own]),
+        first_half=number(halves[0]),
+        second_half=number(halves[1]),
+    )
+
+
+def _of_question(
+    judged: RaterJudgements, own: Bools, beside: BesideOthers, question: int
+) -> QuestionOfRater:
+    """Return the figures of a rater's votes on one question, which `own` selects."""
+    given = own & ~judged.is_implied
+    compared = given & beside.is_compared
+    n = int(compared.sum())
+    scale = judged.scheme.questions[question].scale
+    in_order = np.flatnonzero(given & judged.is_first & (judged.turns >= 0))
+    in_order = in_order[np.argsort(judged.turns[in_order])]
+    run = longest_run(judged.answers[in_order].tolist()) if len(in_order) >= LEAST else None
+    if n < LEAST:
+        return QuestionOfRater(n=n, agreement=UNKNOWN, mean=None, others_mean=None, longest_run=run)
+    has_mean = scale.kind != "nominal"
+    values = np.array(scale.values, np.float64)[judged.answers[compared]]
+    return QuestionOfRater(
+        n=n,
+        agreement=share_of(beside.same[compared], judged.dialogs[compared]),
+        mean=float(values.mean()) if has_mean else None,
+        others_mean=float(beside.others[compared].mean()) if has_mean else None,
+        longest_run=run,
+    )
+
+
+def _pace(times: UnitTimes, place: int) -> PaceOfRater:
+    """Return the times of a rater per response, and the share of units that were too fast."""
+    here = times.raters == place
+    n_responses = times.n_responses[here]
+    if n_responses.sum() < LEAST:
+        return PaceOfRater()
+    return PaceOfRater(
+        median_seconds=float(np.median(np.repeat(times.seconds[here] / n_responses, n_responses))),
+        reading_seconds=float(np.median(np.repeat(times.reading[here] / n_responses, n_responses))),
+        fast_share=float(times.is_fast[here].mean()),
+    )
+
+
+def _mean(values: Floats) -> float:
+    """Return the mean of the values that are not NaN, or NaN."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else math.nan
+
+
+def _signature(study: Study, judged: RaterJudgements, times: UnitTimes) -> str:
+    content = hashlib.sha256()
+    for named in (judged.raters, [item[:5] for item in judged.items]):
+        content.update(repr([str(each) for each in named]).encode())
+    for column in (judged.of_rater, judged.of_item, judged.of_question, judged.answers):
+        content.update(column.tobytes())
+    content.update(np.array([rater.is_excluded for rater in judged.raters]).tobytes())
+    content.update(times.seconds.tobytes())
+    scheme = json.dumps(study.scheme, ensure_ascii=False, sort_keys=True)
+    return signature_of(
+        "rater_quality",
+        "given votes, excluded raters are compared with the others only",
+        f"scheme {judged.scheme.key} {hashlib.sha256(scheme.encode()).hexdigest()[:8]}",
+        f"evidence {study.evidence_choice}",
+        method=SHARE_METHOD,
+        data=content.hexdigest()[:16],
+        seed=study.seed,
+    )
+
+
+RATER_QUALITY = ReportKind(
+    key="rater_quality",
+    title="Rater quality",
+    lede="Says how each rater compares with the others, and who stands out for which reason.",
+    about=Study,
+    methods=methods.RATER_QUALITY,
+    choices=NoChoices,
+    make=rater_quality_report,
+    rows=(RaterRow,),
+)
