@@ -14,7 +14,8 @@ import numpy as np
 from django.db.models.functions import Length
 
 from annotation.models import Study, UnitPassage
-from annotation.planning import CHARACTERS_PER_SECOND, dialog_lengths, passage_lengths
+from annotation.planning import dialog_lengths, passage_lengths
+from annotation.rating_hours import CHARACTERS_PER_SECOND
 from evaluation.statistics.intervals import Floats, Indexes
 from evaluation.statistics.rater_votes import Bools
 from evaluation.studies.rater_quality.judgements import JudgedItem, RaterJudgements

@@ -72,7 +72,7 @@ def test_the_database_holds_one_open_question_per_rater_and_unit(desk, study):
     Enquiry.objects.create(unit=unit, rater=desk.rater, text="One?")
     Enquiry.objects.create(unit=unit, rater=colleague, text="One?")
 
-    with pytest.raises(IntegrityError, match="(?i)unique"), transaction.atomic():
+    with pytest.raises(IntegrityError, match=r"(?i)unique"), transaction.atomic():
         Enquiry.objects.create(unit=unit, rater=desk.rater, text="Two?")
 
 
@@ -89,7 +89,7 @@ def test_the_database_holds_one_open_question_per_rater_and_unit(desk, study):
 def test_the_database_holds_no_half_answered_question(desk, wrong):
     row = {"unit": desk.assignment.unit, "rater": desk.rater, "text": "One?"} | wrong
 
-    with pytest.raises(IntegrityError, match="(?i)check"), transaction.atomic():
+    with pytest.raises(IntegrityError, match=r"(?i)check"), transaction.atomic():
         Enquiry.objects.create(**row)
 
 
