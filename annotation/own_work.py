@@ -8,7 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -120,16 +120,10 @@ def own_studies(user: User) -> list[OwnStudy]:
             has_asked=rater.has_asked,
         )
         for rater in raters
-        for n_share in [_share(rater)]
+        for share in [fair_share(rater, rater.n_colleagues or 0)]
+        for n_share in [max(rater.n_submitted, share)]
         for hours in [rater.study.hours_per_unit]
     ]
-
-
-def _share(rater: Any) -> int:
-    """Return how many units are a rater's share, for raters as `own_studies` reads them."""
-    share = fair_share(rater, rater.n_colleagues or 0)
-    most = rater.study.most_units_per_rater
-    return max(rater.n_submitted, share if most is None else min(share, most))
 
 
 def _outcome_of(rater: Rater) -> str | None:

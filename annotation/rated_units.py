@@ -17,7 +17,6 @@ from annotation.graph_tables import (
     linked_parts,
     with_citing_places,
 )
-from annotation.known_answers import KnownAnswers, stored_known_answers
 from annotation.models import (
     Arm,
     Assignment,
@@ -35,7 +34,6 @@ from annotation.models import (
     Vote,
 )
 from annotation.ordering import shown_order
-from annotation.planning import PlannedUnit, plan_units
 from annotation.schemes import Scheme, load_scheme
 from generation.evidence import same_graph
 from generation.models import Citation, Passage, Response, Turn
@@ -139,7 +137,8 @@ def fair_share(rater: Rater, n_raters: int) -> int:
     """Return a rater's fair share: the slots of their group, divided among its `n_raters`."""
     study = rater.study
     n_units = study.n_units_by_group[rater.group] if study.n_units_by_group else 0
-    return study.fair_share(n_units, n_raters) + study.n_gold_units
+    n_share = study.fair_share(n_units, n_raters) + study.n_gold_units
+    return min(n_share, study.most_units_per_rater or n_share)
 
 
 def rated_unit(rater: Rater, unit_id: int) -> RatedUnit | None:
@@ -166,7 +165,7 @@ def rated_unit(rater: Rater, unit_id: int) -> RatedUnit | None:
         votes = _votes(rater, unit, targets)
         state = _state_without_slot(rater, unit, assignment, is_voted=bool(votes))
         answers = votes or answers
-    order = _order(rater.study, rater.code, unit.pk, len(targets))
+    order = order_of(rater.study, rater.code, unit.pk, len(targets))
     graph, responses = _graph_and_responses(rater.study, scheme, targets, order, reasons)
     share = share_of(rater, unit.pk)
     return RatedUnit(
@@ -177,7 +176,7 @@ def rated_unit(rater: Rater, unit_id: int) -> RatedUnit | None:
         state=state,
         lease_until=assignment.lease_until if assignment else None,
         turns=_turns(unit.example_id),
-        passages=_passages_of(unit),
+        passages=passages_of(unit),
         responses=responses,
         answers=answers,
         seconds=draft.seconds if draft else 0.0,
@@ -211,7 +210,7 @@ def unit_to_judge(rater: Rater, unit_id: int) -> RatedUnit | None:
         responses=[
             ShownResponse(position, targets[place], "", None, None)
             for position, place in enumerate(
-                _order(rater.study, rater.code, unit.pk, len(targets)), start=1
+                order_of(rater.study, rater.code, unit.pk, len(targets)), start=1
             )
         ],
         answers={},
@@ -261,12 +260,13 @@ def _turns(example: int) -> list[Turn]:
     return list(Turn.objects.filter(example=example).order_by("index"))
 
 
-def _passages_of(unit: Unit) -> list[Passage]:
+def passages_of(unit: Unit) -> list[Passage]:
+    """Return the passages that a unit shows as evidence, in their order."""
     shown = UnitPassage.objects.filter(unit=unit).select_related("passage").order_by("position")
     return [row.passage for row in shown]
 
 
-def _order(study: Study, rater: str, unit: int, n: int) -> Sequence[int]:
+def order_of(study: Study, rater: str, unit: int, n: int) -> Sequence[int]:
     """Return the places of a unit with n responses, in the order in which they are shown."""
     if study.response_order == Study.ResponseOrder.FIXED:
         return range(n)
@@ -334,68 +334,6 @@ def _linked(
     return linked_parts(response.text, tables, *known, place)
 
 
-# --- preview --------------------------------------------------------------------------------
-
-
-class UnitPreview(NamedTuple):
-    """One unit of an arm as a rater would see it, and the number of units in the arm.
-
-    The answers in the unit are the known ones, if it is a gold item of a planned study.
-    """
-
-    unit: RatedUnit
-    n_units: int
-    response: str  # the key of its first response
-    is_gold: bool
-
-
-def preview_unit(study: Study, arm: str, number: int) -> UnitPreview | None:
-    """Return the unit with this number (from 1) in an arm, planned or made; None without one.
-
-    A gold item is one unit, however many groups meet it. Nothing is stored. The order of responses
-    belongs to no real rater, but a rater may get it.
-    """
-    made = Unit.objects.filter(arm__study=study, arm__kind=arm).exclude(is_gold=True, group__gt=0)
-    known: KnownAnswers = {}
-    if study.state == Study.State.PLANNED:
-        planned = [
-            unit
-            for unit in plan_units(study).units
-            if unit.arm == arm and not (unit.is_gold and unit.group > 0)
-        ]
-        if not 1 <= number <= len(planned):
-            return None
-        plan = planned[number - 1]
-        unit = Unit(example_id=plan.example, is_gold=plan.is_gold)
-        known = stored_known_answers(study) if plan.is_gold else {}
-        n_units, targets = len(planned), _unsaved_targets(plan)
-        texts = Passage.objects.in_bulk(plan.passages)
-        passages = [texts[passage] for passage in plan.passages]
-    else:
-        n_units = made.count()
-        if not 1 <= number <= n_units:
-            return None
-        unit = made.order_by("example__key", "pk")[number - 1]
-        places = unit.places.select_related("target__response", "target__citation")
-        targets = [place.target for place in places.order_by("place")]
-        passages = _passages_of(unit)
-    newest = study.guidelines.order_by("-version").values_list("version", flat=True).first()
-    response = targets[0].response.key
-    order = _order(study, "preview", number, len(targets))
-    shown = unit_outside_queue(
-        study,
-        unit,
-        [targets[place] for place in order],
-        passages,
-        arm=arm,
-        state="preview",
-        share=Share(newest or 0, 0, n_units),
-    )
-    if response in known:
-        shown = shown._replace(answers={targets[0].pk: known[response]})
-    return UnitPreview(shown, n_units, response, unit.is_gold)
-
-
 def unit_outside_queue(
     study: Study,
     unit: Unit,
@@ -429,20 +367,3 @@ def unit_outside_queue(
         share=share,
         graph=graph,
     )
-
-
-def _unsaved_targets(plan: PlannedUnit) -> list[Target]:
-    """Return the targets of a planned unit, which need not exist in the database yet.
-
-    Their places are their ids, because a form distinguishes targets by ids.
-    """
-    responses = Response.objects.in_bulk([response for response, _ in plan.targets])
-    citations = Citation.objects.in_bulk([pk for _, pk in plan.targets if pk is not None])
-    return [
-        Target(
-            pk=place,
-            response=responses[response],
-            citation=None if citation is None else citations[citation],
-        )
-        for place, (response, citation) in enumerate(plan.targets, start=1)
-    ]

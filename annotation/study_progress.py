@@ -87,14 +87,14 @@ class PlanFigures(NamedTuple):
     hours: float
     hours_per_rater: float
     n_raters: int  # number of raters among whom the hours are divided
-    gold: list["GoldOfRater"]  # of each group; one entry if all groups meet the same; may be empty
+    gold: list["GoldOfRater"]  # one for each group, or one for all of them
 
 
 class GoldOfRater(NamedTuple):
     """The gold items that a rater of one group meets if they rate their fair share."""
 
     group: str  # its name; "" if all groups meet the same
-    n_first: int  # to qualify, before all other units
+    n_first: int  # gold items to qualify, before all other units
     n_mixed_in: int  # among the units after these
     one_in: int  # about one of so many units after the first is a gold item; 0 if none is mixed in
 

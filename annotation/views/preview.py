@@ -11,7 +11,7 @@ from accounts.http import SignedInRequest
 from annotation.forms.rating import FLAG_REASONS, SKIP_REASONS, RatingForm
 from annotation.models import Arm, Study
 from annotation.pages.rating_desk import RatingDesk
-from annotation.rated_units import UnitPreview, preview_unit
+from annotation.previewed_units import UnitPreview, preview_unit
 from annotation.services.gold import add_known_answers
 from annotation.services.studies import StudyError
 from annotation.views.setup import rated_here

@@ -81,7 +81,7 @@ def test_a_researcher_writes_known_answers_and_finds_them_again(study, rosa, cli
 
 
 def test_a_file_is_read_instead_of_the_lines(study, rosa, client_for):
-    file = file_of("\ufeff" + CSV)  # as a spreadsheet program writes UTF-8
+    file = file_of("\ufeff" + CSV)  # spreadsheet programs write UTF-8 so
 
     client_for(rosa).post(address(study), {"answers": "not read", "file": file, "n_qualifying": 0})
 

@@ -1,4 +1,4 @@
-"""What the plan says about gold items: how many each rater meets, and where."""
+"""The plan says how many gold items each rater meets, and where."""
 
 from statistics import fmean
 

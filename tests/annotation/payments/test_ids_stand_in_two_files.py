@@ -29,7 +29,7 @@ MARK = "KIM77"  # all three ids have it
 
 
 class Answers(dict):
-    """What the site answered, by the address that was asked."""
+    """The answers of the site, by the address that was asked."""
 
     def store(self, address, answer):
         self.setdefault(address, answer)

@@ -7,7 +7,8 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Study
-from annotation.rated_units import RatedUnit, preview_unit
+from annotation.previewed_units import preview_unit
+from annotation.rated_units import RatedUnit
 from annotation.schemes import load_scheme
 from annotation.services.alignment_studies import request_alignment_study
 from annotation.services.rating import submit_votes
