@@ -20,7 +20,6 @@ from annotation.models import (
     Flag,
     Participant,
     QualificationAnswer,
-    Rater,
     Vote,
 )
 from generation.importers.spreadsheet import LineFile, csv_cell
@@ -62,7 +61,6 @@ class Payment(NamedTuple):
     seconds: float | None  # median for one response
     qualification: float | None  # share of right answers in the round
     n_flags: int
-    why_excluded: str  # "" if their votes count
 
     @property
     def minutes(self) -> float | None:
@@ -103,7 +101,6 @@ def payments(participants: Collection[Participant]) -> list[Payment]:
             seconds=seconds.get(person.rater_id),
             qualification=qualification.get(person.rater_id),
             n_flags=n_flags.get(person.rater_id, 0),
-            why_excluded=_why_excluded(person),
         )
         for person in participants
     ]
@@ -122,15 +119,6 @@ def _qualification(raters: Collection[int]) -> dict[int, float]:
     given = QualificationAnswer.objects.filter(rater__in=raters).order_by()
     sums = given.values_list("rater").annotate(right=Sum("n_right"), known=Sum("n_known"))
     return {rater: right / known for rater, right, known in sums}
-
-
-def _why_excluded(person: Participant) -> str:
-    rater: Rater = person.rater
-    if not rater.is_excluded:
-        return ""
-    if person.outcome == Participant.Outcome.RETURNED:
-        return "gave the place back"
-    return "too few known answers" if rater.is_under_threshold else "by a researcher"
 
 
 # --- files ----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 from tests.annotation.makers import material, opened
 from tests.e2e.axe import BUT_CONTRAST, Contrasts, violations
 from tests.e2e.joining_walk import joining_stops
+from tests.e2e.payments_walk import payments_stops
 from tests.e2e.stops import ARABIC
 from tests.e2e.walk import (
     graph_stops,
@@ -35,7 +36,10 @@ LARGE_TEXT, USUAL_TEXT = 32, 16  # px, where nothing else is said
 @pytest.mark.early
 @pytest.mark.parametrize(
     "stops",
-    [graph_stops, research_stops, rating_stops, tradeoff_stops, home_stops, joining_stops],
+    [
+        *(graph_stops, research_stops, rating_stops, tradeoff_stops, home_stops),
+        *(joining_stops, payments_stops),
+    ],
 )
 def test_every_page_is_for_everybody(page, sign_in, tmp_path, stops, console_errors):
     page.set_viewport_size(DESK)

@@ -15,6 +15,7 @@ from annotation.models import (
     Rater,
     Vote,
 )
+from annotation.services.joining import GAVE_BACK
 from annotation.services.qualification import ItemToStore, answer_item, set_qualification
 from annotation.tasks import follow_visits
 from generation.models import Response
@@ -74,7 +75,7 @@ def test_why_a_person_is_excluded_is_shown(platform, page):
 
     [votes] = page("?show=all").table("People").column("Votes")
 
-    assert votes == "excluded gave the place back"
+    assert votes == f"excluded {GAVE_BACK}"
 
 
 def test_no_id_of_the_platform_and_no_token_stands_on_a_page(prolific, platform, page, post):

@@ -165,7 +165,7 @@ def test_it_does_not_ask_for_ever(prolific):
 
 def test_no_log_names_what_was_asked(prolific, caplog):
     prolific.put("visit-1", "kim")
-    caplog.set_level(logging.INFO)  # workers log so
+    caplog.set_level(logging.INFO)  # workers log at this level
 
     client.submission("visit-1")
     list(client.submissions("s1"))
