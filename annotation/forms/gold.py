@@ -51,7 +51,7 @@ class KnownAnswersForm(forms.Form):
         self,
         study: Study,
         data: Mapping[str, Any] | None,
-        files: Mapping[str, Any] | None,
+        files: Any,
         initial: Mapping[str, Any],
     ) -> None:
         self._study, self.scheme = study, load_scheme(study.scheme)

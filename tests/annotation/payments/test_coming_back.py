@@ -46,6 +46,7 @@ def test_an_account_with_a_password_is_not_entered_by_ids(prolific, platform):
     put(prolific)
     arrive(platform)
     rater = Rater.objects.get()
+    assert rater.user is not None
     set_password(rater.user, "a-long-pass-phrase-9")
     again = Client()
 

@@ -1,5 +1,7 @@
 """A rater's past answers, and the units that are left."""
 
+from typing import Any
+
 import pytest
 from django.urls import reverse
 
@@ -170,7 +172,7 @@ def test_my_studies_say_what_is_left_in_each_and_how_long_it_takes(tmp_path, db,
     # A rater reads 23.8 characters a second: 14,280 of the dialog in 600 s, 119 of the response in
     # 5 s. Two answers take 8 s. So a unit takes 613 s, and two take 20.4 minutes.
     turns = [{"speaker": "user", "text": "x" * 14_280}]
-    rows = {
+    rows: dict[str, Any] = {
         "examples": [example_row(key, turns=turns) for key in ("e1", "e2")],
         "responses": [
             response_row(f"{key}-r", key, setup="cool", text="y" * 119) for key in ("e1", "e2")
