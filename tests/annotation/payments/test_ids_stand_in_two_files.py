@@ -20,22 +20,13 @@ from tests.annotation.joining.test_platform import arrive
 from tests.annotation.makers import rate_next
 from tests.prolific_server import TOKEN
 from tests.same_outputs import asked_commands
+from tests.same_outputs.collection import Collection, Collector
 from tests.same_outputs.crawl import Crawl, Persona
 from tests.same_outputs.links import Link
 
 pytestmark = [pytest.mark.once, pytest.mark.early]
 IDS = {"PROLIFIC_PID": "pidKIM77", "STUDY_ID": "stuKIM77", "SESSION_ID": "sesKIM77"}
 MARK = "KIM77"  # all three ids have it
-
-
-class Answers(dict):
-    """The answers of the site, by the address that was asked."""
-
-    def store(self, address, answer):
-        self.setdefault(address, answer)
-
-    def with_ids(self):
-        return {address for address, answer in self.items() if MARK in text_of(answer.body)}
 
 
 class Reader(Crawl):
@@ -79,21 +70,23 @@ def test_the_ids_stand_in_two_files_alone(prolific, platform, adam, tmp_path, mo
     kim = kim_comes(prolific, platform)
     approve_submissions(platform, [kim.rater_id], adam)
     close_study(platform.link.study, adam)
-    answers = Answers()
+    collector = Collector(tmp_path / "answers")
 
     for user in (adam, kim.rater.user):
-        crawl = Reader(Persona(user.username, 1), answers)
+        crawl = Reader(Persona(user.username, 1), collector)
         crawl.follow([Link("/"), Link(f"/studies/{slug}/payments/")])
         crawl.visit_unlinked()
     monkeypatch.chdir(tmp_path)
-    asked_commands.ask_commands(answers)
+    asked_commands.ask_commands(collector)
 
+    answers = {each: text_of(said.body) for each, said in Collection(tmp_path / "answers").items()}
+    with_ids = {address for address, text in answers.items() if MARK in text}
     files = {f"/studies/{slug}/payments/payments.csv", f"/studies/{slug}/payments/approved.txt"}
-    assert answers.with_ids() == {f"adam GET {file}" for file in files}
+    assert with_ids == {f"adam GET {file}" for file in files}
     assert len(answers) > 300
     for needed in ("export", "raters", "/api/v1/", "/accounts/audit-trail/", "manifest", "votes"):
         assert any(needed in address for address in answers), needed
     assert not any(MARK in str(entry.details) + entry.subject for entry in AuditEntry.objects.all())
     assert MARK not in caplog.text
-    assert not any(TOKEN in text_of(answer.body) for answer in answers.values())
+    assert not any(TOKEN in text for text in answers.values())
     assert TOKEN not in caplog.text
