@@ -123,8 +123,11 @@ def answer_item(
 
 @transaction.atomic
 def end_round(rater: Rater) -> None:
-    """If a rater has answered every item: let them rate, or end their visit."""
-    if next_item(rater):
+    """Let a rater who has answered every item of the round rate, or end their visit.
+
+    Nothing happens to a rater who is not in the round, or has items left.
+    """
+    if not rater.must_qualify or next_item(rater):
         return
     going = Rater.objects.filter(pk=rater.pk, is_in_qualification=True)
     score = score_of(rater) or 0.0

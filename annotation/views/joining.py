@@ -1,7 +1,5 @@
 """The pages of people who come by a study's link: they join, or come back."""
 
-from typing import Any
-
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -18,6 +16,7 @@ from annotation.models import CrowdPlatform, Participant, Rater, StudyLink
 from annotation.services.joining import join_study, refusal
 from annotation.services.studies import StudyError
 from annotation.views.link_trial import join_page, platform_of, try_link
+from annotation.views.visits import way_back
 
 UNKNOWN_VISIT = (
     "The platform that sent you knows nothing of this visit, or it has ended there. Open the study "
@@ -52,7 +51,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     if why := refusal(link):
         return join_page(request, link, 410, why=why)
     if platform and request.POST.get("answer") == "no":
-        return render(request, "annotation/declined.html", _ending(platform, "returned"))
+        context = way_back(platform, Participant.Outcome.RETURNED)
+        return render(request, "annotation/declined.html", context)
     form = JoinForm(link, request.POST if request.method == "POST" else None)
     if not form.is_valid():
         return join_page(request, link, 422 if form.is_bound else 200, form=form)
@@ -64,8 +64,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         return join_page(request, link, 410, why=str(error))
     if user is None:
         login(request, joined.rater.user, backend=SIGNED_IN_BY)
-    context = {"study": link.study, "rater": joined.rater, "return_code": joined.return_code}
-    return render(request, "annotation/joined.html", context)
+    welcome = {"study": link.study, "rater": joined.rater, "return_code": joined.return_code}
+    return render(request, "annotation/joined.html", welcome)
 
 
 # --- parts ----------------------------------------------------------------------------------
@@ -83,12 +83,6 @@ def _come_back(request: HttpRequest, platform: CrowdPlatform, arrival: Arrival) 
         login(request, participant.rater.user, backend=SIGNED_IN_BY)
         return redirect("annotation:my-studies")
     return render(request, "annotation/come_back.html", {"study": platform.link.study})
-
-
-def _ending(platform: CrowdPlatform, outcome: str) -> dict[str, Any]:
-    """Return what a page needs to send a person back to their platform."""
-    said = Participant.Outcome(outcome)
-    return {"code": platform.code_of(said), "address": platform.address_of(said)}
 
 
 def _go_on(request: HttpRequest, rater: Rater, arrival: Arrival | None) -> HttpResponse:

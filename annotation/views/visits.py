@@ -25,7 +25,7 @@ def qualification(request: SignedInRequest, slug: str) -> HttpResponse:
     rater = _rater(request, slug)
     item = next_item(rater) if rater.must_qualify else None
     if item is None:
-        end_round(rater)
+        end_round(rater)  # if two tabs sent the last answers at once, neither of them did this
         return redirect("annotation:end-of-round", slug)
     unit = item_as_unit(rater.study, item, rater.qualification_answers.count())
     form = RatingForm(unit, request.POST if request.method == "POST" else None)
@@ -103,13 +103,13 @@ def end_page(
     request: HttpRequest, platform: CrowdPlatform, study: Study, outcome: str
 ) -> HttpResponse:
     """Render the page with which a visit ends: the thanks, the code, and the way back."""
-    context = {
-        "study": study,
-        "outcome": outcome,
-        "code": platform.code_of(outcome),
-        "address": platform.address_of(outcome),
-    }
+    context = {"study": study, "outcome": outcome} | way_back(platform, outcome)
     return render(request, "annotation/end_of_visit.html", context)
+
+
+def way_back(platform: CrowdPlatform, outcome: str) -> dict[str, str]:
+    """Return what a page needs to send a person back to their platform: code and address."""
+    return {"code": platform.code_of(outcome), "address": platform.address_of(outcome)}
 
 
 @require_POST

@@ -251,3 +251,30 @@ def test_items_that_people_have_answered_are_shown_and_stay(study, rater, client
 
     assert "1 person has answered" in page.text
     assert "Save the items" not in page.text
+
+
+@pytest.mark.parametrize("has_round", [True, False])
+def test_opening_the_round_does_nothing_to_a_rater_who_is_not_in_it(
+    tmp_path, client_for, has_round
+):
+    study = planned(material(tmp_path, n_examples=4), scheme="SSA", raters=1)
+    if has_round:
+        set_qualification(study, ITEMS, 0.7, researcher())
+    open_study(study, researcher())
+    rater = study.raters.select_related("study", "user").get()
+
+    answer = client_for(rater.user).get(reverse("annotation:qualification", args=[study.slug]))
+
+    rater.refresh_from_db()
+    assert answer.status_code == 302
+    assert rater.taken_out_at is None
+    assert claim_next_unit(rater) is not None
+
+
+def test_who_qualified_may_open_the_round_again(study, rater, client_for):
+    answer_all(rater, YES, NO)
+
+    client_for(rater.user).get(reverse("annotation:qualification", args=[study.slug]))
+
+    rater.refresh_from_db()
+    assert rater.gets_units
