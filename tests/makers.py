@@ -127,7 +127,7 @@ def rated(
     votes: Mapping[str, Mapping[str, Sequence[str]]],
     *,
     name: str = "pilot",
-    scheme: Row | None = None,
+    scheme: Mapping[str, Any] | None = None,
     dialogs: Mapping[str, str] | None = None,
     setups: Mapping[str, str] | None = None,
     more_votes: Sequence[Row] = (),
