@@ -90,7 +90,7 @@ def test_a_rater_is_excluded_filled_anew_and_included(researcher, study):
     assert done.messages[0] == f"{rater.code} is excluded. No figure counts their votes."
     assert done.headings[0] == f"{rater.code} is excluded"
     assert WHY in done.text
-    assert "2 units lost a counted judgement" in done.text
+    assert f"2 units lost the judgement of {rater.code}" in done.text
     assert "are then kept as surplus" in done.text
 
     again = {"rater": rater.pk}
@@ -173,7 +173,7 @@ def test_of_a_closed_study_raters_are_excluded_and_nothing_is_filled_anew(resear
     page = exclude(researcher, rater)
     refused = shown(researcher.post(of_study(study, "refill"), {"rater": rater.pk}, follow=True))
 
-    assert "The study is closed, so no rater can make them again" in page.text
+    assert "The study is closed, so no rater can judge" in page.text
     assert not any(button.startswith("Fill") for button in page.buttons)
     assert "can be made again only while a study runs" in refused.messages[0]
     assert "can be made again:" not in shown(researcher.get(of_study(study))).text

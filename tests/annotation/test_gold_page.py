@@ -51,7 +51,7 @@ MISTAKES = [
     ),
     (
         CSV + "e9,sensible,no\n",
-        'ine 5, response: found "e9"; expected a response of one of the study\'s setups.',
+        'ine 5, response: found "e9"; expected the key of a response that can be chosen.',
     ),
     (
         CSV + "e1-warm,specific,no\n",

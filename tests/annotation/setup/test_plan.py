@@ -120,7 +120,8 @@ def test_a_preview_shows_a_unit_without_storing_anything(
 
     assert answer.status_code == 200
     page = shown(answer)
-    assert "nothing is stored" in page.text
+    can_be_known = make is make_study and arm == "separate"  # a button stores them as gold
+    assert ("nothing is stored" in page.text) is not can_be_known
     assert "Can you understand the response?" in page.text
     assert "model-a" not in answer.text
     assert contents() == before

@@ -13,13 +13,18 @@ from django.utils import timezone
 from accounts.models import AuditEntry, User
 from annotation.models import (
     Assignment,
+    CrowdPlatform,
     Draft,
     Enquiry,
     Exposure,
     GoldAnswer,
+    Participant,
+    QualificationAnswer,
+    QualificationItem,
     Rater,
     Skip,
     Study,
+    StudyLink,
     Target,
     Unit,
     UnitPassage,
@@ -121,6 +126,7 @@ def rate_something(study: Study) -> None:
     votes = Vote.objects.filter(arm__study=study, rater=rater)
     votes.update(assignment=taken)
     GoldAnswer.objects.create(study=study, target=target, question="attributable", answer=1)
+    let_people_join(study, rater)
     VoteChange.objects.create(
         vote=votes[0],
         at=now,
@@ -141,6 +147,19 @@ def rate_something(study: Study) -> None:
     job = Job.objects.create(kind=Job.Kind.PROMPT_SEARCH, study=study, name=study.name)
     JobStep.objects.create(job=job, number=1)
     SavedView.objects.create(dataset=study.dataset, name="Figure 1, close")
+
+
+def let_people_join(study: Study, rater: Rater) -> None:
+    """Add a study link with a platform, from which the rater came, and a qualification round."""
+    link = StudyLink.objects.create(study=study, most_per_group=5)
+    platform = CrowdPlatform.objects.create(link=link, consent="I agree.")
+    now = timezone.now()
+    Participant.objects.create(rater=rater, platform=platform, person="p1", consented_at=now)
+    response = study.dataset.responses.get(key="r2")
+    item = QualificationItem.objects.create(study=study, response=response, place=1, answers={})
+    QualificationAnswer.objects.create(
+        item=item, rater=rater, answers={}, n_right=0, n_known=1, at=now
+    )
 
 
 def generate_something(dataset: Dataset) -> None:
