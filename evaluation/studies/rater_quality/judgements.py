@@ -113,18 +113,21 @@ def judgements_of(study: Study, about: Rater | None = None) -> RaterJudgements:
 
     Args:
         study: the study.
-        about: the only rater whose targets are wanted, with the votes of all raters on them; None:
-            all targets. What is left out is then counted among these targets.
+        about: the only rater whose items are wanted, with the votes of all raters on them; None:
+            all items. What is left out is then counted among the items that this rater voted on.
+            The rater's own turns are the same, and those of others count only these items.
     """
     scheme, arms = load_scheme(study.scheme), list(study.arms.all())
     # Sorted here, because databases differ in the order of names.
     raters = sorted(Rater.objects.filter(study=study), key=lambda rater: rater.code)
     gold = dict(gold_targets(study).values_list("target", "target__response"))
-    stored = Vote.objects.filter(arm__in=arms).order_by().values_list(*StoredVote._fields)
-    votes = [StoredVote(*row) for row in stored.iterator(chunk_size=20_000) if row[2] not in gold]
-    n_surplus = sum(vote.is_surplus for vote in votes)
-    votes = [vote for vote in votes if not vote.is_surplus]
-    items = _items(study, arms, {(vote.arm, vote.target) for vote in votes})
+    stored = _stored_votes(arms, about)
+    wanted = {vote.item for vote in stored if about is None or vote.rater == about.pk}
+    n_surplus = sum(
+        vote.is_surplus for vote in stored if vote.target not in gold and vote.item in wanted
+    )
+    votes = [vote for vote in stored if vote.target not in gold and not vote.is_surplus]
+    items = _items(study, arms, {vote.item for vote in votes})
     flags = list(Flag.objects.filter(arm__in=arms).values_list("arm", "response", "rater"))
     about_gold, excluded = set(gold.values()), {rater.pk for rater in raters if rater.is_excluded}
     flagged = _flagged(
@@ -133,13 +136,14 @@ def judgements_of(study: Study, about: Rater | None = None) -> RaterJudgements:
         [vote for vote in votes if vote.rater not in excluded] if flags else (),
         items,
     )
-    votes = [
-        vote
-        for vote in votes
-        if (vote.arm, items[vote.arm, vote.target].response_id) not in flagged
-    ]
+    votes = [vote for vote in votes if (vote.arm, items[vote.item].response_id) not in flagged]
+    if about is not None:
+        gold = {target: gold[target] for _, target in wanted if target in gold}
+        flagged &= {(arm, items[arm, target].response_id) for arm, target in wanted & items.keys()}
+        judged = {vote.item for vote in votes if vote.rater == about.pk}
+        votes = [vote for vote in votes if vote.item in judged]
     places = {rater.pk: place for place, rater in enumerate(raters)}
-    named = sorted({items[vote.arm, vote.target] for vote in votes})
+    named = sorted({items[vote.item] for vote in votes})
     is_full = np.array([is_always_full(study, item.example) for item in named], np.bool_)
     columns = _columns(scheme, votes, items, named, places)
     return RaterJudgements(
@@ -171,6 +175,24 @@ class StoredVote(NamedTuple):
     seconds: float | None
     at: datetime | None
     position: int | None
+
+    @property
+    def item(self) -> tuple[int, int]:
+        """The ids of the arm and the target."""
+        return self.arm, self.target
+
+
+def _stored_votes(arms: Sequence[Arm], about: Rater | None) -> list[StoredVote]:
+    """Return the votes of the arms, or only those on responses that one rater has voted on.
+
+    These are all votes on a response, because flags leave out responses and not targets.
+    """
+    votes = Vote.objects.filter(arm__in=arms)
+    if about is not None:
+        own = Vote.objects.filter(arm__in=arms, rater=about)
+        votes = votes.filter(target__response__in=own.values("target__response"))
+    rows = votes.order_by().values_list(*StoredVote._fields)
+    return [StoredVote(*row) for row in rows.iterator(chunk_size=20_000)]
 
 
 def _items(
@@ -210,7 +232,7 @@ def _flagged(
     for arm, response, rater in flags:
         flaggers[arm][response].add(rater)
     for vote in votes:
-        voters[vote.arm][items[vote.arm, vote.target].response_id].add(vote.rater)
+        voters[vote.arm][items[vote.item].response_id].add(vote.rater)
     return {
         (arm, response)
         for arm, by_response in flaggers.items()
@@ -250,7 +272,7 @@ def _columns(
         [
             (
                 raters[vote.rater],
-                place_of[items[vote.arm, vote.target]],
+                place_of[items[vote.item]],
                 questions[vote.question],
                 values[questions[vote.question]].index(vote.answer),
                 vote.is_implied,

@@ -1,0 +1,136 @@
+"""The votes of a study one by one: which of them count, and what is left out and counted."""
+
+import numpy as np
+import pytest
+
+from annotation.models import GoldAnswer, Target, Vote
+from evaluation.studies.rater_quality.comparison import beside_others, share_of
+from evaluation.studies.rater_quality.judgements import judgements_of
+from tests.evaluation.studies.hand_made import votes
+from tests.makers import rated, statements
+
+pytestmark = pytest.mark.once
+
+
+def flags(*pairs, arm="separate"):
+    return [{"response": response, "rater": rater, "arm": arm} for response, rater in pairs]
+
+
+def gold(study, response, question="q", answer=1):
+    """Make a response a gold item, whose answer is known."""
+    target = Target.objects.get(response__key=response)
+    GoldAnswer.objects.create(study=study, target=target, question=question, answer=answer)
+
+
+def responses_of(judged):
+    return [item.response for item in judged.items]
+
+
+def agreement_of(judged, code):
+    """Return a rater's share of agreement with the majority of the others."""
+    place = [rater.code for rater in judged.raters].index(code)
+    own = judged.of_rater == place
+    same = beside_others(judged, judged.counted).same[own]
+    return share_of(same, judged.dialogs[own])
+
+
+# --- about one rater ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def four_raters(tmp_path):
+    """w1 votes on a to d. The others agree with w1 on a, differ on b, and tie on c.
+
+    On d the rater w4 alone is left to compare with; e to g are not about w1.
+    """
+    answers = votes(a="yyyn", b="ynn-", c="yyn-", d="n--n", e="-ynn", f="-yy-", g="--nn")
+    flagged = flags(("b", "w1"), ("g", "w3"), ("g", "w4"), ("d", "w2"))
+    return rated(tmp_path, answers, flags=flagged)
+
+
+def test_about_a_rater_are_the_votes_of_all_raters_on_the_items_of_this_rater(four_raters):
+    judged = judgements_of(four_raters, about=four_raters.raters.get(code="w1"))
+
+    assert responses_of(judged) == ["a", "b", "c", "d"]
+    # a has 4 votes, b and c have 3 each, d has 2.
+    assert np.bincount(judged.of_rater).tolist() == [4, 3, 3, 2]
+    assert [rater.code for rater in judged.raters] == ["w1", "w2", "w3", "w4"]
+
+
+def test_the_agreement_of_a_rater_is_the_same_without_the_responses_of_others(four_raters):
+    w1 = four_raters.raters.get(code="w1")
+
+    about, of_all = (judgements_of(four_raters, about=rater) for rater in (w1, None))
+
+    # a: the others say yes, yes, no; b: no, no; c: yes, no, a tie; d: no. So 2 of 3 agree.
+    assert agreement_of(about, "w1").value == pytest.approx(2 / 3)
+    assert agreement_of(about, "w1") == agreement_of(of_all, "w1")
+
+
+def test_with_about_only_what_is_left_out_of_the_items_of_the_rater_is_counted(tmp_path):
+    # w1 and w2 flagged a, w2 and w3 flagged e; b and f are gold; w2's votes on c and g are surplus.
+    answers = votes(a="yyn", b="yyy", c="yny", d="nn-", e="-yy", f="-yy", g="-yn")
+    flagged = flags(("a", "w1"), ("a", "w2"), ("e", "w2"), ("e", "w3"))
+    study = rated(tmp_path, answers, flags=flagged)
+    gold(study, "b")
+    gold(study, "f")
+    Vote.objects.filter(rater__code="w2", target__response__key__in="cg").update(is_surplus=True)
+
+    about, of_all = (
+        judgements_of(study, about=rater) for rater in (study.raters.get(code="w1"), None)
+    )
+
+    assert responses_of(about) == ["c", "d"]
+    assert about.left_out == {
+        "flagged_responses": 1,
+        "gold_items": 1,
+        "surplus_votes": 1,
+        "items_outside_full_share": 0,
+    }
+    assert responses_of(of_all) == ["c", "d", "g"]
+    assert [of_all.left_out[name] for name in list(of_all.left_out)[:3]] == [2, 2, 2]
+
+
+def test_with_about_a_surplus_vote_makes_no_item_of_the_rater(tmp_path):
+    study = rated(tmp_path, votes(a="yy", b="yn"))
+    w1 = study.raters.get(code="w1")
+    Vote.objects.filter(rater=w1, target__response__key="b").update(is_surplus=True)
+
+    judged = judgements_of(study, about=w1)
+
+    assert (responses_of(judged), judged.left_out["surplus_votes"]) == (["a"], 1)
+
+
+def test_with_about_flags_are_weighed_against_all_raters_of_the_response(tmp_path):
+    """w1 votes on one citation of a, and four others on the other.
+
+    Two of the five raters flagged the response, which is less than half. Of w1 and w2 alone it
+    would be all.
+    """
+    answers = votes(a="-", b="yn")
+    more = [
+        {"response": "a", "rater": rater, "question": "q", "answer": "yes", "citation": citation}
+        for rater, citation in [("w1", 1), ("w2", 1), ("w3", 2), ("w4", 2), ("w5", 2)]
+    ]
+    study = rated(tmp_path, answers, more_votes=more, flags=flags(("a", "w1"), ("a", "w2")))
+
+    judged = judgements_of(study, about=study.raters.get(code="w1"))
+
+    assert [(item.response, item.citation) for item in judged.items] == [("a", 1), ("b", 0)]
+    assert judged.left_out["flagged_responses"] == 0
+
+
+def test_about_a_rater_without_votes_is_nothing(four_raters):
+    four_raters.raters.create(code="w9", study=four_raters)
+
+    judged = judgements_of(four_raters, about=four_raters.raters.get(code="w9"))
+
+    assert (list(judged.items), len(judged.answers)) == ([], 0)
+
+
+def test_about_a_rater_takes_as_many_statements_as_about_all(four_raters):
+    w1 = four_raters.raters.get(code="w1")
+
+    about = statements(lambda: judgements_of(four_raters, about=w1))
+
+    assert len(about) == len(statements(lambda: judgements_of(four_raters)))
