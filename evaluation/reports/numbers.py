@@ -59,6 +59,12 @@ def p_value(p: float | None) -> str:
     return "1" if p >= 0.9995 else f"{p:.3f}".removeprefix("0")
 
 
+def p_in_words(p: float | None) -> str:
+    """Return a p-value as it stands in a sentence: 'p = .039', 'p <.001'."""
+    said = p_value(p)
+    return f"p {said}" if said.startswith("<") else f"p = {said}"
+
+
 def mse(figure: float | None) -> str:
     """Return a mean squared error with three digits and no leading zero."""
     return UNDEFINED if figure is None else f"{figure:.3f}".removeprefix("0")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from annotation.models import Arm, Study
 from annotation.schemes import Question, Scheme
 from evaluation.reports.columns import Estimate, Format
-from evaluation.reports.numbers import decimal, p_value, percent, points
+from evaluation.reports.numbers import decimal, p_in_words, percent, points
 from evaluation.reports.setups import short_names
 from evaluation.studies.figures.charts import decisions_said, people_said, run_names
 from evaluation.studies.pages.tables import in_order
@@ -183,7 +183,7 @@ def _of_shift(shift: ShiftOfSetup) -> str:
     if test.is_significant:
         estimate = shift.shift
         change = f"{points(estimate.value)} points ({Format.POINTS.interval(estimate)})"
-        return f"merging shifts the share of yes by {change}, {_p(test.p_holm)}"
+        return f"merging shifts the share of yes by {change}, {p_in_words(test.p_holm)}"
     n_differ = shift.n_up + shift.n_down
     if not n_differ:
         which = f"each of {shift.n:,} responses" if shift.n > 1 else "the one response with both"
@@ -192,11 +192,6 @@ def _of_shift(shift: ShiftOfSetup) -> str:
     if test.visible_shift is None:
         return f"{said} none could have been"
     return f"{said} only one of {percent(test.visible_shift, 0)} points or more could have been"
-
-
-def _p(p: float | None) -> str:
-    said = p_value(p)
-    return f"p {said}" if said.startswith("<") else f"p = {said}"
 
 
 def _of_arms(question: Question, rows: Sequence[UncertaintyRow]) -> Iterator[str]:

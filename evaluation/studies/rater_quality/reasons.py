@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from annotation.schemes import Question, Scheme
-from evaluation.reports.numbers import decimal, p_value, percent
+from evaluation.reports.numbers import decimal, p_in_words, percent
 from evaluation.statistics.rater_checks import RaterMark
 from evaluation.statistics.rater_tests import Check
 from evaluation.statistics.rater_votes import LEAST
@@ -28,65 +28,65 @@ def reason_of(mark: RaterMark, scheme: Scheme, partner: str) -> Reason:
         partner: the code of the rater whose answers are the same; "" for other kinds.
     """
     question = scheme.question(mark.question)
-    about = f"{_spaced(mark.question)}: " if question else ""
     short, said = _words(mark, question, partner)
-    in_all = f"{mark.n:,} {'units' if mark.kind is Check.FAST else 'responses'}"
-    sentence = f"{about}{said.format(n=in_all)} (p = {p_value(mark.p)} after correction)."
+    said = f"{_spaced(mark.question)}: {said}" if question else said[0].upper() + said[1:]
+    sentence = f"{said} ({p_in_words(mark.p)} after correction)."
     return Reason(f"{short}{f' ({_spaced(mark.question).lower()})' if question else ''}", sentence)
 
 
 def _words(mark: RaterMark, question: Question | None, partner: str) -> tuple[str, str]:
     is_ordinal = question is not None and question.scale.kind == "ordinal"
     seen, expected = (_figure(mark, each, is_ordinal) for each in (mark.observed, mark.expected))
+    n = f"{mark.n:,} {'units' if mark.kind is Check.FAST else 'responses'}"
     match mark.kind:
         case Check.YES if is_ordinal:
             side = "higher" if mark.observed > mark.expected else "lower"
             return (
                 f"{side} points",
-                f"the mean answer is {seen} in {{n}}; the other raters’ answers to the same "
+                f"the mean answer is {seen} in {n}; the other raters’ answers to the same "
                 f"responses make one expect {expected}",
             )
         case Check.YES:
             side = "more" if mark.observed > mark.expected else "less"
             return (
                 f"says yes {side} often",
-                f"the answer is yes in {seen} of {{n}}; the other raters’ answers to the same "
+                f"the answer is yes in {seen} of {n}; the other raters’ answers to the same "
                 f"responses make one expect {expected}",
             )
         case Check.AGREEMENT if is_ordinal:
             return (
                 "far from the others",
                 f"the answer is {seen} points away from the median of the others on average in "
-                f"{{n}}; {expected} would be expected",
+                f"{n}; {expected} would be expected",
             )
         case Check.AGREEMENT:
             return (
                 "agrees less with the others",
-                f"of {{n}}, the answer agrees with the majority of the others in {seen} of those "
+                f"of {n}, the answer agrees with the majority of the others in {seen} of those "
                 f"that have one; {expected} would be expected",
             )
         case Check.DRIFT:
             return (
                 "agrees less and less",
                 f"agreement with the majority of the others falls from {expected} in the first "
-                f"half of {{n}} to {seen} in the second",
+                f"half of {n} to {seen} in the second",
             )
         case Check.RUNS:
             return (
                 "equal answers in a row",
-                f"equal answers follow each other: there are {mark.observed:.0f} runs in {{n}}; "
+                f"equal answers follow each other: there are {mark.observed:.0f} runs in {n}; "
                 f"{mark.expected:.0f} would be expected of the same answers in random order",
             )
         case Check.FAST:
             return (
                 "faster than reading",
-                f"{seen} of {{n}} took less than {FAST:.0%} of the time that reading what is new "
-                "in them takes".replace("%", " %"),
+                f"{seen} of {n} took less than {percent(FAST, 0)} % of the time that reading what "
+                "is new in them takes",
             )
         case Check.COPIES:
             return (
                 f"same answers as {partner}",
-                f"all answers are the same as those of {partner} in {seen} of {{n}} that both "
+                f"all answers are the same as those of {partner} in {seen} of {n} that both "
                 f"judged; {expected} would be expected",
             )
 
