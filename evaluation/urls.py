@@ -17,6 +17,7 @@ from evaluation.studies.views import (
     disagreements,
     figures,
     plan,
+    rater_quality,
     studies,
     study_pages,
     threshold_choice,
@@ -98,6 +99,12 @@ urlpatterns = [
     path("studies/<slug:slug>/", study_pages.results, name="study"),
     path("studies/<slug:slug>/merged/", study_pages.merged, name="study-merged"),
     path("studies/<slug:slug>/agreement/", study_pages.raters, name="study-raters"),
+    path("studies/<slug:slug>/quality/", rater_quality.all_raters, name="rater-quality"),
+    path(
+        "studies/<slug:slug>/quality/<int:rater_id>/",
+        rater_quality.one_rater,
+        name="rater-of-study",
+    ),
     path("studies/<slug:slug>/metrics/", study_pages.metrics, name="study-metrics"),
     path("studies/<slug:slug>/methods/", study_pages.methods, name="study-methods"),
     path(

@@ -4,7 +4,7 @@ A study that is rated here has them in its tables. An export carries them in stu
 report on raters is the same after an import.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Count
@@ -26,9 +26,14 @@ class RaterWork(NamedTuple):
     n_surplus: int | None = None  # judgements that came after their slot was gone
 
 
-def rater_work(study: Study) -> dict[str, RaterWork]:
-    """Return the facts about each rater of a study by code, in four queries at most."""
-    raters = list(Rater.objects.filter(study=study))
+def rater_work(study: Study, raters: Sequence[Rater] | None = None) -> dict[str, RaterWork]:
+    """Return the facts about each rater of a study by code, in four queries at most.
+
+    Args:
+        study: the study.
+        raters: all its raters, if they are at hand.
+    """
+    raters = list(study.raters.all()) if raters is None else raters
     by_rater = Flag.objects.filter(rater__study=study).order_by().values_list("rater")
     flags = dict(by_rater.annotate(n=Count("pk")))
     if study.is_imported:

@@ -36,6 +36,7 @@ from tests.e2e.home_walk import home_pages
 from tests.e2e.import_walk import import_pages
 from tests.e2e.job_walk import job_pages
 from tests.e2e.living_walk import living_stops
+from tests.e2e.quality_walk import quality_stops
 from tests.e2e.run_walk import disagreement_stops, report_stops, run_stops
 from tests.e2e.sample_walk import sample_pages
 from tests.e2e.stops import ARABIC, LONG, SCRIPT, Stop, administrator
@@ -206,6 +207,8 @@ def rating_stops(folder: Path) -> Iterator[Stop]:
         few, none = (reverse(f"evaluation:{page}", args=[study.slug]) for study in (ais, bare))
         yield Stop(f"{page}, few votes", plans, few)
         yield Stop(f"{page}, no votes", plans, none)
+    none = reverse("evaluation:rater-quality", args=[bare.slug])
+    yield Stop("rater quality, no votes", plans, none)
     new = reverse("annotation:new-study")
     yield Stop("new study", plans, new)
     yield Stop("new study of a dataset", plans, f"{new}?dataset={two.slug}")
@@ -300,6 +303,7 @@ def research_stops(folder: Path) -> Iterator[Stop]:
     yield from invitation_stops()
     yield from run_stops(folder, plans)
     yield from disagreement_stops(folder, plans)
+    yield from quality_stops(folder, plans)
     yield from (Stop(name, plans, path, act) for name, path, act in help_pages(folder / "help"))
     yield from (Stop(name, plans, path) for name, path in import_pages(plans))
     yield from (Stop(name, plans, path) for name, path in job_pages(folder))

@@ -22,6 +22,7 @@ MERGED = SubPage(
     ("shifts",),
 )
 RATERS = SubPage("Raters", "evaluation:study-raters", "evaluation/studies/_raters_report.html")
+RATER_QUALITY = SubPage("Rater quality", "evaluation:rater-quality")
 METRICS = SubPage(
     "Metrics",
     "evaluation:study-metrics",
@@ -30,4 +31,4 @@ METRICS = SubPage(
 )
 DISAGREEMENTS = SubPage("Disagreements", "evaluation:disagreements")
 METHODS = SubPage("Methods", "evaluation:study-methods", "evaluation/studies/_methods.html")
-SUB_PAGES = (RESULTS, MERGED, RATERS, METRICS, DISAGREEMENTS, METHODS)
+SUB_PAGES = (RESULTS, MERGED, RATERS, RATER_QUALITY, METRICS, DISAGREEMENTS, METHODS)

@@ -12,7 +12,7 @@ import numpy as np
 from django.db.models import prefetch_related_objects
 
 from annotation.models import Study
-from evaluation.reports.cache import cached, count_and_last, votes_version
+from evaluation.reports.cache import cached, votes_version
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import signature_of
 from evaluation.reports.registry import NoChoices, ReportKind
@@ -92,8 +92,7 @@ def rater_quality(study: Study) -> RaterQuality:
     version = json.dumps(
         [
             votes_version(study),
-            count_and_last(study.raters.all()),
-            list(study.raters.order_by("pk").values_list("gold_score", "n_gold", "group")),
+            list(study.raters.order_by("pk").values_list("pk", "gold_score", "n_gold", "group")),
         ],
         default=str,
     )
@@ -123,7 +122,7 @@ def made_anew(study: Study) -> RaterQuality:
     for mark in sorted(outcome.marks, key=lambda mark: mark.p):
         partner = codes[mark.partner] if mark.partner >= 0 else ""
         reasons[codes[mark.rater]].append(reason_of(mark, judged.scheme, partner))
-    work = rater_work(study)
+    work = rater_work(study, judged.raters)
     beside = beside_others(judged, outcome.reference)
     rows = [
         _row(judged, place, beside, times, work[code], reasons.get(code, ()))
