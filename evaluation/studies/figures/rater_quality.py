@@ -12,7 +12,7 @@ from evaluation.reports.figures.builders import (
 from evaluation.reports.figures.themes import Spec
 from evaluation.studies.rater_quality.record import Block
 
-WIDTH, HEIGHT = 560, 180  # of the plot itself, in px
+WIDTH, HEIGHT = 560, 180  # the plot itself, in px
 
 
 def course_chart(course: Sequence[Block]) -> Spec | None:

@@ -1,4 +1,4 @@
-"""What one rater answered otherwise than the others, and their agreement in the order of work."""
+"""Finds what one rater answered otherwise than the others, and how their agreement went."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from evaluation.studies.rater_quality.judgements import RaterJudgements, judgeme
 MOST_BLOCKS = 10  # parts of the rater's order, of LEAST / 2 units or more each
 
 
-class Difference(NamedTuple):
+class DifferingAnswer(NamedTuple):
     """An answer that differs from the majority of the others."""
 
     question: str  # key
@@ -35,14 +35,14 @@ class Block(NamedTuple):
     agreement: Estimate  # share of answers that agree with the majority of the others
 
 
-class RaterRecord(NamedTuple):
+class WorkBesideOthers(NamedTuple):
     """The work of one rater beside that of the others."""
 
-    differences: list[Difference]  # by response and question
-    course: list[Block]  # in order; empty below LEAST units
+    differences: list[DifferingAnswer]  # sorted by response and question
+    course: list[Block]  # empty below LEAST units
 
 
-def record_of(study: Study, rater: Rater, reference: frozenset[str]) -> RaterRecord:
+def record_of(study: Study, rater: Rater, reference: frozenset[str]) -> WorkBesideOthers:
     """Return what a rater answered otherwise, and how their agreement went.
 
     Args:
@@ -58,13 +58,15 @@ def record_of(study: Study, rater: Rater, reference: frozenset[str]) -> RaterRec
     beside = beside_others(judged, in_reference)
     own = np.flatnonzero(judged.of_rater == place)
     is_other = others[judged.of_rater] & ~judged.is_implied
-    return RaterRecord(
+    return WorkBesideOthers(
         differences=_differences(judged, own[beside.same[own] == 0], np.flatnonzero(is_other)),
         course=_course(judged, own, beside),
     )
 
 
-def _differences(judged: RaterJudgements, differing: Indexes, others: Indexes) -> list[Difference]:
+def _differences(
+    judged: RaterJudgements, differing: Indexes, others: Indexes
+) -> list[DifferingAnswer]:
     """Return the votes that differ, each with the other votes on the same question and item."""
     found = []
     for vote in differing[np.lexsort([judged.of_question[differing], judged.of_item[differing]])]:
@@ -78,7 +80,7 @@ def _differences(judged: RaterJudgements, differing: Indexes, others: Indexes) -
         given = sorted(zip(counts.tolist(), labels, strict=True), key=lambda each: -each[0])
         item = judged.items[judged.of_item[vote]]
         found.append(
-            Difference(
+            DifferingAnswer(
                 question=question.key,
                 arm=item.arm,
                 response=item.response,

@@ -16,6 +16,7 @@ TITLES = {
     "Results": "study",
     "Merged against separate": "study-merged",
     "Raters": "study-raters",
+    "Rater quality": "rater-quality",
     "Metrics": "study-metrics",
     "Disagreements": "disagreements",
     "Methods": "study-methods",
@@ -66,6 +67,8 @@ def test_what_is_counted_stays_from_page_to_page(researcher, study, name):
 
     links, _ = tabs_of(page_of(researcher, study, name, **chosen))
 
+    quality = links.pop("Rater quality")  # it has no such choices, and hands them on
+    assert tabs_of(researcher.get(quality))[0] == links | {"Rater quality": quality}
     for title, to in links.items():
         page = shown(researcher.get(to))
         fields = page.fields
