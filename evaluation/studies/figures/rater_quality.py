@@ -10,7 +10,7 @@ from evaluation.reports.figures.builders import (
     points,
 )
 from evaluation.reports.figures.themes import Spec
-from evaluation.studies.rater_quality.record import Block
+from evaluation.studies.rater_quality.one_rater import Block
 
 WIDTH, HEIGHT = 560, 180  # the plot itself, in px
 

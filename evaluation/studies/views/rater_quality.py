@@ -13,7 +13,7 @@ from evaluation.reports.figures.themes import page_themes
 from evaluation.studies.figures.rater_quality import course_chart
 from evaluation.studies.forms.reports import ReportChoicesForm
 from evaluation.studies.pages.rater_quality import sort_heads, sorted_rows, stands_out
-from evaluation.studies.rater_quality.record import record_of
+from evaluation.studies.rater_quality.one_rater import work_beside_others
 from evaluation.studies.rater_quality.reports import rater_quality
 
 RATERS_PER_PAGE = 50
@@ -67,9 +67,9 @@ def one_rater(request: SignedInRequest, slug: str, rater_id: int) -> HttpRespons
     found = rater_quality(study)
     row = next(each for each in found.report.rows if each.rater == rater.code)
     scheme = load_scheme(study.scheme)
-    record = record_of(study, rater, found.reference)
-    pages = Paginator(record.differences, DIFFERENCES_PER_PAGE)
-    chart = course_chart(record.course)
+    work = work_beside_others(study, rater, found.reference)
+    pages = Paginator(work.differences, DIFFERENCES_PER_PAGE)
+    chart = course_chart(work.course)
     context = {
         "study": study,
         "questions": [(each, row.questions[each.key]) for each in scheme.questions],

@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotation.models import Rater
 from annotation.services.study_raters import set_excluded
 from evaluation.studies.figures.rater_quality import course_chart
-from evaluation.studies.rater_quality.record import record_of
+from evaluation.studies.rater_quality.one_rater import work_beside_others
 from tests.makers import rated, statements
 from tests.shown import shown
 
@@ -155,7 +155,7 @@ def test_the_course_has_blocks_in_the_order_of_the_work(tmp_path, researcher):
     study = rated(tmp_path, votes, more_votes=at)
     rater = Rater.objects.get(study=study, code="w4")
 
-    course = record_of(study, rater, frozenset({"w1", "w2", "w3"})).course
+    course = work_beside_others(study, rater, frozenset({"w1", "w2", "w3"})).course
 
     assert [(block.first, block.last) for block in course] == [
         (1, 10),

@@ -42,7 +42,7 @@ class WorkBesideOthers(NamedTuple):
     course: list[Block]  # empty below LEAST units
 
 
-def record_of(study: Study, rater: Rater, reference: frozenset[str]) -> WorkBesideOthers:
+def work_beside_others(study: Study, rater: Rater, reference: frozenset[str]) -> WorkBesideOthers:
     """Return what a rater answered otherwise, and how their agreement went.
 
     Args:
