@@ -3,23 +3,14 @@
 import numpy as np
 import pytest
 
-from annotation.models import GoldAnswer, Target, Vote
+from annotation.models import Vote
 from evaluation.studies.rater_quality.comparison import beside_others, share_of
 from evaluation.studies.rater_quality.judgements import judgements_of
 from tests.evaluation.studies.hand_made import votes
+from tests.evaluation.studies.rater_quality.rater_votes import flags, make_gold
 from tests.makers import rated, statements
 
 pytestmark = pytest.mark.once
-
-
-def flags(*pairs, arm="separate"):
-    return [{"response": response, "rater": rater, "arm": arm} for response, rater in pairs]
-
-
-def gold(study, response, question="q", answer=1):
-    """Make a response a gold item, whose answer is known."""
-    target = Target.objects.get(response__key=response)
-    GoldAnswer.objects.create(study=study, target=target, question=question, answer=answer)
 
 
 def responses_of(judged):
@@ -72,8 +63,8 @@ def test_with_about_only_what_is_left_out_of_the_items_of_the_rater_is_counted(t
     answers = votes(a="yyn", b="yyy", c="yny", d="nn-", e="-yy", f="-yy", g="-yn")
     flagged = flags(("a", "w1"), ("a", "w2"), ("e", "w2"), ("e", "w3"))
     study = rated(tmp_path, answers, flags=flagged)
-    gold(study, "b")
-    gold(study, "f")
+    make_gold(study, "b")
+    make_gold(study, "f")
     Vote.objects.filter(rater__code="w2", target__response__key__in="cg").update(is_surplus=True)
 
     about, of_all = (
