@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from django.db.models import prefetch_related_objects
 
-from annotation.models import Study
+from annotation.models import Skip, Study
 from evaluation.reports.cache import cached, count_and_last, votes_version
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import signature_of
@@ -88,11 +88,12 @@ class RaterQuality(NamedTuple):
 
 
 def rater_quality(study: Study) -> RaterQuality:
-    """Return the figures of all raters of a study, cached until a vote or a rater changes."""
+    """Return the figures of all raters of a study, cached until votes, raters or skips change."""
     version = json.dumps(
         [
             votes_version(study),
             count_and_last(study.raters.all()),
+            count_and_last(Skip.objects.filter(rater__study=study)),
             list(study.raters.order_by("pk").values_list("gold_score", "n_gold", "group")),
         ],
         default=str,

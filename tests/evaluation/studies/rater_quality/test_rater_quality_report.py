@@ -483,6 +483,15 @@ def test_the_report_follows_an_exclusion(three_raters):
     assert rater_quality(three_raters).reference == {first.code, second.code}
 
 
+def test_the_report_follows_a_skip(three_raters):
+    assert figures(three_raters, "n_skips") == [0, 0, 0]
+    second = raters_of(three_raters)[1]
+
+    skip_unit(claimed(second).unit, second, "other")
+
+    assert figures(three_raters, "n_skips") == [0, 1, 0]
+
+
 def test_the_report_is_not_made_again_while_nothing_changes(tmp_path, monkeypatch):
     study = study_of(tmp_path, WITH_TIES)
     before = rater_quality(study)
