@@ -128,7 +128,9 @@ def judgements_of(study: Study, about: Rater | None = None) -> RaterJudgements:
     )
     votes = [vote for vote in stored if vote.target not in gold and not vote.is_surplus]
     items = _items(study, arms, {vote.item for vote in votes})
-    flags = list(Flag.objects.filter(arm__in=arms).values_list("arm", "response", "rater"))
+    flags = list(
+        Flag.objects.counted().filter(arm__in=arms).values_list("arm", "response", "rater")
+    )
     about_gold, excluded = set(gold.values()), {rater.pk for rater in raters if rater.is_excluded}
     flagged = _flagged(
         study,

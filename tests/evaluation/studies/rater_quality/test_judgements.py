@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from annotation.models import Vote
+from annotation.services.rating import flag_responses
 from evaluation.studies.rater_quality.comparison import beside_others, share_of
 from evaluation.studies.rater_quality.judgements import judgements_of
+from tests.annotation.makers import claimed, material, opened, rate_next, raters_of
 from tests.evaluation.studies.hand_made import votes
 from tests.evaluation.studies.rater_quality.rater_votes import flags, make_gold
-from tests.makers import rated, statements
+from tests.makers import rated, statements, vote_row
 
 pytestmark = pytest.mark.once
 
@@ -125,3 +127,52 @@ def test_about_a_rater_takes_as_many_statements_as_about_all(four_raters):
     about = statements(lambda: judgements_of(four_raters, about=w1))
 
     assert len(about) == len(statements(lambda: judgements_of(four_raters)))
+
+
+# --- flags ----------------------------------------------------------------------------------
+
+
+def test_a_response_that_half_of_its_raters_flagged_stays(tmp_path):
+    flagged = flags(("a", "w1"), ("a", "w2"), ("b", "w1"), ("b", "w2"))
+
+    judged = judgements_of(rated(tmp_path, votes(a="yyyy", b="yyy"), flags=flagged))
+
+    assert (responses_of(judged), judged.left_out["flagged_responses"]) == (["a"], 1)
+
+
+def test_flags_and_votes_of_excluded_raters_do_not_weigh(tmp_path):
+    # Of a: w1's flag is one of two that count, w2 and w3 being excluded. Of b: two of two.
+    excluded = [{"rater": rater, "excluded": "yes"} for rater in ("w2", "w3")]
+    flagged = flags(("a", "w1"), ("a", "w2"), ("a", "w3"), ("b", "w1"), ("b", "w4"))
+
+    judged = judgements_of(
+        rated(tmp_path, votes(a="yyyy", b="yyyy"), flags=flagged, raters=excluded)
+    )
+
+    assert (responses_of(judged), judged.left_out["flagged_responses"]) == (["a"], 1)
+
+
+def test_a_flag_leaves_out_the_response_in_its_own_arm_only(tmp_path):
+    merged = [vote_row("a", "m1", "yes", "q", arm="merged")]
+
+    judged = judgements_of(
+        rated(tmp_path, votes(a="yy"), more_votes=merged, flags=flags(("a", "m1"), arm="merged"))
+    )
+
+    assert [(item.arm, item.response) for item in judged.items] == [("separate", "a")]
+    assert judged.left_out["flagged_responses"] == 1
+
+
+def test_a_flag_on_a_unit_that_is_not_submitted_does_not_count(tmp_path):
+    """Of three raters, the second and the third have the unit in hand and flagged its response."""
+    dataset = material(tmp_path, n_examples=1, setups=["a"])
+    study = opened(dataset, scheme="SSA", raters=3, raters_per_unit=3)
+    first, *others = raters_of(study)
+    rate_next(first)
+    for rater in others:
+        unit = claimed(rater).unit
+        flag_responses(unit, rater, [unit.targets.get().pk], "cut off")
+
+    judged = judgements_of(study)
+
+    assert (responses_of(judged), judged.left_out["flagged_responses"]) == (["e1-a"], 0)
