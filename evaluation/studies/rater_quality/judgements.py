@@ -140,7 +140,7 @@ def judgements_of(study: Study, about: Rater | None = None) -> RaterJudgements:
     )
     votes = [vote for vote in votes if (vote.arm, items[vote.item].response_id) not in flagged]
     if about is None:
-        n_gold = n_gold_items(study)
+        n_gold = n_gold_items(study) if study.is_imported else len(gold)
     else:
         n_gold = len({target for _, target in wanted} & gold.keys())
         flagged &= {(arm, items[arm, target].response_id) for arm, target in wanted & items.keys()}

@@ -20,7 +20,7 @@ from evaluation.statistics.intervals import Floats, Indexes
 from evaluation.statistics.rater_votes import Bools
 from evaluation.studies.rater_quality.judgements import JudgedItem, RaterJudgements
 from generation.evidence import evidence_of, graphs_of
-from generation.models import Response
+from generation.models import Entity, Response
 from generation.text.flat_graph import Triple
 
 FAST = 0.25  # a unit that took less than this part of its reading time was not read
@@ -118,7 +118,7 @@ def _passages(study: Study, judged: RaterJudgements) -> Callable[[JudgedItem], S
 
 def _graphs(study: Study, judged: RaterJudgements) -> dict[int, Triples]:
     """Return the triples that responses are judged against, by the response's id."""
-    if not study.dataset.entities.exists():
+    if not Entity.objects.filter(dataset=study.dataset_id).exists():
         return {}
     of_dataset = Response.objects.filter(dataset=study.dataset_id)
     only = {item.response_id for item in judged.items}

@@ -7,7 +7,10 @@ import pytest
 from django.core.management import call_command
 
 from annotation.models import Vote
+from annotation.schemes import built_in_schemes
+from annotation.services.gold import set_gold
 from annotation.services.rating import flag_responses, skip_unit
+from annotation.services.studies import open_study
 from annotation.services.study_raters import set_excluded
 from evaluation.studies.rater_quality import reports
 from evaluation.studies.rater_quality.reasons import TOO_FEW
@@ -17,6 +20,7 @@ from tests.annotation.makers import (
     claimed,
     material,
     opened,
+    planned,
     rate,
     rate_next,
     raters_of,
@@ -369,16 +373,23 @@ def test_good_raters_do_not_stand_out(tmp_path):
 
 @pytest.fixture
 def rated_here(tmp_path):
-    """Two arms, four raters in each; one flags a response, one skips a unit, one is excluded."""
-    study = opened(
+    """Two arms, eight raters: one flags a response, one skips a unit, one is excluded.
+
+    There is a gold item, which is not sensible. Two raters say so, of it and of all others.
+    """
+    study = planned(
         material(tmp_path / "data", n_examples=24),
-        scheme="SSA",
+        scheme=built_in_schemes()["SSA"] | {"evidence": "needed"},
         arms=["separate", "merged"],
         raters=8,
         raters_per_unit=3,
         seed=3,
     )
+    set_gold(study, {"e1-cool": {"sensible": 0}}, researcher(), n_qualifying=1)
+    open_study(study, researcher())
     first, second, third, *_ = raters = raters_of(study)
+    for rater in (first, second):  # the gold item comes first
+        rate_next(rater)
     unit = claimed(first).unit
     flag_responses(unit, first, [unit.targets.all()[0].pk], "cut off")
     skip_unit(claimed(second).unit, second, "other")
@@ -406,6 +417,9 @@ def test_a_study_rated_here_gives_the_same_rows_after_export_and_import(rated_he
     assert after.report.rows == before.report.rows
     assert (after.reasons, after.reference) == (before.reasons, before.reference)
     assert after.report.left_out == before.report.left_out
+    assert after.report.left_out["gold_items"] == 1
+    assert all(row["first_half"] is not None for row in before.report.records)
+    assert all(row["reading_seconds"] > 0 for row in before.report.records)
 
 
 def test_the_rows_have_what_is_known_of_the_raters_beside_their_votes(rated_here):
@@ -415,7 +429,8 @@ def test_the_rows_have_what_is_known_of_the_raters_beside_their_votes(rated_here
     assert [row["n_skips"] for row in rows] == [0, 1, *[0] * 6]
     assert {row["n_surplus"] for row in rows} == {0}
     assert [row["is_excluded"] for row in rows] == [False, False, True, *[False] * 5]
-    assert {row["qualified"] for row in rows} == {None}  # there are no gold items
+    assert [row["gold_score"] for row in rows] == [0, 0, 1, 0, 0, 1, 0, 0]
+    assert {row["qualified"] for row in rows} == {"yes"}  # there is no threshold
 
 
 def test_it_takes_at_most_15_statements_for_a_study_that_is_rated_here(rated_here):
