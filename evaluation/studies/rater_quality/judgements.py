@@ -87,7 +87,7 @@ class RaterJudgements:
         """Return all answers of a rater about an item as one, also the implied ones."""
         starts = self.form_starts()
         said: dict[bytes, int] = {}
-        ends = np.append(starts[1:], len(self.answers))
+        ends = np.append(starts, len(self.answers))[1:]
         answers = np.column_stack([self.of_question, self.answers])
         codes = [
             said.setdefault(answers[start:end].tobytes(), len(said))

@@ -368,6 +368,67 @@ def test_good_raters_do_not_stand_out(tmp_path):
     assert found.reference == {"w1", "w2", "w3", "w4"}
 
 
+def test_equal_answers_in_a_row_stand_out_where_units_come_in_random_order(tmp_path):
+    keys = list(numbered(["y"] * 40))
+    answers = {key: "y" if n < 20 else "n" for n, key in enumerate(keys)}
+    others = {key: {"q": ["", "yes" if answers[key] == "y" else "no"]} for key in keys}
+    rows = in_order("w1", answers)
+
+    any_order = rated(tmp_path / "a", others, name="any", more_votes=rows)
+    random = rated(
+        tmp_path / "b", others, name="random", more_votes=rows, study={"mixing": "raters"}
+    )
+
+    assert rater_quality(any_order).reasons == {}
+    [reason] = rater_quality(random).reasons["w1"]
+    # 20 yes and 20 no in random order have 1 + 2 · 20 · 20 / 40 runs on average.
+    assert reason.sentence == (
+        "Equal answers follow each other: there are 2 runs in 40 responses; 21 would be expected "
+        "of the same answers in random order (p <.001 after correction)."
+    )
+    assert row_about(random, "w1")["longest_run"] == 20
+
+
+def test_who_agrees_less_and_less_stands_out(tmp_path):
+    # w1 agrees with four others on the first 20 responses, and differs on the last 20.
+    keys = list(numbered(["y"] * 40))
+    truth = {key: "yn"[n % 2] for n, key in enumerate(keys)}
+    rows = in_order(
+        "w1", {key: truth[key] if n < 20 else "ny"[n % 2] for n, key in enumerate(keys)}
+    )
+
+    found = rater_quality(
+        rated(tmp_path, votes(**{key: "-" + truth[key] * 4 for key in keys}), more_votes=rows)
+    )
+
+    assert set(found.reasons) == {"w1"}
+    assert (
+        "Agreement with the majority of the others falls from 100 % in the first half of 40 "
+        "responses to 0 % in the second (p <.001 after correction)."
+    ) in [reason.sentence for reason in found.reasons["w1"]]
+
+
+def test_a_study_without_votes_has_a_row_for_each_rater_without_figures(tmp_path):
+    study = opened(material(tmp_path, n_examples=1), scheme="SSA", raters=2)
+
+    rows = rater_quality(study).report.records
+
+    assert [(row["n"], row["agreement"], row["stands_out"]) for row in rows] == [
+        (0, None, TOO_FEW),
+        (0, None, TOO_FEW),
+    ]
+
+
+def test_if_all_raters_are_excluded_nobody_is_compared(tmp_path):
+    excluded = [{"rater": rater, "excluded": "yes"} for rater in ("w1", "w2")]
+
+    study = study_of(tmp_path, ["yy", "yn"] * 10, raters=excluded)
+
+    assert rater_quality(study).reference == set()
+    row = row_about(study, "w1")
+    assert (row["n"], row["n_compared"], row["agreement"], row["stands_out"]) == (20, 0, None, "")
+
+
 # --- a study that is rated here -------------------------------------------------------------
 
 
@@ -442,13 +503,10 @@ def test_it_takes_at_most_15_statements_for_a_study_that_is_rated_here(rated_her
 
 @pytest.fixture
 def three_raters(tmp_path):
-    """Three raters who said yes to 21 of 22 responses each.
-
-    So any two of them have judged 20 of the same responses at least.
-    """
+    """Three raters who said yes to all of 22 responses; the first has one still to judge."""
     study = opened(material(tmp_path, n_examples=22, setups=["a"]), scheme="SSA", raters=3)
-    for rater in raters_of(study):
-        for _ in range(21):
+    for rater, n in zip(raters_of(study), (21, 22, 22), strict=True):
+        for _ in range(n):
             rate_next(rater)
     return study
 
@@ -458,20 +516,28 @@ def figures(study, name):
     return [row_about(study, rater.code)[name] for rater in raters_of(study)]
 
 
+def say_no(rater, n, like):
+    """Change a rater's answers to no, on n responses that another rater has judged too."""
+    judged = like.assignments.filter(submitted_at__isnull=False).order_by("pk")
+    for unit in judged.values_list("unit", flat=True)[:n]:
+        rate(rater, rater.assignments.get(unit=unit), {"sensible": 0})
+
+
 def test_the_report_follows_a_new_unit(three_raters):
-    assert figures(three_raters, "n") == [21, 21, 21]
+    assert figures(three_raters, "n") == [21, 22, 22]
 
     rate_next(raters_of(three_raters)[0])
 
-    assert figures(three_raters, "n") == [22, 21, 21]
+    assert figures(three_raters, "n") == [22, 22, 22]
 
 
 def test_the_report_follows_a_changed_vote(three_raters):
     assert figures(three_raters, "sensible_mean") == [1, 1, 1]
+
     first, *_ = raters_of(three_raters)
+    say_no(first, 1, like=first)
 
-    rate(first, first.assignments.filter(submitted_at__isnull=False)[0], {"sensible": 0})
-
+    # The two others said yes. Beside each of those there is a yes and a no, which is a tie.
     assert figures(three_raters, "sensible_mean") == [pytest.approx(20 / 21), 1, 1]
     assert figures(three_raters, "sensible_agreement") == [pytest.approx(20 / 21), 1, 1]
 
@@ -486,25 +552,25 @@ def test_the_report_follows_a_gold_score(three_raters):
 
 def test_the_report_follows_an_exclusion(three_raters):
     first, second, third = raters_of(three_raters)
-    rate(third, third.assignments.filter(submitted_at__isnull=False)[0], {"sensible": 0})
-    before = figures(three_raters, "sensible_others_mean")
+    say_no(third, 2, like=first)
+    # A no beside a yes makes the others' mean one half: twice of 22.
+    assert figures(three_raters, "sensible_others_mean")[1] == pytest.approx(1 - 2 * 0.5 / 22)
 
     set_excluded(third, True, "Clicks.", researcher())
 
-    # The others of first and second said yes to everything, without the third.
-    assert max(before[:2]) < 1
-    assert figures(three_raters, "sensible_others_mean")[:2] == [1, 1]
+    # The only other of the second is now the first, who said yes to all.
+    assert figures(three_raters, "sensible_others_mean")[1] == 1
     assert figures(three_raters, "is_excluded") == [False, False, True]
     assert rater_quality(three_raters).reference == {first.code, second.code}
 
 
 def test_the_report_follows_a_skip(three_raters):
     assert figures(three_raters, "n_skips") == [0, 0, 0]
-    second = raters_of(three_raters)[1]
+    first, *_ = raters_of(three_raters)
 
-    skip_unit(claimed(second).unit, second, "other")
+    skip_unit(claimed(first).unit, first, "other")
 
-    assert figures(three_raters, "n_skips") == [0, 1, 0]
+    assert figures(three_raters, "n_skips") == [1, 0, 0]
 
 
 def test_the_report_is_not_made_again_while_nothing_changes(tmp_path, monkeypatch):
