@@ -243,7 +243,8 @@ def _signature(study: Study, judged: RaterJudgements, times: UnitTimes) -> str:
     for column in (judged.of_rater, judged.of_item, judged.of_question, judged.answers):
         content.update(column.tobytes())
     content.update(np.array([rater.is_excluded for rater in judged.raters]).tobytes())
-    content.update(times.seconds.tobytes())
+    for known in (judged.turns, times.seconds, times.reading):
+        content.update(known.tobytes())
     scheme = json.dumps(study.scheme, ensure_ascii=False, sort_keys=True)
     return signature_of(
         "rater_quality",

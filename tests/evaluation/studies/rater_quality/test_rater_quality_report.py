@@ -429,6 +429,27 @@ def test_if_all_raters_are_excluded_nobody_is_compared(tmp_path):
     assert (row["n"], row["n_compared"], row["agreement"], row["stands_out"]) == (20, 0, None, "")
 
 
+# --- the signature --------------------------------------------------------------------------
+
+
+def test_the_signature_follows_an_answer_a_time_and_the_order(tmp_path):
+    keys = numbered(["y"] * 20)
+    there = {key: {"q": ["", "yes"]} for key in keys}
+    rows = {
+        "first": in_order("w1", keys, seconds=10),
+        "answer": in_order("w1", keys | {"r01": "n"}, seconds=10),
+        "seconds": in_order("w1", keys, seconds=11),
+        "order": in_order("w1", dict(reversed(keys.items())), seconds=10),
+    }
+
+    signatures = [
+        rater_quality(rated(tmp_path / name, there, name=name, more_votes=votes)).report.signature
+        for name, votes in rows.items()
+    ]
+
+    assert len(set(signatures)) == 4
+
+
 # --- a study that is rated here -------------------------------------------------------------
 
 
@@ -479,6 +500,7 @@ def test_a_study_rated_here_gives_the_same_rows_after_export_and_import(rated_he
     assert (after.reasons, after.reference) == (before.reasons, before.reference)
     assert after.report.left_out == before.report.left_out
     assert after.report.left_out["gold_items"] == 1
+    assert after.report.signature == before.report.signature
     assert all(row["first_half"] is not None for row in before.report.records)
     assert all(row["reading_seconds"] > 0 for row in before.report.records)
 
