@@ -3,7 +3,8 @@
 People read 238 words a minute (see `annotation.planning`). Each text counts at the first time that
 a rater is shown it: the dialog and the evidence need not be read again for the next response to the
 same example. If the order of the rater is not known, a text that they were shown more than once
-does not count at all, so that the time is never too long.
+does not count at all, so that the time is never too long. Only units that count are known here: a
+text that was shown with a gold item before, or with a flagged response, counts again.
 """
 
 from collections import Counter, defaultdict
