@@ -14,7 +14,7 @@ from annotation.schemes import Scheme, load_scheme
 from evaluation.statistics.intervals import Floats, Indexes
 from evaluation.statistics.rater_forms import Forms
 from evaluation.statistics.rater_votes import Bools, RaterVotes
-from evaluation.votes.counts import flagged_by_most, gold_targets, is_always_full
+from evaluation.votes.counts import flagged_by_most, gold_targets, is_always_full, n_gold_items
 
 
 class JudgedItem(NamedTuple):
@@ -128,7 +128,9 @@ def judgements_of(study: Study, about: Rater | None = None) -> RaterJudgements:
     )
     votes = [vote for vote in stored if vote.target not in gold and not vote.is_surplus]
     items = _items(study, arms, {vote.item for vote in votes})
-    flags = list(Flag.objects.filter(arm__in=arms).values_list("arm", "response", "rater"))
+    flags = list(
+        Flag.objects.counted().filter(arm__in=arms).values_list("arm", "response", "rater")
+    )
     about_gold, excluded = set(gold.values()), {rater.pk for rater in raters if rater.is_excluded}
     flagged = _flagged(
         study,
@@ -137,8 +139,10 @@ def judgements_of(study: Study, about: Rater | None = None) -> RaterJudgements:
         items,
     )
     votes = [vote for vote in votes if (vote.arm, items[vote.item].response_id) not in flagged]
-    if about is not None:
-        gold = {target: gold[target] for _, target in wanted if target in gold}
+    if about is None:
+        n_gold = n_gold_items(study) if study.is_imported else len(gold)
+    else:
+        n_gold = len({target for _, target in wanted} & gold.keys())
         flagged &= {(arm, items[arm, target].response_id) for arm, target in wanted & items.keys()}
         judged = {vote.item for vote in votes if vote.rater == about.pk}
         votes = [vote for vote in votes if vote.item in judged]
@@ -154,7 +158,7 @@ def judgements_of(study: Study, about: Rater | None = None) -> RaterJudgements:
         has_random_order=not study.is_imported or "mixing" in study.settings,
         left_out={
             "flagged_responses": len({response for _, response in flagged}),
-            "gold_items": len(gold),
+            "gold_items": n_gold,
             "surplus_votes": n_surplus,
             "items_outside_full_share": int(np.count_nonzero(~is_full)),
         },

@@ -3,7 +3,8 @@
 People read 238 words a minute (see `annotation.planning`). Each text counts at the first time that
 a rater is shown it: the dialog and the evidence need not be read again for the next response to the
 same example. If the order of the rater is not known, a text that they were shown more than once
-does not count at all, so that the time is never too long.
+does not count at all, so that the time is never too long. Only units that count are known here: a
+text that was shown with a gold item before, or with a flagged response, counts again.
 """
 
 from collections import Counter, defaultdict
@@ -20,7 +21,7 @@ from evaluation.statistics.intervals import Floats, Indexes
 from evaluation.statistics.rater_votes import Bools
 from evaluation.studies.rater_quality.judgements import JudgedItem, RaterJudgements
 from generation.evidence import evidence_of, graphs_of
-from generation.models import Response
+from generation.models import Entity, Response
 from generation.text.flat_graph import Triple
 
 FAST = 0.25  # a unit that took less than this part of its reading time was not read
@@ -118,7 +119,7 @@ def _passages(study: Study, judged: RaterJudgements) -> Callable[[JudgedItem], S
 
 def _graphs(study: Study, judged: RaterJudgements) -> dict[int, Triples]:
     """Return the triples that responses are judged against, by the response's id."""
-    if not study.dataset.entities.exists():
+    if not Entity.objects.filter(dataset=study.dataset_id).exists():
         return {}
     of_dataset = Response.objects.filter(dataset=study.dataset_id)
     only = {item.response_id for item in judged.items}

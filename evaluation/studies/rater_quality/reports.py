@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from django.db.models import prefetch_related_objects
+from django.db.models import Count, prefetch_related_objects
 
 from annotation.models import Study
 from evaluation.reports.cache import cached, votes_version
@@ -88,11 +88,12 @@ class RaterQuality(NamedTuple):
 
 
 def rater_quality(study: Study) -> RaterQuality:
-    """Return the figures of all raters of a study, cached until a vote or a rater changes."""
+    """Return the figures of all raters of a study, cached until votes, raters or skips change."""
+    raters = study.raters.order_by("pk").annotate(n_skips=Count("skips"))
     version = json.dumps(
         [
             votes_version(study),
-            list(study.raters.order_by("pk").values_list("pk", "gold_score", "n_gold", "group")),
+            list(raters.values_list("pk", "gold_score", "n_gold", "group", "n_skips")),
         ],
         default=str,
     )
@@ -241,7 +242,8 @@ def _signature(study: Study, judged: RaterJudgements, times: UnitTimes) -> str:
     for column in (judged.of_rater, judged.of_item, judged.of_question, judged.answers):
         content.update(column.tobytes())
     content.update(np.array([rater.is_excluded for rater in judged.raters]).tobytes())
-    content.update(times.seconds.tobytes())
+    for known in (judged.turns, times.seconds, times.reading):
+        content.update(known.tobytes())
     scheme = json.dumps(study.scheme, ensure_ascii=False, sort_keys=True)
     return signature_of(
         "rater_quality",
