@@ -11,7 +11,7 @@ from datetime import timedelta
 from statistics import median
 from typing import NamedTuple
 
-from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models import Count, F, Q, QuerySet
 
 from annotation import prolific
 from annotation.models import (
@@ -19,9 +19,9 @@ from annotation.models import (
     CrowdPlatform,
     Flag,
     Participant,
-    QualificationAnswer,
     Vote,
 )
+from annotation.qualification import scores_of
 from generation.importers.spreadsheet import LineFile, csv_cell
 
 # Prolific approves several submissions after it has answered. If one still waits so long after
@@ -90,7 +90,7 @@ def payments(participants: Collection[Participant]) -> list[Payment]:
     n_units = dict(submitted.order_by().values_list("rater").annotate(n=Count("pk")))
     flags = Flag.objects.filter(rater__in=raters).order_by()
     n_flags = dict(flags.values_list("rater").annotate(n=Count("pk")))
-    seconds, qualification = _median_seconds(raters), _qualification(raters)
+    seconds, qualification = _median_seconds(raters), scores_of(raters)
     waiting = Participant.objects.filter(WAITS, rater__in=raters)
     waits = set(waiting.values_list("pk", flat=True))
     return [
@@ -113,12 +113,6 @@ def _median_seconds(raters: Collection[int]) -> dict[int, float]:
     for rater, _, seconds in timed.values_list("rater", "target", "seconds").distinct():
         times[rater].append(seconds or 0.0)
     return {rater: median(each) for rater, each in times.items()}
-
-
-def _qualification(raters: Collection[int]) -> dict[int, float]:
-    given = QualificationAnswer.objects.filter(rater__in=raters).order_by()
-    sums = given.values_list("rater").annotate(right=Sum("n_right"), known=Sum("n_known"))
-    return {rater: right / known for rater, right, known in sums}
 
 
 # --- files ----------------------------------------------------------------------------------

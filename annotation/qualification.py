@@ -3,6 +3,7 @@
 This module only reads. Items are shown as units are, but no answer to them is a vote.
 """
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from django.db.models import Max, Sum
@@ -73,5 +74,11 @@ def n_right(study: Study, item: QualificationItem, answers: dict[str, int]) -> i
 
 def score_of(rater: Rater) -> float | None:
     """Return the share of right answers that a rater gave in the round; None before the first."""
-    sums = rater.qualification_answers.aggregate(right=Sum("n_right"), known=Sum("n_known"))
-    return sums["right"] / sums["known"] if sums["known"] else None
+    return scores_of([rater.pk]).get(rater.pk)
+
+
+def scores_of(raters: Collection[int]) -> dict[int, float]:
+    """Return `score_of` by rater, both by their ids; raters without an answer are left out."""
+    given = QualificationAnswer.objects.filter(rater__in=raters).order_by()
+    sums = given.values_list("rater").annotate(right=Sum("n_right"), known=Sum("n_known"))
+    return {rater: right / known for rater, right, known in sums}

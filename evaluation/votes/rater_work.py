@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, prefetch_related_objects
 
 from annotation.models import Flag, Rater, Skip, Study, Vote
+from annotation.qualification import scores_of
 from annotation.study_progress import group_name
 
 KEY = "work_of_raters"  # in study.json
@@ -24,10 +25,11 @@ class RaterWork(NamedTuple):
     qualified: str | None = None  # yes, no (below the threshold of gold items), or not yet
     n_skips: int | None = None
     n_surplus: int | None = None  # judgements that came after their slot was gone
+    qualification: float | None = None  # share of right answers in the qualification round
 
 
 def rater_work(study: Study, raters: Sequence[Rater] | None = None) -> dict[str, RaterWork]:
-    """Return the facts about each rater of a study by code, in five statements at most.
+    """Return the facts about each rater of a study by code, in six statements at most.
 
     Args:
         study: the study.
@@ -45,6 +47,7 @@ def rater_work(study: Study, raters: Sequence[Rater] | None = None) -> dict[str,
     prefetch_related_objects([study], "arms")  # each rater's group is named after an arm
     skipped = Skip.objects.filter(rater__study=study).order_by().values_list("rater")
     skips = dict(skipped.annotate(n=Count("pk")))
+    scores = scores_of([rater.pk for rater in raters])
     late = Vote.objects.filter(arm__in=list(study.arms.all()), is_surplus=True).order_by()
     surplus = dict(late.values_list("rater").annotate(n=Count("target", distinct=True)))
     return {
@@ -54,6 +57,7 @@ def rater_work(study: Study, raters: Sequence[Rater] | None = None) -> dict[str,
             qualified=_qualified(study, rater),
             n_skips=skips.get(rater.pk, 0),
             n_surplus=surplus.get(rater.pk, 0),
+            qualification=scores.get(rater.pk),
         )
         for rater in raters
     }
@@ -82,6 +86,13 @@ def _as_the_file_says(said: object, code: str, n_flags: int) -> RaterWork:
     facts = said.get(code) if isinstance(said, Mapping) else None
     if not isinstance(facts, Mapping):
         return RaterWork(n_flags)
-    known = {"n_flags": int, "group": str, "qualified": str, "n_skips": int, "n_surplus": int}
+    known = {
+        "n_flags": int,
+        "group": str,
+        "qualified": str,
+        "qualification": float,
+        "n_skips": int,
+        "n_surplus": int,
+    }
     right = {name: facts[name] for name, of in known.items() if type(facts.get(name)) is of}
     return RaterWork(**{"n_flags": n_flags, **right})

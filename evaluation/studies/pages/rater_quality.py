@@ -25,6 +25,7 @@ SORTS: Mapping[str, QualitySort] = {
     "time": QualitySort("Time", lambda row: row.pace.median_seconds),
     "fast": QualitySort("Too fast, %", lambda row: row.pace.fast_share, True),
     "gold": QualitySort("Gold, %", lambda row: row.gold_score),
+    "round": QualitySort("Round, %", lambda row: row.qualification),
     "flags": QualitySort("Flags", lambda row: row.n_flags, True),
     "skips": QualitySort("Skips", lambda row: row.n_skips, True),
 }

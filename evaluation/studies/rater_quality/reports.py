@@ -70,6 +70,7 @@ class RaterRow(ReportRow):
     longest_run: Annotated[int | None, Column("Longest run", Format.COUNT)]
     gold_score: Annotated[float | None, Column("Gold", Format.PERCENT)]
     qualified: Annotated[str | None, Column("Qualified")]
+    qualification: Annotated[float | None, Column("Qualification round", Format.PERCENT)]
     pace: PaceOfRater
     n_flags: Annotated[int, Column("Flags", Format.COUNT)]
     n_skips: Annotated[int | None, Column("Skips", Format.COUNT)]
@@ -89,11 +90,16 @@ class RaterQuality(NamedTuple):
 
 def rater_quality(study: Study) -> RaterQuality:
     """Return the figures of all raters of a study, cached until votes, raters or skips change."""
-    raters = study.raters.order_by("pk").annotate(n_skips=Count("skips"))
+    raters = study.raters.order_by("pk").annotate(
+        n_skips=Count("skips", distinct=True),
+        n_qualifying=Count("qualification_answers", distinct=True),
+    )
     version = json.dumps(
         [
             votes_version(study),
-            list(raters.values_list("pk", "gold_score", "n_gold", "group", "n_skips")),
+            list(
+                raters.values_list("pk", "gold_score", "n_gold", "group", "n_skips", "n_qualifying")
+            ),
         ],
         default=str,
     )

@@ -40,6 +40,7 @@ def all_raters(request: SignedInRequest, slug: str) -> HttpResponse:
         "report": found.report,
         "n_rated": sum(row.n > 0 for row in rows),
         "has_gold": any(row.gold_score is not None for row in rows),
+        "has_round": any(row.qualification is not None for row in rows),
         "has_skips": any(row.n_skips is not None for row in rows),
         "n_stand_out": sum(map(stands_out, rows)),
         "n_reference": len(found.reference),

@@ -1,6 +1,7 @@
 """Facts about raters that are not in their votes, in a study rated here and in an imported one."""
 
 import pytest
+from django.utils import timezone
 
 from annotation.models import Study, Vote
 from annotation.services.gold import set_gold
@@ -8,6 +9,7 @@ from annotation.services.rating import flag_responses, skip_unit
 from annotation.services.studies import open_study
 from annotation.services.study_raters import take_out_rater
 from evaluation.votes.rater_work import KEY, RaterWork, as_json, rater_work
+from generation.models import Response
 from tests.annotation.makers import (
     claimed,
     material,
@@ -66,6 +68,17 @@ def test_a_rater_qualifies_by_gold_items(tmp_path):
     assert [each.qualified for each in work_of(study)] == ["yes", "no", "not yet"]
 
 
+def test_the_score_of_a_qualification_round_is_kept(tmp_path):
+    study = opened(material(tmp_path, n_examples=2, setups=["a"]), scheme="SSA", raters=3)
+    rater = raters_of(study)[0]
+    response = Response.objects.get(key="e2-a")
+    item = study.qualification_items.create(response=response, place=1, answers={"sensible": 0})
+    item.given.create(rater=rater, answers={}, n_right=1, n_known=2, at=timezone.now())
+
+    assert [each.qualification for each in work_of(study)] == [0.5, None, None]
+    assert as_json(study)[rater.code]["qualification"] == 0.5
+
+
 def test_groups_are_named_where_raters_meet_one_arm_each(tmp_path):
     study = opened(
         material(tmp_path, n_examples=2),
@@ -81,13 +94,14 @@ def test_groups_are_named_where_raters_meet_one_arm_each(tmp_path):
 
 
 def test_an_import_has_what_its_file_says_and_counts_its_flags(tmp_path):
-    said = {"w1": {"group": "group 2", "qualified": "no", "n_skips": 3, "n_surplus": 1}}
+    facts = {"group": "group 2", "qualified": "no", "n_skips": 3, "n_surplus": 1}
+    said = {"w1": facts | {"qualification": 0.5}}
     flagged = [{"response": "a", "rater": rater} for rater in ("w1", "w2")]
 
     study = rated(tmp_path, votes(a="yyy", b="yyy"), flags=flagged, study={KEY: said})
 
     assert rater_work(study) == {
-        "w1": RaterWork(1, "group 2", "no", 3, 1),
+        "w1": RaterWork(1, "group 2", "no", 3, 1, 0.5),
         "w2": RaterWork(1),
         "w3": RaterWork(0),
     }
@@ -104,7 +118,7 @@ def test_what_is_of_another_type_is_as_if_it_were_not_there(tmp_path, said):
 
 
 @pytest.mark.parametrize("n_raters", [4, 12])
-def test_it_takes_five_statements_whatever_the_number_of_raters(tmp_path, n_raters):
+def test_it_takes_six_statements_whatever_the_number_of_raters(tmp_path, n_raters):
     made = opened(
         material(tmp_path, n_examples=2),
         scheme="SSA",
@@ -114,5 +128,5 @@ def test_it_takes_five_statements_whatever_the_number_of_raters(tmp_path, n_rate
     )
     study = Study.objects.get(pk=made.pk)
 
-    # Raters, flags, skips, surplus votes and arms.
-    assert len(statements(lambda: rater_work(study))) == 5
+    # Raters, flags, skips, surplus votes, arms and answers in the qualification round.
+    assert len(statements(lambda: rater_work(study))) == 6
