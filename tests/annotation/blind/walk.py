@@ -6,6 +6,8 @@ from html import unescape
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
+from django.conf import settings
+from django.db import transaction
 from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import Resolver404, resolve
@@ -29,7 +31,8 @@ LINK = re.compile(r'(?:href|hx-get|formaction)="([^"#]+)')
 CHANGING = re.compile(  # what differs each time that a page is made
     r'"X-CSRFToken": "\w+"|name="csrfmiddlewaretoken" value="\w+"|another \d+\s+minutes?'
 )
-REFUSED = {403, 405}
+NOT_FOUND, METHOD_NOT_ALLOWED = 404, 405
+REFUSED = {403, METHOD_NOT_ALLOWED}
 # Parameters that change a page of raters or of researchers.
 QUERY = "?try=yes&item=1&from_answers=1&last=1&said=1&version=1&page=1&q=mill&end=done"
 WITHOUT_ROWS = (
@@ -106,7 +109,7 @@ class Walk:
         self.seen: list[Seen] = []
         self.leaks: list[str] = []
         self.not_refused: list[str] = []
-        self.refusing: set[str] = set()  # the routes that refuse this rater's role, or GET
+        self.refusing: set[str] = set()  # the routes that refuse this rater's role
 
     def ask(self, address: str, data: Any = None, **headers: str) -> Any:
         """Request an address, or send a form to it, and look for hidden things in the answer."""
@@ -119,15 +122,32 @@ class Walk:
         self.leaks += [f"{address} shows {each}" for each in self._hidden_in(seen)]
         return answer
 
+    def send_nothing(self, address: str) -> int:
+        """Send an empty form to an address, undo what it changed, and return the status."""
+        session = self._client.cookies[settings.SESSION_COOKIE_NAME].value
+        with transaction.atomic():
+            answer = self.ask(address, {})
+            transaction.set_rollback(True)
+        self._client.cookies[settings.SESSION_COOKIE_NAME] = session  # it may have signed out
+        return int(answer.status_code)
+
     def try_every(self, every: Iterable[Route]) -> None:
-        """Request all addresses; after a refusal of the role, no more that differ in arguments."""
+        """Request all addresses, and send an empty form to those that take forms alone.
+
+        After a refusal of the role, addresses that differ in their arguments alone are left out.
+        One form for each kind of address is enough: other tests send complete ones.
+        """
         for route in every:
             for address in route.addresses:
                 status = self.ask(address).status_code
-                if not route.is_filled_by_rows and status not in REFUSED:
-                    self.not_refused.append(f"{address} answers {status}")
+                is_for_forms = status == METHOD_NOT_ALLOWED
+                if is_for_forms:
+                    status = self.send_nothing(address)
                 if status in REFUSED:
                     self.refusing.add(route.path)
+                elif not route.is_filled_by_rows:
+                    self.not_refused.append(f"{address} answers {status}")
+                if status in REFUSED or (is_for_forms and status != NOT_FOUND):
                     break
 
     def follow_links(self) -> None:
