@@ -1,4 +1,7 @@
-"""A crowd that joins by a link, rates, gives back, stays away, is excluded and refilled at once."""
+"""A crowd that joins by a link, rates, gives back, stays away, is excluded and refilled at once.
+
+On two cores it takes about a minute on either database. In that time 150 to 300 people come.
+"""
 
 import os
 import random
@@ -39,7 +42,7 @@ N_PEOPLE = 50  # at a time, each in a process of their own
 PLACES = 25  # in each of two groups
 N_EXAMPLES = 30  # × 3 units × 5 raters = 450 slots
 EXCLUSIONS = 25
-KILLS = 60
+KILLS = 200  # of 50 people and the researcher, so that most begin again several times
 GIVES_BACK, STAYS_AWAY = 0.04, 0.04  # shares of the units after which a person leaves so
 
 
@@ -51,8 +54,8 @@ def visit_until_all_is_rated(platform_id: int, place: int, folder: Path, seed: i
     draw = random.Random(seed)
     platform = CrowdPlatform.objects.select_related("link__study").get(pk=platform_id)
     study, here = platform.link.study, folder.parent / f"computer-{place}"
-    if here.exists():
-        patiently(partial(stay_away, int(here.read_text())))
+    if here.exists() and (were_here := here.read_text().split()):
+        patiently(partial(stay_away, int(were_here[-1])))
     rater_id = None
     while has_open_slots(study.pk) or not (folder.parent / "over").exists():
         try:
@@ -60,7 +63,8 @@ def visit_until_all_is_rated(platform_id: int, place: int, folder: Path, seed: i
                 arrival = Arrival(uuid4().hex, "study", "session")
                 joining = partial(join_study, platform.link, uuid4(), None, arrival)
                 rater_id = patiently(joining).rater.pk
-                here.write_text(str(rater_id))
+                with here.open("a") as computer:  # a kill leaves what stood there before
+                    computer.write(f"{rater_id}\n")
             elif patiently(partial(rate_or_leave, rater_id, folder, draw)):
                 rater_id = None
         except StudyError:  # all places are taken
@@ -130,7 +134,7 @@ def test_fifty_people_who_join_leave_are_excluded_and_replaced_keep_every_promis
     logs = tmp_path / "acknowledged"
     os.mkdir(logs)
 
-    run_and_kill(
+    killed = run_and_kill(
         [
             *[
                 partial(visit_until_all_is_rated, platform.pk, place, logs)
@@ -152,6 +156,7 @@ def test_fifty_people_who_join_leave_are_excluded_and_replaced_keep_every_promis
     assert outcomes["returned"] > 0
     assert outcomes["timed_out"] > 0
     assert len(excluded) > outcomes["returned"]
+    assert killed >= KILLS // 20  # fewer where all is done before, or the machine is busy
 
     # No place is lost: as many more people join as there are places, and no one else.
     end_idle_visits(platform)
