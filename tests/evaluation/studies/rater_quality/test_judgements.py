@@ -89,6 +89,7 @@ def test_responses_that_were_submitted_together_are_one_unit_with_one_turn(tmp_p
         scheme=scheme_of({"q": "yes_no"}),
     )
 
+    assert outcome.study is not None
     judged = judgements_of(outcome.study)
 
     assert responses_of(judged) == ["a1", "a2", "b1"]
@@ -151,7 +152,7 @@ def test_the_order_of_an_import_is_not_known_to_be_random(tmp_path):
 
 @pytest.fixture
 def four_raters(tmp_path):
-    """w1 votes on a to d. The others agree with w1 on a, differ on b, and tie on c.
+    """The rater w1 votes on a to d. The others agree with w1 on a, differ on b, and tie on c.
 
     On d the rater w4 alone is left to compare with; e to g are not about w1.
     """
@@ -214,7 +215,7 @@ def test_with_about_a_surplus_vote_makes_no_item_of_the_rater(tmp_path):
 
 
 def test_with_about_flags_are_weighed_against_all_raters_of_the_response(tmp_path):
-    """w1 votes on one citation of a, and four others on the other.
+    """The raters w1 and w2 vote on one citation of a, and three others on the other.
 
     Two of the five raters flagged the response, which is less than half. Of w1 and w2 alone it
     would be all.
@@ -283,7 +284,7 @@ def test_a_flag_leaves_out_the_response_in_its_own_arm_only(tmp_path):
 
 
 def test_a_flag_on_a_unit_that_is_not_submitted_does_not_count(tmp_path):
-    """Of three raters, the second and the third have the unit in hand and flagged its response."""
+    """The second and the third rater have the unit in hand, and flagged its response."""
     dataset = material(tmp_path, n_examples=1, setups=["a"])
     study = opened(dataset, scheme="SSA", raters=3, raters_per_unit=3)
     first, *others = raters_of(study)

@@ -137,8 +137,8 @@ def test_agreement_is_over_the_given_votes_on_all_questions(tmp_path):
 
 # --- too few --------------------------------------------------------------------------------
 
-OF_ANSWERS = ("agreement", "first_half", "second_half", "longest_run", "q_agreement", "q_mean")
-OF_ANSWERS += ("q_others_mean", "q_longest_run", "median_seconds", "reading_seconds", "fast_share")
+OF_ANSWERS = ["agreement", "first_half", "second_half", "longest_run", "q_agreement", "q_mean"]
+OF_ANSWERS += ["q_others_mean", "q_longest_run", "median_seconds", "reading_seconds", "fast_share"]
 
 
 def timed_pair(folder, n, **more):
@@ -461,7 +461,7 @@ def rated_here(tmp_path):
     """
     study = planned(
         material(tmp_path / "data", n_examples=24),
-        scheme=built_in_schemes()["SSA"] | {"evidence": "needed"},
+        scheme={**built_in_schemes()["SSA"], "evidence": "needed"},
         arms=["separate", "merged"],
         raters=8,
         raters_per_unit=3,
@@ -611,10 +611,13 @@ def test_it_takes_as_many_statements_with_30_raters_as_with_3(tmp_path):
     few = study_of(tmp_path / "few", patterns, name="few")
     many = study_of(tmp_path / "many", [pattern * 10 for pattern in patterns], name="many")
 
-    n = {study.name: len(statements(lambda study=study: made_anew(study))) for study in (few, many)}
+    n_few, n_many = (
+        len(statements(lambda: made_anew(few))),
+        len(statements(lambda: made_anew(many))),
+    )
 
     assert many.raters.count() == 30
-    assert n["few"] == n["many"] <= 15
+    assert n_few == n_many <= 15
 
 
 def test_the_command_prints_a_row_for_each_rater(tmp_path, capsys):
