@@ -62,8 +62,8 @@ def _words(mark: RaterMark, question: Question | None, partner: str) -> tuple[st
         case Check.AGREEMENT:
             return (
                 "agrees less with the others",
-                f"of {n}, the answer agrees with the majority of the others in {seen} of those "
-                f"that have one; {expected} would be expected",
+                f"of the answers to {n}, {seen} agree with the majority of the others, where there "
+                f"is one; {expected} would be expected",
             )
         case Check.DRIFT:
             return (

@@ -48,8 +48,8 @@ def test_little_agreement_is_said_as_a_share_or_as_a_distance():
 
     assert of_shares == (
         "agrees less with the others (well sourced)",
-        "Well sourced: of 40 responses, the answer agrees with the majority of the others in 50 % "
-        "of those that have one; 90 % would be expected (p = .012 after correction).",
+        "Well sourced: of the answers to 40 responses, 50 % agree with the majority of the others, "
+        "where there is one; 90 % would be expected (p = .012 after correction).",
     )
     assert of_points == (
         "far from the others (stars)",
