@@ -20,7 +20,7 @@ Arguments = Mapping[str, Sequence[Any]]
 class Route(NamedTuple):
     """One entry of the URL configuration, with all addresses that rows give it."""
 
-    path: str  # as the URL configuration writes it
+    path: str  # such as 'studies/<slug:slug>/'
     addresses: list[str]
     is_filled_by_rows: bool  # whether all its arguments belong to rows that exist
 

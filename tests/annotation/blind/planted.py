@@ -215,7 +215,7 @@ def _joined(study: Study) -> dict[str, Viewer]:
     claimed(kim)
     _answer_items(lee, right)
     _answer_items(mia, wrong, wrong)
-    ada = _comes(study, "ada")  # another person, of whom nobody sees anything
+    ada = _comes(study, "ada")  # raters see nothing of this person
     end_visit(Participant.objects.get(rater=ada), Participant.Outcome.TIMED_OUT)
     Participant.objects.update(
         submission=hidden("submission"),

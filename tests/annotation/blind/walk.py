@@ -78,7 +78,7 @@ def _arguments_of(study: Study) -> Arguments:
         "token": [study.link.token if hasattr(study, "link") else "none"],
         "place": [1, 2],
         "number": [1],
-        "name": ["rating", "agreement"],  # of a document, and of a figure
+        "name": ["rating", "agreement"],  # a document, a figure
         "report": ["agreement", "raters"],
         "key": ["removal"],
         "format_key": ["csv", "json", "svg"],
@@ -100,7 +100,7 @@ def all_routes(planted: Planted) -> list[Route]:
 
 
 class Walk:
-    """The answers that one rater gets, or somebody who has not joined yet."""
+    """The answers that one rater gets, or a person who has not joined yet."""
 
     def __init__(self, client: Client, viewer: Viewer | None = None) -> None:
         self._client = client

@@ -42,7 +42,7 @@ N_PEOPLE = 50  # at a time, each in a process of their own
 PLACES = 25  # in each of two groups
 N_EXAMPLES = 30  # × 3 units × 5 raters = 450 slots
 EXCLUSIONS = 25
-KILLS = 200  # of 50 people and the researcher, so that most begin again several times
+KILLS = 200  # most of the 50 people and the researcher begin again several times
 GIVES_BACK, STAYS_AWAY = 0.04, 0.04  # shares of the units after which a person leaves so
 
 

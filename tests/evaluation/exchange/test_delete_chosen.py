@@ -42,6 +42,7 @@ KEPT = {
     "AuditEntry",
     "ConstructedDataset",
     "Construction",
+    "CrowdPlatform",
     "Dataset",
     "Entity",
     "Grid",
@@ -51,6 +52,7 @@ KEPT = {
     "Job",
     "JobStep",
     "MetricRun",
+    "Participant",
     "Passage",
     "Ranking",
     "Rater",
@@ -59,6 +61,7 @@ KEPT = {
     "SavedView",
     "Setup",
     "Study",
+    "StudyLink",
     "Study_setups",
     "Triple",
 }

@@ -293,8 +293,8 @@ def test_who_always_says_yes_stands_out_among_good_raters_and_the_page_says_why(
             "responses make one expect 60 % (p <.001 after correction)."
         ),
         "agrees less with the others (q)": (
-            "Q: of 40 responses, the answer agrees with the majority of the others in 50 % of "
-            "those that have one; 90 % would be expected (p <.001 after correction)."
+            "Q: of the answers to 40 responses, 50 % agree with the majority of the others, where "
+            "there is one; 90 % would be expected (p <.001 after correction)."
         ),
     }
     row = row_about(study, "w5")

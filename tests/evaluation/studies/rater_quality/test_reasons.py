@@ -65,8 +65,8 @@ def test_little_agreement_is_said_as_a_share_or_as_a_distance():
             Check.AGREEMENT,
             {"observed": 0.5, "expected": 0.9},
             "agrees less with the others",
-            "Of 40 responses, the answer agrees with the majority of the others in 50 % of those "
-            "that have one; 90 % would be expected",
+            "Of the answers to 40 responses, 50 % agree with the majority of the others, where "
+            "there is one; 90 % would be expected",
         ),
         (
             Check.DRIFT,
