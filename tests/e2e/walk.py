@@ -195,6 +195,11 @@ def rating_stops(folder: Path) -> Iterator[Stop]:
         for page in ("study-setup", "guidelines", "edit-guidelines", "preview", "gold"):
             path = reverse(f"annotation:{page}", args=[study.slug])
             yield Stop(f"{page} of {study.name}", plans, path)
+    decided = reverse("evaluation:adjudicated-gold", args=[bare.slug])
+    yield Stop("gold from decisions", plans, decided)
+    preview = reverse("annotation:preview", args=[bare.slug])
+    yield Stop("preview, answers known", plans, preview, know_answers)
+    yield Stop("gold", plans, reverse("annotation:gold", args=[bare.slug]))
     yield Stop("edit", plans, reverse("annotation:edit-study", args=[bare.slug]))
     out = reverse("annotation:take-out-rater", args=[ais.slug, raters_of(ais)[2].pk])
     yield Stop("take out", plans, out)
@@ -232,6 +237,12 @@ def excluding_stops(study: Study) -> Iterator[Stop]:
     yield Stop("excluded", plans, exclude)
     yield Stop("set-up, excluded", plans, reverse("annotation:study-setup", args=[study.slug]))
     yield Stop("methods, excluded", plans, reverse("evaluation:study-methods", args=[study.slug]))
+
+
+def know_answers(page: Page) -> None:
+    first_answer_no(page)
+    page.get_by_role("button", name="These answers are known").click()
+    expect(page.get_by_text("Gold item", exact=True)).to_be_visible()
 
 
 def exclude_without_a_reason(page: Page) -> None:
