@@ -180,8 +180,8 @@ class Walk:
         yield from {word.lower() for word in HIDDEN_WORD.findall(text)} - self.may_see
         if seen.address.startswith(DOCUMENTS):
             return  # documents have numbers of published studies
-        words = (*NUMBERS, *self._secret_of_others)
-        yield from (word for word in words if word in text)
+        yield from HIDDEN_NUMBER.findall(text)
+        yield from (word for word in self._secret_of_others if word in text)
 
 
 def _numbers() -> Iterator[str]:
@@ -191,7 +191,8 @@ def _numbers() -> Iterator[str]:
         yield from (f"{number:.0%}", f"{number:.0%}".replace("%", " %"))
 
 
-NUMBERS = (*_numbers(), str(SEED))
+# The seconds of a moment, such as those of 12:50:31.412, are no such number.
+HIDDEN_NUMBER = re.compile(rf"(?<![\d:.])(?:{'|'.join(map(re.escape, (*_numbers(), str(SEED))))})")
 
 
 def _people_besides(viewer: Viewer | None) -> set[str]:
