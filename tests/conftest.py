@@ -41,11 +41,11 @@ hypothesis_settings.register_profile(
 hypothesis_settings.load_profile("any machine")
 
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
-DATABASE_MARKS = ("once", "both")
+DATABASE_MARKS = ("once", "both", "walk")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Give a test that is marked `once` or `both` its database."""
+    """Give a test with one of `DATABASE_MARKS` its database."""
     for name in DATABASE_MARKS:
         if marker := item.get_closest_marker(name):
             item.add_marker(pytest.mark.django_db(**marker.kwargs))
@@ -85,7 +85,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip or fail a test whose services are not there; fail one that uses a database unmarked."""
     uses_database = DATABASE_FIXTURES.intersection(getattr(item, "fixturenames", ()))
     if uses_database and not any(map(item.get_closest_marker, (*DATABASE_MARKS, "e2e"))):
-        pytest.fail("uses the database: mark it `once` or `both` (see CONTRIBUTING)", pytrace=False)
+        pytest.fail(
+            "uses the database: mark it `once`, `both` or `walk` (see CONTRIBUTING)", pytrace=False
+        )
     for marker in item.iter_markers("service"):
         for service in marker.args:
             need(service)
@@ -109,7 +111,9 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 def module_database(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """Let fixtures of a whole file write rows: all its tests see them, no other file does.
 
-    Each test works behind a savepoint of its own, as always. Transactional tests cannot use it.
+    Each test works behind a savepoint of its own, as always. Transactional tests cannot use it. A
+    fixture that writes many rows ends with `connection.check_constraints()`. Otherwise PostgreSQL
+    checks them all again after each test.
     """
     with django_db_blocker.unblock(), transaction.atomic():
         yield

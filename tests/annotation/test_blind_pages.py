@@ -24,7 +24,7 @@ from tests.annotation.makers import yes_where_possible
 from tests.conftest import session_of
 from tests.shown import shown
 
-pytestmark = pytest.mark.once
+pytestmark = pytest.mark.walk
 EVERYBODY_REACHES = {"annotation:my-studies", "annotation:guidelines"}
 REACHED = {
     "rachel": {"annotation:rate-unit", "annotation:my-answers", "docs", "docs-page"},

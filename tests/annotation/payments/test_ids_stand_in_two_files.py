@@ -24,7 +24,7 @@ from tests.same_outputs.collection import Collection, Collector
 from tests.same_outputs.crawl import Crawl, Persona
 from tests.same_outputs.links import Link
 
-pytestmark = [pytest.mark.once, pytest.mark.early]
+pytestmark = [pytest.mark.walk, pytest.mark.early]
 IDS = {"PROLIFIC_PID": "pidKIM77", "STUDY_ID": "stuKIM77", "SESSION_ID": "sesKIM77"}
 MARK = "KIM77"  # all three ids have it
 

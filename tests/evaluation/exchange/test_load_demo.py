@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.db.models import Count
 from django.test import override_settings
 
@@ -54,6 +55,7 @@ def demo(module_database):
     """Load all of the demo once for all tests of this file."""
     with override_settings(IS_ON_OWN_MACHINE=True):
         call_command("load_demo", wait=True, stdout=StringIO(), stderr=StringIO())
+    connection.check_constraints()
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pytest
+from django.db import connection
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
@@ -38,7 +39,9 @@ def study_of(path: Path, name: str = "pilot") -> Study:
 def ais_imports(shared, module_database) -> dict[str, ImportOutcome]:
     """Import both files of AIS once; return the outcomes by file name."""
     names = ("ann_qrecc.csv", "ann_wow.csv")
-    return {name: import_path(shared / "data/ais" / name, name) for name in names}
+    found = {name: import_path(shared / "data/ais" / name, name) for name in names}
+    connection.check_constraints()
+    return found
 
 
 @pytest.fixture
