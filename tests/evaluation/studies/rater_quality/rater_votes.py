@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from annotation.models import GoldAnswer, Study, Target
 from evaluation.reports.report import Record
 from evaluation.studies.rater_quality.reports import rater_quality
-from tests.makers import Row, vote_row
+from tests.evaluation.studies.hand_made import votes
+from tests.makers import Row, rated, vote_row
 
 WORDS = {"y": "yes", "n": "no"}
+ALWAYS_YES = ["yyyyy"] * 20 + ["nnnny"] * 20  # the answers of w5 are all yes
 MORNING = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
@@ -48,3 +51,8 @@ def row_about(study: Study, rater: str) -> Record:
     """Return the row of the report about one rater, by the rater's code."""
     [row] = (row for row in rater_quality(study).report.records if row["rater"] == rater)
     return row
+
+
+def study_of(folder: Path, patterns: Sequence[str], **more: Any) -> Study:
+    """Import a study with one question; a pattern has the answers of w1, w2, … to a response."""
+    return rated(folder, votes(**numbered(patterns)), **more)

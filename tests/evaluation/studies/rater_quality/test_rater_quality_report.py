@@ -7,44 +7,25 @@ import pytest
 from django.core.management import call_command
 
 from annotation.models import Vote
-from annotation.schemes import built_in_schemes
-from annotation.services.gold import set_gold
-from annotation.services.rating import flag_responses, skip_unit
-from annotation.services.studies import open_study
-from annotation.services.study_raters import set_excluded
 from evaluation.studies.rater_quality import reports
 from evaluation.studies.rater_quality.reasons import TOO_FEW
 from evaluation.studies.rater_quality.reports import made_anew, rater_quality
-from evaluation.votes.export import export_folder
-from tests.annotation.makers import (
-    claimed,
-    material,
-    opened,
-    planned,
-    rate,
-    rate_next,
-    raters_of,
-    researcher,
-)
 from tests.evaluation.studies.hand_made import FIVE_STARS, PAIR, votes
 from tests.evaluation.studies.rater_quality.rater_votes import (
+    ALWAYS_YES,
     flags,
     in_order,
     make_gold,
     numbered,
     row_about,
+    study_of,
 )
-from tests.makers import forget, import_path, rated, scheme_of, statements
+from tests.makers import rated, scheme_of, statements
 
 pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
 
 # 24 responses with the answers of w1, w2 and w3.
 WITH_TIES = ["yyy"] * 10 + ["nnn"] * 10 + ["ynn", "yyn"] * 2
-
-
-def study_of(folder, patterns, **more):
-    """Import a study with one question; a pattern has the answers of w1, w2, … to a response."""
-    return rated(folder, votes(**numbered(patterns)), **more)
 
 
 # --- agreement with the others --------------------------------------------------------------
@@ -272,163 +253,6 @@ def test_an_excluded_rater_is_compared_and_no_other_is_compared_with_them(tmp_pa
     assert rater_quality(study).reference == {"w1", "w2"}
 
 
-# --- who stands out -------------------------------------------------------------------------
-
-
-ALWAYS_YES = ["yyyyy"] * 20 + ["nnnny"] * 20  # the answers of w5 are all yes
-
-
-def test_who_always_says_yes_stands_out_among_good_raters_and_the_page_says_why(tmp_path):
-    study = study_of(tmp_path, ALWAYS_YES)
-
-    reasons = rater_quality(study).reasons
-
-    # Yes is expected on all of the first 20, and on 1 in 5 of the others: 24 of 40. Agreement is
-    # expected on the first 20 and on 4 in 5 of the others: 36 of 40. The probability of 20 times
-    # 1 in 5 is 1e-14.
-    assert set(reasons) == {"w5"}
-    assert {reason.short: reason.sentence for reason in reasons["w5"]} == {
-        "says yes more often (q)": (
-            "Q: the answer is yes in 100 % of 40 responses; the other raters’ answers to the same "
-            "responses make one expect 60 % (p <.001 after correction)."
-        ),
-        "agrees less with the others (q)": (
-            "Q: of the answers to 40 responses, 50 % agree with the majority of the others, where "
-            "there is one; 90 % would be expected (p <.001 after correction)."
-        ),
-    }
-    row = row_about(study, "w5")
-    assert row["stands_out"] == "; ".join(reason.short for reason in reasons["w5"])
-    assert row["reasons"] == " ".join(reason.sentence for reason in reasons["w5"])
-    assert row_about(study, "w1")["stands_out"] == ""
-
-
-def test_the_reason_with_the_smallest_probability_comes_first(tmp_path):
-    # p of agreement is .2^20. That of the share of yes is twice as much, because it is two-sided.
-    [reasons] = rater_quality(study_of(tmp_path, ALWAYS_YES)).reasons.values()
-
-    assert [reason.short for reason in reasons] == [
-        "agrees less with the others (q)",
-        "says yes more often (q)",
-    ]
-
-
-def test_nobody_is_compared_with_a_rater_who_stands_out(tmp_path):
-    study = study_of(tmp_path, ALWAYS_YES)
-
-    # With w5 the others of w1 would have said yes on 20 and one in four times on 20: 25 of 40.
-    assert rater_quality(study).reference == {"w1", "w2", "w3", "w4"}
-    assert row_about(study, "w1")["q_others_mean"] == 20 / 40
-
-
-# w1 and w2 always give the same answers; w3 and w4 differ from each other on half of the responses.
-# All say yes to half of the responses.
-COPIED = (["yynn", "nnyy"] * 2 + ["yyyn", "yyny", "nnny", "nnyn"]) * 5
-
-
-def test_who_copies_stands_out_with_the_code_of_the_partner(tmp_path):
-    study = study_of(tmp_path, COPIED)
-
-    found = rater_quality(study).reasons
-
-    assert {code: [each.short for each in reasons] for code, reasons in found.items()} == {
-        "w1": ["same answers as w2"],
-        "w2": ["same answers as w1"],
-    }
-    # Two of the forms y y n n are equal with 1/3, two of y y y n with 1/2: (20/3 + 20/2) / 40.
-    assert found["w1"][0].sentence == (
-        "All answers are the same as those of w2 in 100 % of 40 responses that both judged; 42 % "
-        "would be expected (p <.001 after correction)."
-    )
-
-
-def test_of_two_with_the_same_answers_the_later_one_is_marked(tmp_path):
-    keys = list(numbered(COPIED))
-    by_rater = {f"w{n + 1}": [pattern[n] for pattern in COPIED] for n in range(4)}
-    early = in_order("w1", dict(zip(keys, by_rater["w1"], strict=True)))
-    late = [
-        row | {"at": row["at"].replace("2026-03-02", "2026-03-03")}
-        for row in in_order("w2", dict(zip(keys, by_rater["w2"], strict=True)))
-    ]
-    answers = votes(**{key: "--" + COPIED[place][2:] for place, key in enumerate(keys)})
-
-    found = rater_quality(rated(tmp_path, answers, more_votes=[*early, *late])).reasons
-
-    assert {code: [each.short for each in reasons] for code, reasons in found.items()} == {
-        "w2": ["same answers as w1"]
-    }
-
-
-def test_good_raters_do_not_stand_out(tmp_path):
-    # Each of four raters differs from the others on 4 of 40.
-    patterns = ["nyyy", "ynnn", "ynyy", "nynn", "yyny", "nnyn", "yyyn", "nnny"] * 2
-    found = rater_quality(study_of(tmp_path, patterns + ["yyyy", "nnnn"] * 12))
-
-    assert found.reasons == {}
-    assert found.reference == {"w1", "w2", "w3", "w4"}
-
-
-def test_equal_answers_in_a_row_stand_out_where_units_come_in_random_order(tmp_path):
-    keys = list(numbered(["y"] * 40))
-    answers = {key: "y" if n < 20 else "n" for n, key in enumerate(keys)}
-    others = {key: {"q": ["", "yes" if answers[key] == "y" else "no"]} for key in keys}
-    rows = in_order("w1", answers)
-
-    any_order = rated(tmp_path / "a", others, name="any", more_votes=rows)
-    random = rated(
-        tmp_path / "b", others, name="random", more_votes=rows, study={"mixing": "raters"}
-    )
-
-    assert rater_quality(any_order).reasons == {}
-    [reason] = rater_quality(random).reasons["w1"]
-    # 20 yes and 20 no in random order have 1 + 2 · 20 · 20 / 40 runs on average.
-    assert reason.sentence == (
-        "Equal answers follow each other: there are 2 runs in 40 responses; 21 would be expected "
-        "of the same answers in random order (p <.001 after correction)."
-    )
-    assert row_about(random, "w1")["longest_run"] == 20
-
-
-def test_who_agrees_less_and_less_stands_out(tmp_path):
-    # w1 agrees with four others on the first 20 responses, and differs on the last 20.
-    keys = list(numbered(["y"] * 40))
-    truth = {key: "yn"[n % 2] for n, key in enumerate(keys)}
-    rows = in_order(
-        "w1", {key: truth[key] if n < 20 else "ny"[n % 2] for n, key in enumerate(keys)}
-    )
-
-    found = rater_quality(
-        rated(tmp_path, votes(**{key: "-" + truth[key] * 4 for key in keys}), more_votes=rows)
-    )
-
-    assert set(found.reasons) == {"w1"}
-    assert (
-        "Agreement with the majority of the others falls from 100 % in the first half of 40 "
-        "responses to 0 % in the second (p <.001 after correction)."
-    ) in [reason.sentence for reason in found.reasons["w1"]]
-
-
-def test_a_study_without_votes_has_a_row_for_each_rater_without_figures(tmp_path):
-    study = opened(material(tmp_path, n_examples=1), scheme="SSA", raters=2)
-
-    rows = rater_quality(study).report.records
-
-    assert [(row["n"], row["agreement"], row["stands_out"]) for row in rows] == [
-        (0, None, TOO_FEW),
-        (0, None, TOO_FEW),
-    ]
-
-
-def test_if_all_raters_are_excluded_nobody_is_compared(tmp_path):
-    excluded = [{"rater": rater, "excluded": "yes"} for rater in ("w1", "w2")]
-
-    study = study_of(tmp_path, ["yy", "yn"] * 10, raters=excluded)
-
-    assert rater_quality(study).reference == set()
-    row = row_about(study, "w1")
-    assert (row["n"], row["n_compared"], row["agreement"], row["stands_out"]) == (20, 0, None, "")
-
-
 # --- the signature --------------------------------------------------------------------------
 
 
@@ -450,149 +274,7 @@ def test_the_signature_follows_an_answer_a_time_and_the_order(tmp_path):
     assert len(set(signatures)) == 4
 
 
-# --- a study that is rated here -------------------------------------------------------------
-
-
-@pytest.fixture
-def rated_here(tmp_path):
-    """Two arms, eight raters: one flags a response, one skips a unit, one is excluded.
-
-    There is a gold item, which is not sensible. Two raters say so, of it and of all others.
-    """
-    study = planned(
-        material(tmp_path / "data", n_examples=24),
-        scheme={**built_in_schemes()["SSA"], "evidence": "needed"},
-        arms=["separate", "merged"],
-        raters=8,
-        raters_per_unit=3,
-        seed=3,
-    )
-    set_gold(study, {"e1-cool": {"sensible": 0}}, researcher(), n_qualifying=1)
-    open_study(study, researcher())
-    first, second, third, *_ = raters = raters_of(study)
-    for rater in (first, second):  # the gold item comes first
-        rate_next(rater)
-    unit = claimed(first).unit
-    flag_responses(unit, first, [unit.targets.all()[0].pk], "cut off")
-    skip_unit(claimed(second).unit, second, "other")
-    busy = list(enumerate(raters))
-    while busy:
-        busy = [
-            (place, rater)
-            for place, rater in busy
-            if rate_next(rater, {"sensible": 0} if place % 3 == 2 else None)
-        ]
-    Vote.objects.update(seconds=12.5)
-    set_excluded(third, True, "Clicks without reading.", researcher())
-    return study
-
-
-def test_a_study_rated_here_gives_the_same_rows_after_export_and_import(rated_here, tmp_path):
-    before = made_anew(rated_here)
-
-    export_folder(rated_here.dataset, rated_here, tmp_path / "out")
-    forget(rated_here.dataset)
-    again = import_path(tmp_path / "out", "again").study
-
-    assert again is not None
-    after = made_anew(again)
-    assert after.report.rows == before.report.rows
-    assert (after.reasons, after.reference) == (before.reasons, before.reference)
-    assert after.report.left_out == before.report.left_out
-    assert after.report.left_out["gold_items"] == 1
-    assert after.report.signature == before.report.signature
-    assert all(row["first_half"] is not None for row in before.report.records)
-    assert all(row["reading_seconds"] > 0 for row in before.report.records)
-
-
-def test_the_rows_have_what_is_known_of_the_raters_beside_their_votes(rated_here):
-    rows = [row_about(rated_here, rater.code) for rater in raters_of(rated_here)]
-
-    assert [row["n_flags"] for row in rows] == [1, *[0] * 7]
-    assert [row["n_skips"] for row in rows] == [0, 1, *[0] * 6]
-    assert {row["n_surplus"] for row in rows} == {0}
-    assert [row["is_excluded"] for row in rows] == [False, False, True, *[False] * 5]
-    assert [row["gold_score"] for row in rows] == [0, 0, 1, 0, 0, 1, 0, 0]
-    assert {row["qualified"] for row in rows} == {"yes"}  # there is no threshold
-
-
-def test_it_takes_at_most_15_statements_for_a_study_that_is_rated_here(rated_here):
-    assert len(statements(lambda: made_anew(rated_here))) <= 15
-
-
 # --- the cache ------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def three_raters(tmp_path):
-    """Three raters who said yes to all of 22 responses; the first has one still to judge."""
-    study = opened(material(tmp_path, n_examples=22, setups=["a"]), scheme="SSA", raters=3)
-    for rater, n in zip(raters_of(study), (21, 22, 22), strict=True):
-        for _ in range(n):
-            rate_next(rater)
-    return study
-
-
-def figures(study, name):
-    """Return a figure of each rater, in the order of `raters_of`."""
-    return [row_about(study, rater.code)[name] for rater in raters_of(study)]
-
-
-def say_no(rater, n, like):
-    """Change a rater's answers to no, on n responses that another rater has judged too."""
-    judged = like.assignments.filter(submitted_at__isnull=False).order_by("pk")
-    for unit in judged.values_list("unit", flat=True)[:n]:
-        rate(rater, rater.assignments.get(unit=unit), {"sensible": 0})
-
-
-def test_the_report_follows_a_new_unit(three_raters):
-    assert figures(three_raters, "n") == [21, 22, 22]
-
-    rate_next(raters_of(three_raters)[0])
-
-    assert figures(three_raters, "n") == [22, 22, 22]
-
-
-def test_the_report_follows_a_changed_vote(three_raters):
-    assert figures(three_raters, "sensible_mean") == [1, 1, 1]
-
-    first, *_ = raters_of(three_raters)
-    say_no(first, 1, like=first)
-
-    # The two others said yes. Beside each of those there is a yes and a no, which is a tie.
-    assert figures(three_raters, "sensible_mean") == [pytest.approx(20 / 21), 1, 1]
-    assert figures(three_raters, "sensible_agreement") == [pytest.approx(20 / 21), 1, 1]
-
-
-def test_the_report_follows_a_gold_score(three_raters):
-    assert figures(three_raters, "gold_score") == [None, None, None]
-
-    three_raters.raters.filter(pk=raters_of(three_raters)[2].pk).update(gold_score=0.25)
-
-    assert figures(three_raters, "gold_score") == [None, None, 0.25]
-
-
-def test_the_report_follows_an_exclusion(three_raters):
-    first, second, third = raters_of(three_raters)
-    say_no(third, 2, like=first)
-    # A no beside a yes makes the others' mean one half: twice of 22.
-    assert figures(three_raters, "sensible_others_mean")[1] == pytest.approx(1 - 2 * 0.5 / 22)
-
-    set_excluded(third, True, "Clicks.", researcher())
-
-    # The only other of the second is now the first, who said yes to all.
-    assert figures(three_raters, "sensible_others_mean")[1] == 1
-    assert figures(three_raters, "is_excluded") == [False, False, True]
-    assert rater_quality(three_raters).reference == {first.code, second.code}
-
-
-def test_the_report_follows_a_skip(three_raters):
-    assert figures(three_raters, "n_skips") == [0, 0, 0]
-    first, *_ = raters_of(three_raters)
-
-    skip_unit(claimed(first).unit, first, "other")
-
-    assert figures(three_raters, "n_skips") == [1, 0, 0]
 
 
 def test_the_report_is_not_made_again_while_nothing_changes(tmp_path, monkeypatch):
