@@ -1,7 +1,9 @@
 """The pages of a rater's work: take a unit, answer, keep a draft, submit, skip, flag, ask."""
 
+from urllib.parse import urlsplit
+
 from django.contrib import messages
-from django.http import Http404, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -9,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.access import Role, allowed
-from accounts.http import SignedInRequest
+from accounts.http import SignedInRequest, is_from_htmx
 from annotation.forms.enquiries import EnquiryForm
 from annotation.forms.rating import FLAG_REASONS, SKIP_REASONS, FlagForm, RatingForm, SkipForm
 from annotation.guidelines import changed_lines
@@ -212,7 +214,7 @@ def _go_on(
     last: RatingForm | None = None,
     *,
     has_just_submitted: bool = False,
-) -> HttpResponseRedirect:
+) -> HttpResponse:
     """Go to the next unit. `last` adds a link back to the unit that one key has submitted."""
     study = rater.study
     assignment = claim_next_unit(rater, has_just_submitted=has_just_submitted)
@@ -220,7 +222,10 @@ def _go_on(
         if rater.read_guideline is None:
             begin_with_newest(rater)
         path = reverse("annotation:rate-unit", args=[study.slug, assignment.unit_id])
-        return redirect(f"{path}?{_pointer(last)}" if last else path)
+        address = f"{path}?{_pointer(last)}" if last else path
+        if has_just_submitted and is_from_htmx(request):
+            return _at_once(request, study.slug, assignment.unit_id, address)
+        return redirect(address)
     if end_visit_of(rater):
         return redirect("annotation:end-of-visit", study.slug)
     if rater.taken_out_at:
@@ -230,6 +235,17 @@ def _go_on(
     else:
         messages.info(request, f"{study.name} is now {study.state}. Your answers are kept.")
     return redirect("annotation:my-studies")
+
+
+def _at_once(request: SignedInRequest, slug: str, unit_id: int, address: str) -> HttpResponse:
+    """Answer a submit with the next unit itself and its address, which saves a redirect."""
+    rater = _rater(request, slug)  # the submit may have changed it
+    unit = _given(rater, unit_id)
+    if rater.has_to_read(unit.share.guideline_version):
+        return redirect("annotation:guideline-changes", slug)
+    response = _desk(request, RatingForm(unit), asked=QueryDict(urlsplit(address).query))
+    response["HX-Push-Url"] = address
+    return response
 
 
 def _pointer(last: RatingForm) -> str:
@@ -242,11 +258,13 @@ def _desk(
     request: SignedInRequest,
     form: RatingForm,
     *,
+    asked: QueryDict | None = None,
     status: int = 200,
     action: str = "submitted",
     problem: str = "",
 ) -> HttpResponse:
-    desk = RatingDesk(form)
+    """Show a unit; `asked` is the query of its address, if that is not the request's."""
+    desk, asked = RatingDesk(form), request.GET if asked is None else asked
     context = {
         "unit": form.unit,
         "study": form.unit.study,
@@ -256,9 +274,9 @@ def _desk(
         "skip_reasons": SKIP_REASONS,
         "flag_reasons": FLAG_REASONS,
         "asked_text": request.POST.get("text", ""),
-        "last": last if (last := request.GET.get("last", "")).isdecimal() else "",
-        "said": {"1": "yes", "0": "no"}.get(request.GET.get("said", ""), "nothing, flagged"),
-        "from_answers": "from_answers" in request.GET or "from_answers" in request.POST,
+        "last": last if (last := asked.get("last", "")).isdecimal() else "",
+        "said": {"1": "yes", "0": "no"}.get(asked.get("said", ""), "nothing, flagged"),
+        "from_answers": "from_answers" in asked or "from_answers" in request.POST,
     }
     response = render(request, "annotation/rate_unit.html", context, status=status)
     if status != 200:
