@@ -1,10 +1,14 @@
 """Let raters without pauses work against gunicorn: pairs a second, waits, and broken promises.
 
-A pair is POST *next*, GET of the rating page that it leads to, and POST *submit* of a full form, as
-a browser behind a proxy sends them: one session per rater, the page's own form, address and CSRF
-token, and htmx's headers in the submit. `next_ms` is the time that a rater waits for the page (POST
-and GET); `submit_ms` is the time until the votes are confirmed. The time of all pairs ends with the
-last submit. Server, database and load are all on this machine.
+A pair is the submit of a full form and the page of the next unit, as a browser behind a proxy asks
+for them: one session per rater, the page's own form, address and CSRF token. There are two flows:
+
+- *at once*: a script submits, and the answer is the next unit, as in a browser with scripts;
+- *led*: the submit is answered with a redirect, and the browser asks for the page that it names.
+
+Both are measured in turn on the same server, so that their ratio says what a round trip costs.
+`wait_ms` is the time that a rater waits, from the submit to the next page. Server, database and
+load are all on this machine.
 
     .venv/bin/python benchmarks/raters.py --raters 10 --units 2000 --database postgresql
 """
@@ -132,21 +136,22 @@ def set_up(folder: Path, n_units: int, n_raters: int) -> tuple[str, list[str]]:
 
 
 @contextmanager
-def server(folder: Path, workers: int, threads: int) -> Iterator[tuple[int, int]]:
+def server(folder: Path, options: argparse.Namespace) -> Iterator[tuple[int, int]]:
     """Run gunicorn as in README; yield its port and process id. It writes into server.log.
 
-    Each request has a connection of its own, as behind a proxy. A connection that is kept open
-    stays with one worker: one of two workers could get all ten, which would halve the figures.
+    Each request has a connection of its own, as behind a proxy, unless connections are kept. A
+    connection that is kept open stays with one worker: one of two workers could get all ten, which
+    would halve the figures.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
-    options = f"--bind 127.0.0.1:{port} --worker-class gthread --keep-alive 0 --no-control-socket"
-    command = [sys.executable, "-m", "gunicorn", "config.wsgi", *options.split()]
+    how = f"--bind 127.0.0.1:{port} --worker-class gthread --no-control-socket"
+    how += f" --workers {options.workers} --threads {options.threads}"
+    how += f" --keep-alive {5 if options.keep_alive else 0}"
+    command = [sys.executable, "-m", "gunicorn", "config.wsgi", *how.split()]
     with (folder / "server.log").open("wb") as log:
-        process = subprocess.Popen(
-            [*command, "--workers", str(workers), "--threads", str(threads)], cwd=ROOT, stderr=log
-        )
+        process = subprocess.Popen(command, cwd=ROOT, stderr=log)
         try:
             _wait_for(port, process)
             yield port, process.pid
@@ -182,7 +187,7 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
 
 class Page(NamedTuple):
     status: int
-    location: str  # the path that a redirect leads to
+    location: str  # the path that a redirect leads to, or that a script is told to show
     text: str
 
 
@@ -230,7 +235,7 @@ class Browser:
         for cookie in response.headers.get_all("Set-Cookie") or []:
             name, _, value = cookie.partition(";")[0].partition("=")
             self.cookies[name] = value
-        to = response.headers.get("Location") or response.headers.get("HX-Redirect") or ""
+        to = response.headers.get("Location") or response.headers.get("HX-Push-Url") or ""
         split = urlsplit(to)
         return Page(response.status, split.path + (f"?{split.query}" if split.query else ""), text)
 
@@ -252,15 +257,17 @@ def forms_of(page: str) -> list[Form]:
     return forms
 
 
+FLOWS = ("at once", "led")
+
+
 class Pair(NamedTuple):
     """One rated unit, with its moments in seconds of the performance counter."""
 
+    flow: str
     rater: int
     unit: int
-    asked: float
-    shown: float
-    filled_in: float  # no rater waits from `shown` to here: the load itself reads the page
-    submitted: float
+    sent: float
+    shown: float  # when the next page was there
 
 
 class Load:
@@ -269,63 +276,65 @@ class Load:
     def __init__(self, port: int, slug: str, sessions: Sequence[str]) -> None:
         self.slug = slug
         self.browsers = [Browser(port, session) for session in sessions]
-        self.starts: list[Form] = []  # for each rater, the form that asks for the next unit
+        self.units: list[Page] = []  # for each rater, the unit that the browser shows
         self.pairs: list[Pair] = []
         self.errors: list[str] = []
-        self.began = 0.0
+        self.seconds = dict.fromkeys(FLOWS, 0.0)
+        self.until = 0.0
 
     def warm_up(self) -> None:
-        """Open each rater's list of studies, as raters do before they begin."""
+        """Let each rater open the list of studies, and take a unit."""
         for browser in self.browsers:
             page = browser.get("/studies/mine/")
             [start] = [form for form in forms_of(page.text) if form.action.endswith("/next/")]
-            self.starts.append(start)
+            self.units.append(_led_on(browser, browser.post(start.action, start.fields)))
 
-    def run(self, seconds: float) -> None:
+    def run(self, flow: str, seconds: float) -> None:
         """Let all raters work until the time is over or nothing is left."""
         threads = [
-            threading.Thread(target=self._rate, args=(number, seconds))
-            for number in range(1, len(self.browsers) + 1)
+            threading.Thread(target=self._rate, args=(flow, place))
+            for place in range(len(self.browsers))
         ]
-        self.began = time.perf_counter()
+        began = time.perf_counter()
+        self.until = began + seconds
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
+        ends = [pair.shown for pair in self.pairs if pair.sent >= began]
+        self.seconds[flow] += max(ends, default=began) - began
 
-    def _rate(self, number: int, seconds: float) -> None:
-        browser, start = self.browsers[number - 1], self.starts[number - 1]
-        while time.perf_counter() < self.began + seconds:
+    def _rate(self, flow: str, place: int) -> None:
+        browser = self.browsers[place]
+        while time.perf_counter() < self.until and "/units/" in self.units[place].location:
             try:
-                pair = self._pair(number, browser, start)
+                self._pair(flow, place, browser)
             except Exception as error:  # a person would try again as well
-                self.errors.append(f"rater {number}: {error!r}")
+                self.errors.append(f"rater {place + 1}: {error!r}")
                 browser.connection.close()
-                continue
-            if pair is None:
-                return
-            self.pairs.append(pair)
 
-    def _pair(self, number: int, browser: Browser, start: Form) -> Pair | None:
-        asked = time.perf_counter()
-        given = browser.post(start.action, start.fields)
-        if given.status == 302 and given.location == "/studies/mine/":
-            return None  # no unit is left
-        if given.status != 302 or "/units/" not in given.location:
-            raise ValueError(f"next answered {given.status} {given.location}")
-        page = browser.get(given.location)
-        shown = time.perf_counter()
-        path = given.location.partition("?")[0]
+    def _pair(self, flow: str, place: int, browser: Browser) -> None:
+        page = self.units[place]
+        path = page.location.partition("?")[0]
         [form] = [form for form in forms_of(page.text) if form.action == path]
         answers = {name: str(ANSWERS.get(name.rpartition("-")[0], 1)) for name in form.radios}
         fields = form.fields | answers | {"seconds": "21.5"}
-        filled_in = time.perf_counter()
-        taken = browser.post(form.action, fields, is_htmx=True)
-        submitted = time.perf_counter()
-        if taken.status != 302 or "sign-in" in taken.location:
+        sent = time.perf_counter()  # no rater waits before: the load itself reads the page
+        taken = browser.post(form.action, fields, is_htmx=flow == "at once")
+        if taken.status not in (200, 302) or "sign-in" in taken.location:
             raise ValueError(f"submit answered {taken.status} {taken.location}")
+        self.units[place] = _led_on(browser, taken)
+        shown = time.perf_counter()
         unit = int(path.rstrip("/").rpartition("/")[2])
-        return Pair(number, unit, asked, shown, filled_in, submitted)
+        self.pairs.append(Pair(flow, place + 1, unit, sent, shown))
+
+
+def _led_on(browser: Browser, answer: Page) -> Page:
+    """Return the page that an answer leads to, or that it is."""
+    if answer.status == 302:
+        return browser.get(answer.location)._replace(location=answer.location)
+    browser.at = answer.location
+    return answer
 
 
 # --- figures --------------------------------------------------------------------------------
@@ -370,36 +379,46 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     slug, sessions = set_up(folder, options.units, options.raters)
     connections.close_all()
     sys.stderr.write(f"set up in {time.perf_counter() - began:.1f} s\n")
-    with server(folder, options.workers, options.threads) as (port, pid):
+    with server(folder, options) as (port, pid):
         load = Load(port, slug, sessions)
         load.warm_up()
-        server_cpu, load_cpu = worker_seconds(pid), time.process_time()
-        load.run(options.seconds)
-        server_cpu = worker_seconds(pid) - server_cpu
-        load_cpu = time.process_time() - load_cpu
+        cpu = dict.fromkeys(FLOWS, 0.0)
+        for flow in options.flows * 2:
+            before = worker_seconds(pid)
+            load.run(flow, options.seconds / 2)
+            cpu[flow] += worker_seconds(pid) - before
     log = (folder / "server.log").read_text(encoding="utf-8")
     for line in load.errors[:10]:
         sys.stderr.write(line + "\n")
     if "Traceback" in log or load.errors:
         sys.stderr.write(log[-5000:])
-    pairs = load.pairs
-    took = max((pair.submitted for pair in pairs), default=load.began) - load.began
-    waits = [pair.shown - pair.asked for pair in pairs]
-    submits = [pair.submitted - pair.filled_in for pair in pairs]
+    of_flows = {flow: of_flow(load, flow, cpu[flow]) for flow in options.flows}
+    figures = dict(of_flows[options.flows[0]])
+    if len(options.flows) > 1:
+        for name, value in of_flows["led"].items():
+            figures[f"led_{name}"] = value
+        pace = "pairs_per_second"
+        figures["at_once_over_led"] = round(figures[pace] / (figures[f"led_{pace}"] or 1), 2)
     return {
-        "pairs_per_second": round(len(pairs) / took, 1) if took else 0.0,
-        "p50_next_ms": percentile(waits, 50),
-        "p95_next_ms": percentile(waits, 95),
-        "p50_submit_ms": percentile(submits, 50),
-        "p95_submit_ms": percentile(submits, 95),
-        **integrity(pairs),
+        **figures,
+        **integrity(load.pairs),
         "errors": len(load.errors) + log.count("Traceback"),
         "locked": log.count("database is locked"),
+    }
+
+
+def of_flow(load: Load, flow: str, server_cpu: float) -> dict[str, Any]:
+    """Return the figures of one flow, with the processor time that the server took."""
+    pairs = [pair for pair in load.pairs if pair.flow == flow]
+    waits = [pair.shown - pair.sent for pair in pairs]
+    took = load.seconds[flow]
+    return {
+        "pairs_per_second": round(len(pairs) / took, 1) if took else 0.0,
+        "p50_wait_ms": percentile(waits, 50),
+        "p95_wait_ms": percentile(waits, 95),
         "pairs": len(pairs),
-        "seconds": round(took, 2),
         # Processor time per pair stays comparable when the machine has other work.
         "server_cpu_ms": round(1000 * server_cpu / max(1, len(pairs)), 1),
-        "load_cpu_ms": round(1000 * load_cpu / max(1, len(pairs)), 1),
     }
 
 
@@ -410,11 +429,14 @@ def main() -> None:
     parser.add_argument("--raters", type=int, default=10)
     parser.add_argument("--units", type=int, default=2000)
     parser.add_argument("--database", choices=["postgresql", "sqlite"], default="postgresql")
-    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--seconds", type=float, default=20.0, help="of each flow")
+    parser.add_argument("--flow", choices=FLOWS, help="only this one")
+    parser.add_argument("--keep-alive", action="store_true", help="keep connections open")
     parser.add_argument("--workers", type=int, default=2, help="processes of gunicorn")
     parser.add_argument("--threads", type=int, default=2, help="threads of each")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     options = parser.parse_args()
+    options.flows = [options.flow] if options.flow else list(FLOWS)
     with tempfile.TemporaryDirectory(prefix="attest-raters-") as temporary:
         folder = Path(temporary)
         with database_url(options.database, folder) as url:
@@ -433,7 +455,7 @@ def main() -> None:
     write = sys.stdout.write
     write(f"{options.raters} raters, {options.units:,} units, {options.database}\n")
     for name, value in figures.items():
-        write(f"{name:<18}{value:>12,}\n")
+        write(f"{name:<22}{value:>12,}\n")
     if options.json:
         setting = {"raters": options.raters, "units": options.units, "database": options.database}
         write(json.dumps(figures | setting) + "\n")

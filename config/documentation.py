@@ -77,8 +77,8 @@ def document_of(name: str) -> Document:
     Raises:
         LookupError: docs/ has none.
     """
-    file = {_name_of(file): file for file in DOCS.rglob("*.md")}.get(name)
-    if file is None:
+    file = DOCS / f"{name}.md"
+    if ".." in Path(name).parts or not file.is_relative_to(DOCS) or not file.is_file():
         raise LookupError(f"docs/ has no document {name!r}.")
     return _read(file, file.stat().st_mtime_ns)
 

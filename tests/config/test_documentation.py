@@ -217,3 +217,11 @@ def test_pages_take_the_queries_of_a_sign_in_alone(client_for, rosa, django_asse
     for path in ("/docs/", "/docs/metrics/", "/docs/?q=ceiling"):
         with django_assert_num_queries(3):  # session, user, groups
             browser.get(path)
+
+
+@pytest.mark.parametrize(
+    "name", ["gone", "", ".", "../README", "../docs/../README", "/etc/hostname"]
+)
+def test_what_is_not_in_the_folder_is_no_document(name):
+    with pytest.raises(LookupError, match="docs/ has no document"):
+        document_of(name)
