@@ -81,7 +81,7 @@ def cached(
 
 def votes_version(study: Study) -> list[Any]:
     """Return values that change whenever a study's votes, or which of them count, may change."""
-    arms = list(study.arms.order_by("pk").values_list("pk", "kind", "n_units"))
+    arms = sorted((arm.pk, arm.kind, arm.n_units) for arm in study.arms.all())
     ids = [arm[0] for arm in arms]
     return [
         [getattr(study, name) for name in OF_STUDY],

@@ -25,7 +25,7 @@ MOST_QUESTIONS = 3  # main questions with a column of their own in the table of 
 @allowed(Role.RESEARCHER)
 def all_raters(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the figures of all raters of a study, those who stand out first."""
-    study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    study = _study(slug)
     found = rater_quality(study)
     questions = load_scheme(study.scheme).main_questions[:MOST_QUESTIONS]
     asked = request.GET.get("sort", "")
@@ -63,7 +63,7 @@ def all_raters(request: SignedInRequest, slug: str) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def one_rater(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
     """Show the figures of one rater, their course, and the answers that differ from the others."""
-    study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    study = _study(slug)
     rater = get_object_or_404(Rater, study=study, pk=rater_id)
     found = rater_quality(study)
     row = next(each for each in found.report.rows if each.rater == rater.code)
@@ -78,8 +78,13 @@ def one_rater(request: SignedInRequest, slug: str, rater_id: int) -> HttpRespons
         "row": row,
         "reasons": found.reasons.get(rater.code, ()),
         "report": found.report,
-        "has_arms": study.arms.count() > 1,
+        "has_arms": len(study.arms.all()) > 1,
         "page": pages.get_page(request.GET.get("page")),
         "plots": {"charts": {"course": chart}, "themes": page_themes()} if chart else {},
     }
     return render(request, "evaluation/studies/rater_of_study.html", context)
+
+
+def _study(slug: str) -> Study:
+    of_page = Study.objects.select_related("dataset").prefetch_related("arms")
+    return get_object_or_404(of_page, slug=slug)

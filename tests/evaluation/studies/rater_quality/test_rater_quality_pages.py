@@ -10,6 +10,7 @@ from annotation.models import Rater
 from annotation.services.study_raters import set_excluded
 from evaluation.studies.figures.rater_quality import course_chart
 from evaluation.studies.rater_quality.one_rater import work_beside_others
+from tests.annotation.makers import material, opened, rate_next, raters_of
 from tests.makers import rated, statements
 from tests.shown import shown
 
@@ -183,6 +184,15 @@ def test_statements_do_not_grow_with_raters(tmp_path, researcher):
 
     assert few == many
     assert many[1] <= MOST_STATEMENTS  # when the figures are known
+
+
+def test_a_study_of_200_raters_that_is_rated_here_takes_15_statements(tmp_path, researcher):
+    study = opened(material(tmp_path, n_examples=2), scheme="SSA", raters=200)
+    for rater in raters_of(study)[:3]:
+        rate_next(rater)
+    researcher.get(of_study(study))
+
+    assert len(statements(partial(researcher.get, of_study(study)))) <= MOST_STATEMENTS
 
 
 def test_a_rater_of_another_study_is_not_found(study, tmp_path, researcher):
