@@ -246,7 +246,7 @@ def forms_of(page: str) -> list[Form]:
     for attributes, inside in re.findall(r"<form\b([^>]*)>(.*?)</form>", page, re.S):
         action = re.search(r'\baction="([^"]*)"', attributes)
         hidden = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', inside)
-        radios = re.findall(r'<input type="radio" name="([^"]*)"', inside)
+        radios = re.findall(r'<input\b[^>]*\btype="radio"[^>]*\bname="([^"]*)"', inside)
         forms.append(
             Form(
                 html.unescape(action[1]) if action else "",
