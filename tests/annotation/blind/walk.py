@@ -204,6 +204,7 @@ def _people_besides(viewer: Viewer | None) -> set[str]:
 
 def text_of(answer: HttpResponseBase) -> str:
     """Return the body of an answer with its headers."""
+    # Each answer that does not stream has `content`, which its base class does not declare.
     body = b"".join(answer) if answer.streaming else answer.content  # type: ignore[attr-defined]
     headers = " ".join(f"{name}: {value}" for name, value in answer.items())
     return f"{unquote(headers)}\n{body.decode(errors='replace')}"
