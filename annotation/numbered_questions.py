@@ -21,7 +21,7 @@ class AskedQuestion:
     stage: str  # the name of a stage that begins here, else ""
     gate: str
     after: str
-    examples: list[tuple[str, WorkedExample]]
+    examples: tuple[tuple[str, WorkedExample], ...]
     help_key: str  # the key under which a browser remembers whether the help is open
 
     @property
@@ -60,7 +60,9 @@ def asked_questions(scheme: Scheme) -> list[AskedQuestion]:
                 stage=question.stage if question.stage != stage else "",
                 gate=numbers.get(question.key, ""),
                 after=" ".join(numbers[key] for key in closing if key in gates),
-                examples=[(example.answer.capitalize(), example) for example in question.examples],
+                examples=tuple(
+                    (example.answer.capitalize(), example) for example in question.examples
+                ),
                 help_key=f"{scheme.key}:{question.key}",
             )
         )

@@ -32,6 +32,11 @@ FLAG_REASONS = (
 )
 
 
+def field_name(question: str, position: int) -> str:
+    """Return the name of the field for a question about the response in a position."""
+    return f"{question}-{position}"
+
+
 class VoteForm(forms.Form):
     """A scheme's questions about a response or citation. Closed gates imply some answers."""
 
@@ -58,8 +63,8 @@ class VoteForm(forms.Form):
                 required=False,
             )
 
-    def add_prefix(self, field_name: str) -> str:
-        return f"{field_name}-{self.shown.position}"
+    def add_prefix(self, key: str) -> str:
+        return field_name(key, self.shown.position)
 
     def clean(self) -> None:
         """Report missing answers, unless the response is flagged, and impossible combinations."""

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from django.utils.safestring import SafeString, mark_safe
+
 from annotation.forms.rating import NO_ANSWER, RatingForm, VoteForm
 from annotation.models import Arm, Study
 from annotation.numbered_questions import (
@@ -12,8 +14,15 @@ from annotation.numbered_questions import (
     gates_of,
     impossible_in_words,
 )
+from annotation.pages.drawn_questions import (
+    HEAD_OF_ROW,
+    IN_MATRIX,
+    IN_PANEL,
+    draw_question,
+    kept_question,
+)
 from annotation.rated_units import ShownResponse
-from annotation.schemes import YES_NO, Question
+from annotation.schemes import YES_NO
 from generation.models import Entity
 from generation.text_html import markdown_words
 
@@ -21,23 +30,6 @@ Layout = Literal["questions", "in_turn", "matrix", "judge"]
 
 FEW_QUESTIONS = 2  # the help of questions is open at first if there are not more
 EXCERPT = 40  # characters of a response that are shown beside its answers on a phone
-
-
-class AnswerOption(NamedTuple):
-    """One answer that can be chosen."""
-
-    value: int
-    label: str
-    is_chosen: bool
-
-
-class QuestionCell(NamedTuple):
-    """One question about one response, with the answers to choose from."""
-
-    name: str  # the name of the form's field
-    options: list[AnswerOption]
-    error: str
-    is_first_error: bool  # whether the page puts the focus here
 
 
 class Contradiction(NamedTuple):
@@ -85,16 +77,13 @@ class TargetForm:
     def said_no(self) -> bool:
         return self.form.given.get(self.form.scheme.keys[0]) == 0
 
-    def cell(self, question: Question, *, is_first_error: bool) -> QuestionCell:
-        scale, answer = question.scale, self.form.given.get(question.key)
-        if scale == YES_NO:  # yes comes first, as in speech
-            options = [AnswerOption(1, "Yes", answer == 1), AnswerOption(0, "No", answer == 0)]
-        else:
-            answers = zip(scale.values, scale.labels, strict=True)
-            options = [AnswerOption(value, label, answer == value) for value, label in answers]
-        errors = self.form.errors.get(question.key) if self.form.is_bound else None
-        error = str(errors[0]) if errors else ""
-        return QuestionCell(self.form.add_prefix(question.key), options, error, is_first_error)
+    def error(self, asked: AskedQuestion) -> str:
+        """Return what is wrong with the answer to a question; "" if nothing is, or not sent yet."""
+        errors = self.form.errors.get(asked.question.key) if self.form.is_bound else None
+        return str(errors[0]) if errors else ""
+
+
+Cell = tuple[TargetForm, SafeString]
 
 
 class RatingDesk:
@@ -274,15 +263,34 @@ class RatingDesk:
         part, asked = self.first_error
         return part.form.add_prefix(asked.question.key)
 
-    def _cell(self, part: TargetForm, asked: AskedQuestion) -> QuestionCell:
-        return part.cell(asked.question, is_first_error=self.first_error == (part, asked))
-
-    def blocks(self) -> Iterator[tuple[TargetForm, list[tuple[AskedQuestion, QuestionCell]]]]:
+    def blocks(self) -> Iterator[tuple[TargetForm, SafeString]]:
         """Yield each response with its questions."""
         for part in self.responses:
-            yield part, [(asked, self._cell(part, asked)) for asked in self.asked]
+            drawn = [self._drawn(IN_PANEL, part, asked) for asked in self.asked]
+            yield part, mark_safe("".join(drawn))
 
-    def rows(self) -> Iterator[tuple[AskedQuestion, list[tuple[TargetForm, QuestionCell]]]]:
-        """Yield each question with a cell for each response, for the matrix."""
+    def rows(
+        self,
+    ) -> Iterator[tuple[AskedQuestion, SafeString, list[tuple[TargetForm, SafeString]]]]:
+        """Yield each question, with the head of its row and a cell for each response."""
         for asked in self.asked:
-            yield asked, [(part, self._cell(part, asked)) for part in self.responses]
+            cells = [(part, self._drawn(IN_MATRIX, part, asked)) for part in self.responses]
+            yield asked, kept_question(HEAD_OF_ROW, asked, 0, None), cells
+
+    def _drawn(self, template: str, part: TargetForm, asked: AskedQuestion) -> SafeString:
+        """Return a question about a response; with an error or evidence it is drawn anew."""
+        error, answer = part.error(asked), part.form.given.get(asked.question.key)
+        place = (template, asked, part.shown.position, answer)
+        is_with_evidence = asked.question.with_evidence and template == IN_PANEL
+        if not (error or is_with_evidence):
+            return kept_question(*place, has_open_help=self.has_open_help)
+        more = {
+            "has_open_help": self.has_open_help,
+            "error": error,
+            "is_first_error": self.first_error == (part, asked),
+            "desk": self,
+            "unit": self.unit,
+            "study": self.unit.study,
+            "vote": part,
+        }
+        return draw_question(*place, more)
