@@ -5,7 +5,8 @@ from typing import NamedTuple
 from annotation.known_answers import KnownAnswers, stored_known_answers
 from annotation.models import Study, Target, Unit
 from annotation.planning import PlannedUnit, plan_units
-from annotation.rated_units import RatedUnit, Share, order_of, passages_of, unit_outside_queue
+from annotation.rated_units import RatedUnit, Share, order_of, unit_outside_queue
+from annotation.unit_rows import texts_of
 from generation.models import Citation, Passage, Response
 
 
@@ -50,7 +51,7 @@ def preview_unit(study: Study, arm: str, number: int) -> UnitPreview | None:
         unit = made.order_by("example__key", "pk")[number - 1]
         places = unit.places.select_related("target__response", "target__citation")
         targets = [place.target for place in places.order_by("place")]
-        passages = passages_of(unit)
+        _, passages = texts_of(unit)
     newest = study.guidelines.order_by("-version").values_list("version", flat=True).first()
     response = targets[0].response.key
     order = order_of(study, "preview", number, len(targets))

@@ -7,9 +7,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from django.db import connection
-from django.db.models import QuerySet
-
 from annotation.graph_tables import (
     EntityTable,
     ResponsePart,
@@ -19,22 +16,17 @@ from annotation.graph_tables import (
 )
 from annotation.models import (
     Arm,
-    Assignment,
-    Draft,
     Enquiry,
-    Exposure,
-    Flag,
     Rater,
     Skip,
     Study,
     Target,
     Unit,
-    UnitPassage,
-    UnitTarget,
     Vote,
 )
 from annotation.ordering import shown_order
 from annotation.schemes import Scheme, load_scheme
+from annotation.unit_rows import GivenUnit, given_to_judge, given_unit, targets_of, texts_of
 from generation.evidence import same_graph
 from generation.models import Citation, Passage, Response, Turn
 from generation.services.citations import Vocabulary, shown_vocabulary
@@ -52,7 +44,6 @@ class Share(NamedTuple):
     guideline_version: int
     n_submitted: int
     n_share: int
-    n_enquiries: int = 0  # how many questions the rater asked researchers about one unit
 
 
 class ShownResponse(NamedTuple):
@@ -80,7 +71,6 @@ class RatedUnit(NamedTuple):
     unit: Unit
     arm: str
     state: State
-    lease_until: datetime | None
     turns: list[Turn]
     passages: list[Passage]
     responses: list[ShownResponse]
@@ -109,30 +99,6 @@ class RatedUnit(NamedTuple):
         return is_done and self.study.is_running and not self.is_taken_out
 
 
-# This is plain SQL, because every rating page needs it: Django takes longer to build three
-# subqueries than a database takes to answer them.
-PROGRESS = """
-    SELECT
-      (SELECT MAX(version) FROM annotation_guideline WHERE study_id = %(study)s),
-      (SELECT COUNT(*) FROM annotation_rater
-       WHERE study_id = %(study)s AND "group" = %(group)s AND NOT is_excluded
-         AND taken_out_at IS NULL),
-      (SELECT COUNT(*) FROM annotation_assignment
-       WHERE rater_id = %(rater)s AND submitted_at IS NOT NULL),
-      (SELECT COUNT(*) FROM annotation_enquiry
-       WHERE unit_id = %(unit)s AND rater_id = %(rater)s)
-"""
-
-
-def share_of(rater: Rater, unit_id: int) -> Share:
-    """Return a rater's progress, and how many enquiries they have about a unit."""
-    of = {"study": rater.study_id, "group": rater.group, "rater": rater.pk, "unit": unit_id}
-    with connection.cursor() as cursor:
-        cursor.execute(PROGRESS, of)
-        version, n_raters, n_submitted, n_enquiries = cursor.fetchone()
-    return Share(version or 0, n_submitted, fair_share(rater, n_raters), n_enquiries)
-
-
 def fair_share(rater: Rater, n_raters: int) -> int:
     """Return a rater's fair share: the slots of their group, divided among its `n_raters`."""
     study = rater.study
@@ -143,48 +109,39 @@ def fair_share(rater: Rater, n_raters: int) -> int:
 
 def rated_unit(rater: Rater, unit_id: int) -> RatedUnit | None:
     """Return a unit that a rater was given; None if they were not, or it does not exist."""
-    given = _given(rater, unit_id)
+    given = given_unit(rater, unit_id)
     if given is None:
         return None
-    unit, assignment = given
-    scheme = load_scheme(rater.study.scheme)
-    asked_about = ["target__response"]
-    if scheme.target == "citation":
-        asked_about.append("target__citation")
-    targets = [place.target for place in _places(unit).select_related(*asked_about)]
-    draft = Draft.objects.filter(unit=unit, rater=rater).first()
-    flags = Flag.objects.filter(arm=unit.arm_id, rater=rater)
-    reasons = dict(
-        flags.filter(response__in=[target.response_id for target in targets]).values_list(
-            "response", "reason"
-        )
-    )
-    state: State = "closed" if rater.study.state == Study.State.CLOSED else "open"
-    answers = {int(target): given for target, given in draft.answers.items()} if draft else {}
-    if assignment is None or assignment.submitted_at:
+    unit, study = given.unit, rater.study
+    scheme = load_scheme(study.scheme)
+    targets, flags = targets_of(unit, rater)
+    state: State = "closed" if study.state == Study.State.CLOSED else "open"
+    answers = given.answers
+    if given.is_submitted or not given.has_slot:
         votes = _votes(rater, unit, targets)
-        state = _state_without_slot(rater, unit, assignment, is_voted=bool(votes))
+        state = _state_without_slot(rater, given, is_voted=bool(votes))
         answers = votes or answers
-    order = order_of(rater.study, rater.code, unit.pk, len(targets))
-    graph, responses = _graph_and_responses(rater.study, scheme, targets, order, reasons)
-    share = share_of(rater, unit.pk)
+    order = order_of(study, rater.code, unit.pk, len(targets))
+    graph, responses = _graph_and_responses(study, scheme, targets, order, flags)
+    turns, passages = texts_of(unit)
+    enquiries = unit.enquiries.filter(rater=rater) if given.n_enquiries else ()
+    n_share = fair_share(rater, given.n_raters)
     return RatedUnit(
-        study=rater.study,
+        study=study,
         scheme=scheme,
         unit=unit,
-        arm=unit.arm.kind,
+        arm=given.arm,
         state=state,
-        lease_until=assignment.lease_until if assignment else None,
-        turns=_turns(unit.example_id),
-        passages=passages_of(unit),
+        turns=turns,
+        passages=passages,
         responses=responses,
         answers=answers,
-        seconds=draft.seconds if draft else 0.0,
-        share=share,
-        saved_at=draft.saved_at if draft else None,
+        seconds=given.seconds,
+        share=Share(given.guideline_version, given.n_submitted, n_share),
+        saved_at=given.saved_at,
         graph=graph,
         is_taken_out=rater.taken_out_at is not None,
-        enquiries=list(unit.enquiries.filter(rater=rater)) if share.n_enquiries else [],
+        enquiries=list(enquiries),
     )
 
 
@@ -193,25 +150,21 @@ def unit_to_judge(rater: Rater, unit_id: int) -> RatedUnit | None:
 
     It costs less, for drafts and submits, which are frequent. Return None as `rated_unit` does.
     """
-    given = _given(rater, unit_id)
+    given = given_to_judge(rater, unit_id)
     if given is None:
         return None
-    unit, _ = given
-    targets = list(_places(unit).values_list("target", flat=True))
+    order = order_of(rater.study, rater.code, given.unit.pk, len(given.targets))
     return RatedUnit(
         study=rater.study,
         scheme=load_scheme(rater.study.scheme),
-        unit=unit,
-        arm=unit.arm.kind,
+        unit=given.unit,
+        arm=given.arm,
         state="open",
-        lease_until=None,
         turns=[],
         passages=[],
         responses=[
-            ShownResponse(position, targets[place], "", None, None)
-            for position, place in enumerate(
-                order_of(rater.study, rater.code, unit.pk, len(targets)), start=1
-            )
+            ShownResponse(position, given.targets[place], "", None, None)
+            for position, place in enumerate(order, start=1)
         ],
         answers={},
         seconds=0.0,
@@ -219,30 +172,13 @@ def unit_to_judge(rater: Rater, unit_id: int) -> RatedUnit | None:
     )
 
 
-def _given(rater: Rater, unit_id: int) -> tuple[Unit, Assignment | None] | None:
-    """Return a unit that a rater has or had, with their slot if they still have it."""
-    slots = Assignment.objects.filter(unit=unit_id, rater=rater).select_related("unit__arm")
-    for assignment in slots:
-        return assignment.unit, assignment
-    met = Exposure.objects.filter(unit=unit_id, rater=rater).select_related("unit__arm")
-    for exposure in met[:1]:
-        return exposure.unit, None
-    return None
-
-
-def _places(unit: Unit) -> QuerySet[UnitTarget]:
-    return UnitTarget.objects.filter(unit=unit).order_by("place")
-
-
-def _state_without_slot(
-    rater: Rater, unit: Unit, assignment: Assignment | None, *, is_voted: bool
-) -> State:
+def _state_without_slot(rater: Rater, given: GivenUnit, *, is_voted: bool) -> State:
     """Return the state of a unit in which the rater has no open slot."""
-    if assignment:
+    if given.has_slot:
         return "submitted"
     if is_voted:
         return "surplus"
-    if Skip.objects.filter(unit=unit, rater=rater).exists():
+    if Skip.objects.filter(unit=given.unit, rater=rater).exists():
         return "skipped"
     return "closed" if rater.study.state == Study.State.CLOSED else "gone"
 
@@ -254,16 +190,6 @@ def _votes(rater: Rater, unit: Unit, targets: Sequence[Target]) -> dict[int, dic
     for target, question, answer in votes.values_list("target", "question", "answer"):
         given.setdefault(target, {})[question] = answer
     return given
-
-
-def _turns(example: int) -> list[Turn]:
-    return list(Turn.objects.filter(example=example).order_by("index"))
-
-
-def passages_of(unit: Unit) -> list[Passage]:
-    """Return the passages that a unit shows as evidence, in their order."""
-    shown = UnitPassage.objects.filter(unit=unit).select_related("passage").order_by("position")
-    return [row.passage for row in shown]
 
 
 def order_of(study: Study, rater: str, unit: int, n: int) -> Sequence[int]:
@@ -352,14 +278,14 @@ def unit_outside_queue(
     """
     scheme = load_scheme(study.scheme)
     graph, responses = _graph_and_responses(study, scheme, targets, range(len(targets)), {})
+    turns, _ = texts_of(unit)
     return RatedUnit(
         study=study,
         scheme=scheme,
         unit=unit,
         arm=arm,
         state=state,
-        lease_until=None,
-        turns=_turns(unit.example_id),
+        turns=turns,
         passages=passages,
         responses=responses,
         answers={},

@@ -1,7 +1,7 @@
 """Writes of raters about their unit: drafts, skips, flags, votes and changes of votes."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import Enum
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ from annotation.services.vote_consequences import (
     let_go_when_decided,
     units_judged_by,
 )
+from annotation.unit_rows import in_utc
 from annotation.voting import Answer
 
 
@@ -228,12 +229,7 @@ def _lock(unit: Unit, rater: Rater) -> _Slot | None:
     if found is None:
         return None
     guideline, rater.study.state, assignment, claimed_at = found
-    return _Slot(guideline, assignment, _in_utc(claimed_at))
-
-
-def _in_utc(stored: datetime | None) -> datetime | None:
-    """Return a moment from plain SQL with its time zone: SQLite's are in UTC, without a zone."""
-    return stored.replace(tzinfo=UTC) if stored and timezone.is_naive(stored) else stored
+    return _Slot(guideline, assignment, in_utc(claimed_at))
 
 
 def _votes_of(unit: Unit, rater: Rater) -> QuerySet[Vote]:

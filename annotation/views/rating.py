@@ -224,7 +224,7 @@ def _go_on(
         path = reverse("annotation:rate-unit", args=[study.slug, assignment.unit_id])
         address = f"{path}?{_pointer(last)}" if last else path
         if has_just_submitted and is_from_htmx(request):
-            return _at_once(request, study.slug, assignment.unit_id, address)
+            return _at_once(request, rater, assignment.unit_id, address)
         return redirect(address)
     if end_visit_of(rater):
         return redirect("annotation:end-of-visit", study.slug)
@@ -237,12 +237,11 @@ def _go_on(
     return redirect("annotation:my-studies")
 
 
-def _at_once(request: SignedInRequest, slug: str, unit_id: int, address: str) -> HttpResponse:
+def _at_once(request: SignedInRequest, rater: Rater, unit_id: int, address: str) -> HttpResponse:
     """Answer a submit with the next unit itself and its address, which saves a redirect."""
-    rater = _rater(request, slug)  # the submit may have changed it
     unit = _given(rater, unit_id)
     if rater.has_to_read(unit.share.guideline_version):
-        return redirect("annotation:guideline-changes", slug)
+        return redirect("annotation:guideline-changes", rater.study.slug)
     response = _desk(request, RatingForm(unit), asked=QueryDict(urlsplit(address).query))
     response["HX-Push-Url"] = address
     return response

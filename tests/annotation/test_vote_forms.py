@@ -45,7 +45,6 @@ def unit(scheme: Scheme = AIS, n: int = 1, **changes: Any) -> RatedUnit:
         unit=None,  # type: ignore[arg-type]
         arm="separate" if n == 1 else "merged",
         state="open",
-        lease_until=None,
         turns=[],
         passages=[],
         responses=[shown(position) for position in range(1, n + 1)],
