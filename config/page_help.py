@@ -6,7 +6,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString, mark_safe
 
 from config.documentation import address_of, document_of
 
@@ -49,11 +52,19 @@ def all_page_help() -> Mapping[str, PageHelp]:
         return {name: PageHelp(**entry) for name, entry in tomllib.load(file).items()}
 
 
-def page_help(request: HttpRequest) -> dict[str, Callable[[], PageHelp | None]]:
-    """Return `page_help` for all templates: the help on this page; None where there is none."""
+@cache
+def _drawn(name: str, *, is_signed_in: bool) -> SafeString:
+    said = all_page_help().get(name)
+    given = {"help": said, "is_signed_in": is_signed_in}
+    return mark_safe(render_to_string("_page_help.html", given) if said else "")
 
-    def of_this_page() -> PageHelp | None:
+
+def page_help(request: HttpRequest) -> dict[str, Callable[[], SafeString]]:
+    """Return `page_help` for all templates: the help on this page; "" where there is none."""
+
+    def of_this_page() -> SafeString:
         here = request.resolver_match
-        return all_page_help().get(here.view_name) if here else None
+        user = getattr(request, "user", AnonymousUser())
+        return _drawn(here.view_name if here else "", is_signed_in=user.is_authenticated)
 
     return {"page_help": of_this_page}

@@ -1,6 +1,7 @@
 """Tags for parts of pages. Every template has them without loading them."""
 
 from datetime import UTC, datetime
+from functools import cache
 
 from django import template
 from django.http import HttpRequest
@@ -31,6 +32,13 @@ def moment(at: datetime | None, how: str = "full") -> SafeString | str:
     in_utc = at.astimezone(UTC)
     html = '<time datetime="{}" data-moment="{}">{} UTC</time>'
     return format_html(html, in_utc.isoformat(), how, date_format(in_utc, MOMENTS[how]))
+
+
+@register.simple_tag
+@cache
+def icon(name: str) -> SafeString:
+    """Return a sign as decoration: the words beside it say the same."""
+    return mark_safe(render_to_string("_icon.html", {"name": name}).strip())
 
 
 @register.simple_block_tag(end_name="endempty")
