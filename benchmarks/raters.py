@@ -92,7 +92,7 @@ def set_up(folder: Path, n_units: int, n_raters: int) -> tuple[str, list[str]]:
     """
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.auth.models import Group
-    from django.contrib.sessions.backends.db import SessionStore
+    from django.contrib.sessions.backends.cached_db import SessionStore
     from django.core.management import call_command
 
     from accounts.access import Role

@@ -261,7 +261,13 @@ if CACHE["BACKEND"].endswith("FileBasedCache"):
 elif CACHE["BACKEND"].endswith("RedisCache"):
     CACHE["BACKEND"] = "config.cache.RedisCache"
     CACHE["OPTIONS"] = {"socket_connect_timeout": 2.0, "socket_timeout": 5.0}
-CACHES = {"default": CACHE}
+# Every page needs its session. It is read from a cache of its own, and the database has it too.
+SESSION_CACHE = CACHE | {"KEY_PREFIX": "session"}
+if CACHE["BACKEND"].endswith("FileCache"):
+    SESSION_CACHE["LOCATION"] = f"{CACHE['LOCATION']}/sessions"
+CACHES = {"default": CACHE, "sessions": SESSION_CACHE}
+SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"
+SESSION_CACHE_ALIAS = "sessions"
 
 QUEUE_DIR = DATA_DIR / "queue"
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://")

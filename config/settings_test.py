@@ -19,3 +19,4 @@ PROLIFIC_TOKEN = ""  # tests that need one name a server of their own
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 REST_FRAMEWORK = REST_FRAMEWORK | {"DEFAULT_THROTTLE_RATES": {"api": None}}  # noqa: F405 - above
+CACHES["sessions"] = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}  # noqa: F405

@@ -13,7 +13,8 @@ from django.apps import apps
 from django.conf import settings as django_settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import Group
-from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.backends.cached_db import SessionStore
+from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models.signals import post_migrate
 from django.dispatch import receiver
@@ -193,6 +194,12 @@ def client_for() -> Callable[[User], Client]:
         return client
 
     return signed_in
+
+
+def end_all_sessions() -> None:
+    """End every session, as if the time of all was over."""
+    for session in Session.objects.all():
+        SessionStore(session.session_key).delete()
 
 
 def session_of(user: User) -> str:

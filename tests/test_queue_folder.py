@@ -62,7 +62,7 @@ def test_a_folder_that_is_gone_is_made_again(channel, tmp_path):
 
 def test_a_message_that_cannot_be_sent_is_noted_and_breaks_no_page(monkeypatch, settings):
     backend = "django.core.cache.backends.locmem.LocMemCache"
-    settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": "unsent"}}
+    settings.CACHES = settings.CACHES | {"default": {"BACKEND": backend, "LOCATION": "unsent"}}
     monkeypatch.setattr(Task, "_sends_again_at", 0.0)
     tries = []
 

@@ -20,7 +20,9 @@ FILES = "config.cache.FileCache"
 def lost_cache(settings, tmp_path):
     """A cache in a folder that cannot be made: its parent is a file."""
     (tmp_path / "file").touch()
-    settings.CACHES = {"default": {"BACKEND": FILES, "LOCATION": str(tmp_path / "file" / "cache")}}
+    settings.CACHES = settings.CACHES | {
+        "default": {"BACKEND": FILES, "LOCATION": str(tmp_path / "file" / "cache")}
+    }
     return caches["default"]
 
 
@@ -35,7 +37,7 @@ def test_a_cache_that_cannot_be_used_answers_as_if_it_were_empty(lost_cache):
 
 def test_a_redis_that_is_gone_answers_as_if_it_were_empty(settings):
     there_is_nobody = "redis://127.0.0.1:1/0"
-    settings.CACHES = {
+    settings.CACHES = settings.CACHES | {
         "default": {"BACKEND": "config.cache.RedisCache", "LOCATION": there_is_nobody}
     }
     cache = caches["default"]

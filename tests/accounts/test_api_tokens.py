@@ -268,7 +268,9 @@ def test_the_use_of_a_token_is_written_down_once_a_minute(rosa, client):
 
 
 def test_each_token_has_so_many_requests_a_minute(rosa, client, client_for, monkeypatch, settings):
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    settings.CACHES = settings.CACHES | {
+        "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    }
     monkeypatch.setattr(PerToken, "rate", "2/minute", raising=False)
     one, other = (bearer(create_api_token(rosa, name)) for name in ("one", "other"))
 

@@ -26,7 +26,7 @@ def test_the_trail_comes_in_pages_with_a_fixed_number_of_queries(
         record(adam, "dataset.imported", f"dataset-{n}")
     client = client_for(adam)
 
-    with django_assert_num_queries(5):  # session, user, its roles; count, entries with actors
+    with django_assert_num_queries(4):  # user, its roles; count, entries with actors
         page = client.get(URL).text
 
     assert "1 to 50 of 60 entries" in page

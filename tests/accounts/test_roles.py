@@ -32,12 +32,10 @@ def test_roles_cost_one_query_however_often_they_are_asked(rosa, django_assert_n
         assert roles_of(rosa) == roles_of(rosa) == {Role.RESEARCHER}
 
 
-def test_a_page_costs_three_queries_for_session_user_and_roles(
-    rachel, client_for, django_assert_num_queries
-):
+def test_a_page_costs_two_queries_for_user_and_roles(rachel, client_for, django_assert_num_queries):
     client = client_for(rachel)
 
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(2):
         page = client.get(reverse("accounts:change-password"))
 
     assert "My studies" in page.text  # the roles were looked up

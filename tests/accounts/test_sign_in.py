@@ -1,4 +1,5 @@
 import pytest
+from django.core.cache import caches
 from django.urls import reverse
 
 from accounts.services import deactivate, reactivate
@@ -102,6 +103,31 @@ def test_sign_out_is_a_post_and_ends_the_session(rachel, client_for):
     assert client.get("/accounts/sign-out/").status_code == 405
     assert client.post("/accounts/sign-out/").url == SIGN_IN
     assert client.get(reverse("accounts:change-password")).status_code == 302
+
+
+def test_the_key_of_a_session_that_was_signed_out_opens_nothing(rachel, client_for):
+    client = client_for(rachel)
+    page = reverse("accounts:change-password")
+    assert client.get(page).status_code == 200  # the session is in the cache now
+    key = client.cookies["sessionid"].value
+    client.post("/accounts/sign-out/")
+
+    client.cookies["sessionid"] = key
+
+    assert client.get(page).url.startswith(SIGN_IN)
+
+
+@pytest.mark.parametrize("lost", ["emptied", "unreachable"])
+def test_a_session_outlives_its_cache(rachel, client_for, settings, tmp_path, lost):
+    client = client_for(rachel)
+    if lost == "emptied":
+        caches["sessions"].clear()
+    else:
+        (tmp_path / "file").touch()
+        nowhere = {"BACKEND": "config.cache.FileCache", "LOCATION": f"{tmp_path}/file/cache"}
+        settings.CACHES = settings.CACHES | {"sessions": nowhere}
+
+    assert client.get(reverse("accounts:change-password")).status_code == 200
 
 
 def test_who_signs_out_twice_comes_back_to_the_page_they_were_on(client):

@@ -74,7 +74,7 @@ def test_users_are_listed_in_pages_with_a_fixed_number_of_queries(
     for n in range(30):
         create_user(f"rater-{n:02}", [Role.RATER], adam)
 
-    with django_assert_num_queries(6):  # session, user, its roles; count, users, their roles
+    with django_assert_num_queries(5):  # user, its roles; count, users, their roles
         first = shown(admin.get(USERS))
 
     assert "1 to 25 of 31" in first.text

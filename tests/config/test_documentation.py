@@ -215,7 +215,7 @@ def test_pages_take_the_queries_of_a_sign_in_alone(client_for, rosa, django_asse
     browser = client_for(rosa)
 
     for path in ("/docs/", "/docs/metrics/", "/docs/?q=ceiling"):
-        with django_assert_num_queries(3):  # session, user, groups
+        with django_assert_num_queries(2):  # user, groups
             browser.get(path)
 
 

@@ -21,7 +21,7 @@ from tests.wikidata_shape import ntriples
 def own_cache_and_folder(settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path / "uploads"
     backend = "django.core.cache.backends.locmem.LocMemCache"
-    settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": str(tmp_path)}}
+    settings.CACHES = settings.CACHES | {"default": {"BACKEND": backend, "LOCATION": str(tmp_path)}}
 
 
 @pytest.fixture

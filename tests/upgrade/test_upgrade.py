@@ -58,7 +58,7 @@ def judge() -> Iterator[StandIn]:
 @pytest.fixture
 def data(tmp_path: Path, judge: StandIn, settings: Any) -> Iterator[Path]:
     """Return the data folder of the old installation, whose database is the tests' for now."""
-    settings.CACHES = {
+    settings.CACHES = settings.CACHES | {
         "default": {"BACKEND": "config.cache.FileCache", "LOCATION": str(tmp_path / "cache")}
     }
     settings.MIGRATION_MODULES = {}  # here they are what is tested, also in rounds without them

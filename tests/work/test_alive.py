@@ -16,7 +16,7 @@ from work.worker_health import SIGN, Watch, at_work, give_sign, note_unsent, wat
 @pytest.fixture(autouse=True)
 def own_cache(settings, tmp_path, monkeypatch):
     backend = "django.core.cache.backends.locmem.LocMemCache"
-    settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": str(tmp_path)}}
+    settings.CACHES = settings.CACHES | {"default": {"BACKEND": backend, "LOCATION": str(tmp_path)}}
     monkeypatch.setattr(worker_health, "_gave_sign_at", 0.0)
     monkeypatch.setattr(watch, "_latest", time.time())
 

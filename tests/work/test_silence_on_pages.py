@@ -20,7 +20,7 @@ pytestmark = pytest.mark.once
 def silence(monkeypatch, settings, tmp_path):
     """No worker has answered for an hour."""
     backend = "django.core.cache.backends.locmem.LocMemCache"
-    settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": str(tmp_path)}}
+    settings.CACHES = settings.CACHES | {"default": {"BACKEND": backend, "LOCATION": str(tmp_path)}}
     monkeypatch.setattr(watch, "_latest", time.time() - 3600)
 
 

@@ -132,14 +132,14 @@ def test_my_studies_have_one_primary_button_and_a_fixed_cost(
     client = client_for(rater.user)
     url = reverse("annotation:my-studies")
 
-    with django_assert_num_queries(6):  # session, user, groups, studies, units in hand, drafts
+    with django_assert_num_queries(5):  # user, groups, studies, units in hand, drafts
         page = shown(client.get(url))
     assert "Read, then answer." in page.text
     assert "7 questions" in page.text
     assert "Guidelines v1" in page.links
     for name in ("Second", "Third"):
         opened(dataset, name=name, raters=[rater.user])
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         page = shown(client.get(url))
 
     assert page.buttons.count("Rate next unit") == 3

@@ -121,5 +121,5 @@ def test_it_takes_fewer_statements_than_to_be_led_there(tmp_path, db, sit_down, 
     at_once = statements(partial(submit, with_script))
     led = statements(lambda: without.client.get(without.post(filled_in()).url))
 
-    # Session, account, roles and rater are asked once.
-    assert len(led) - len(at_once) == 4
+    # Account, roles and rater are asked once.
+    assert len(led) - len(at_once) == 3

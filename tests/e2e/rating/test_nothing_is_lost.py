@@ -4,13 +4,13 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.contrib.sessions.models import Session
 from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import expect
 
 from annotation.models import Assignment, Draft, Vote, VoteChange
 from tests.annotation.makers import claimed, opened, raters_of
+from tests.conftest import end_all_sessions
 from tests.e2e.rating.keys import (
     ALL_YES,
     answered,
@@ -134,7 +134,7 @@ def test_an_older_copy_gives_way_to_a_later_draft(page, study, rating):
 def test_an_expired_session_loses_no_draft(page, study, rating, sign_in, console_errors):
     rater = rating(study)
     here = page.url
-    Session.objects.all().delete()
+    end_all_sessions()
 
     press(page, "yy")
     notice = page.get_by_role("alert").filter(has_text="You are signed out.")
@@ -156,7 +156,7 @@ def test_a_submit_after_the_session_expired_comes_back_to_the_unit(page, study, 
     press(page, ALL_YES)
     saved(page)
     page.locator("#relevant-1").get_by_label("No").check()
-    Session.objects.all().delete()
+    end_all_sessions()
 
     page.keyboard.press("Control+Enter")
     expect(page.get_by_label("Username")).to_be_visible()

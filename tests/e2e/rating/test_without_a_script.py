@@ -1,12 +1,12 @@
 """Rating without a script."""
 
 import pytest
-from django.contrib.sessions.models import Session
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
 from annotation.models import Skip, Vote
 from tests.annotation.makers import claimed, material, opened, raters_of
+from tests.conftest import end_all_sessions
 from tests.e2e.rating.keys import sign_in_by_keys, unit_url
 
 
@@ -72,7 +72,7 @@ def test_what_is_lost_at_submit_keeps_all_answers_without_a_script(
     if lost == "cookies":
         plain_page.context.clear_cookies()
     else:
-        Session.objects.all().delete()
+        end_all_sessions()
 
     plain_page.get_by_role("button", name="Submit").click()
     expect(plain_page.get_by_text("What you filled in is kept")).to_be_visible()

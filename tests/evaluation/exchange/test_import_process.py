@@ -33,7 +33,9 @@ def shared_with_children(settings, tmp_path, monkeypatch):
     """Give this test a database, a folder and a cache that processes it starts have too."""
     settings.MEDIA_ROOT = tmp_path / "uploads"
     backend = "django.core.cache.backends.filebased.FileBasedCache"
-    settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": str(tmp_path / "cache")}}
+    settings.CACHES = settings.CACHES | {
+        "default": {"BACKEND": backend, "LOCATION": str(tmp_path / "cache")}
+    }
     monkeypatch.setattr(import_process, "LOOKS_EVERY_SECONDS", 0.05)
     for name, value in (
         ("DATABASE_URL", database_url()),

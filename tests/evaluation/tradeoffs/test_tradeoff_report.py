@@ -26,7 +26,7 @@ def dataset(tmp_path):
 @pytest.fixture
 def own_cache(settings):
     backend = "django.core.cache.backends.locmem.LocMemCache"
-    settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": "trade-offs"}}
+    settings.CACHES = settings.CACHES | {"default": {"BACKEND": backend, "LOCATION": "trade-offs"}}
 
 
 def report_of(dataset, view=USUAL, metric="auto_ais"):
