@@ -5,11 +5,14 @@ English. HTML in a text is always shown as it was typed.
 """
 
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache, wraps
 from html import unescape
 from typing import Any
+from uuid import uuid4
 
+from django.core.cache import cache
 from django.utils.html import escape, format_html, format_html_join, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import normalize_newlines
@@ -17,11 +20,64 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-# Pages of raters show the same texts again and again. A text of a study has a few thousand
-# characters at most, so this many take some megabytes.
-MOST_CACHED = 1000
+# Pages of raters show the same texts again and again, so each process keeps the HTML of some. It
+# takes 40 MB at most.
+MOST_KEPT = 1000  # texts, plain and Markdown each
+LONGEST_KEPT = 20_000  # characters; a longer text is drawn each time
+DELETED = "texts.deleted"  # an entry of the cache, which every deletion of texts changes
+LOOK_EVERY = 1.0  # seconds
 BLANK_LINES = re.compile(r"\n\s*\n")
 WITH_DIRECTION = {"paragraph_open", "heading_open", "list_item_open", "th_open", "td_open"}
+
+
+Draw = Callable[[str], SafeString]
+
+
+class _Keeper:
+    """The HTML that this process keeps by text, for each way of drawing, until texts are deleted.
+
+    A deletion in another process is seen a second later, with the next text that is drawn.
+    """
+
+    def __init__(self) -> None:
+        self.kept: list[Any] = []
+        self.deletion: str | None = None
+        self.looked_at = 0.0
+
+    def keep(self, draw: Draw) -> Draw:
+        """Decorate a way of drawing, so that each text is drawn once."""
+        kept = lru_cache(MOST_KEPT)(draw)
+        self.kept.append(kept)
+
+        @wraps(draw)
+        def draw_once(text: str) -> SafeString:
+            if len(text) > LONGEST_KEPT:
+                return draw(text)
+            self.look_for_deletion()
+            return kept(text)
+
+        return draw_once
+
+    def look_for_deletion(self) -> None:
+        if time.monotonic() - self.looked_at < LOOK_EVERY:
+            return
+        deletion = cache.get(DELETED)
+        if deletion != self.deletion:
+            self.empty()
+        self.deletion, self.looked_at = deletion, time.monotonic()
+
+    def empty(self) -> None:
+        for kept in self.kept:
+            kept.cache_clear()
+
+
+KEEPER = _Keeper()
+
+
+def forget_texts() -> None:
+    """Empty the kept HTML of texts in all processes, because texts were deleted."""
+    cache.set(DELETED, uuid4().hex, timeout=None)
+    KEEPER.empty()
 
 
 class SafeMarkdown(MarkdownIt):
@@ -78,7 +134,7 @@ def _cell_open(
 MARKDOWN = SafeMarkdown()
 
 
-@lru_cache(MOST_CACHED)
+@KEEPER.keep
 def markdown_html(text: str) -> SafeString:
     """Return Markdown as HTML. Its headings are lines in bold: pages have headings of their own."""
     tokens = MARKDOWN.parse(text)
@@ -101,6 +157,7 @@ def markdown_words(text: str) -> str:
     return unescape(strip_tags(markdown_html(text)))
 
 
+@KEEPER.keep
 def plain_html(text: str) -> SafeString:
     """Return a text as paragraphs, which blank lines separate. Single line ends are kept."""
     rows = ((line_ends_kept(part),) for part in paragraphs_of(text))

@@ -42,6 +42,7 @@ from generation.models import (
 )
 from generation.retrieval.dataset_index import delete_index
 from generation.services.many_rows import delete_rows
+from generation.text_html import forget_texts
 
 
 @transaction.atomic
@@ -104,3 +105,4 @@ def delete_dataset(dataset: Dataset, actor: User) -> None:
     ):
         delete_rows(rows)
     dataset.delete()
+    transaction.on_commit(forget_texts)

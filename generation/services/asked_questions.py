@@ -38,6 +38,7 @@ from generation.services.grids import (
     start_grid,
 )
 from generation.text.prompt_types import prompt_type
+from generation.text_html import forget_texts
 
 LONGEST_QUESTION = 2_000
 PROMPT = "graph-retrieved"
@@ -166,6 +167,7 @@ def delete_question(example: Example, user: User | None) -> None:
     samples.delete()
     example.delete()
     delete_unused_setups(setups)
+    transaction.on_commit(forget_texts)
 
 
 def _grid(example: Example, asked: AskedOf, user: User | None) -> GridChoices:

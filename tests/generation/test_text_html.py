@@ -4,10 +4,21 @@ import re
 from typing import NamedTuple
 
 import pytest
+from django.core.cache import cache
+from django.utils.safestring import mark_safe
 from lxml import html
 
 from generation.templatetags.texts import as_read, by_paragraph
-from generation.text_html import markdown_html, markdown_words, plain_html
+from generation.text_html import (
+    DELETED,
+    KEEPER,
+    LONGEST_KEPT,
+    LOOK_EVERY,
+    forget_texts,
+    markdown_html,
+    markdown_words,
+    plain_html,
+)
 
 ARABIC = "أغلق المصنع."
 
@@ -151,10 +162,61 @@ def test_words_of_markdown_have_no_marks():
     )
 
 
-def test_a_text_is_rendered_once():
-    markdown_html.cache_clear()
+# --- kept texts -----------------------------------------------------------------------------
 
-    for _ in range(3):
-        as_read("**once**", "markdown")
 
-    assert markdown_html.cache_info().misses == 1
+@pytest.fixture
+def drawn():
+    """Return the texts that were drawn, and not kept, by a way of drawing of its own."""
+    texts = []
+
+    @KEEPER.keep
+    def draw(text):
+        texts.append(text)
+        return mark_safe(text)
+
+    yield draw, texts
+    KEEPER.kept.pop()
+
+
+@pytest.mark.parametrize("text_format", ["plain", "markdown"])
+def test_a_text_is_drawn_once(text_format):
+    KEEPER.empty()
+
+    first, second = as_read("**once**", text_format), as_read("**once**", text_format)
+
+    assert first is second
+
+
+def test_a_long_text_is_not_kept(drawn):
+    draw, texts = drawn
+
+    for text in ("a" * LONGEST_KEPT, "b" * (LONGEST_KEPT + 1)) * 2:
+        assert draw(text) == text
+
+    assert [text[0] for text in texts] == ["a", "b", "b"]
+
+
+def test_what_is_kept_is_forgotten_when_texts_are_deleted(drawn):
+    draw, texts = drawn
+    draw("once")
+    plain = plain_html("once")
+
+    forget_texts()
+    draw("once")
+
+    assert texts == ["once", "once"]
+    assert plain_html("once") is not plain
+
+
+def test_a_deletion_in_another_process_is_seen_a_second_later(drawn, monkeypatch):
+    draw, texts = drawn
+    draw("once")
+    cache.set(DELETED, "by a worker", timeout=None)
+    draw("once")
+    assert texts == ["once"]
+
+    monkeypatch.setattr(KEEPER, "looked_at", KEEPER.looked_at - LOOK_EVERY)
+    draw("once")
+
+    assert texts == ["once", "once"]

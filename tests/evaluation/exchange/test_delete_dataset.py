@@ -55,6 +55,7 @@ from generation.models import (
 from generation.records import EntityRecord, EntityTriple, Where
 from generation.retrieval.wikibase import Described, Match
 from generation.services.graphs import store_entities
+from generation.text_html import plain_html
 from tests.annotation.crowd import at_once
 from tests.makers import (
     contents,
@@ -223,6 +224,7 @@ def test_its_import_keeps_a_name_and_a_date_and_none_of_its_texts(
     )
     upload.problem_path.parent.mkdir()
     upload.problem_path.write_text("a text")
+    kept = plain_html("a text")
 
     with django_capture_on_commit_callbacks(execute=True):
         admin.post(address(dataset), {"name": "pilot"})
@@ -230,6 +232,7 @@ def test_its_import_keeps_a_name_and_a_date_and_none_of_its_texts(
     upload.refresh_from_db()
     assert (upload.report, upload.dataset) == ({}, None)
     assert not upload.problem_path.exists()
+    assert plain_html("a text") is not kept
 
 
 def test_another_dataset_keeps_every_row(admin, tmp_path):

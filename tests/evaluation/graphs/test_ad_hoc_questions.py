@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -23,6 +24,7 @@ from generation.models import Dataset, Example, Grid, Response, Sample, Setup
 from generation.sample_choices import SampleChoices
 from generation.services.asked_questions import AskedOf, QuestionError, ask, store_question
 from generation.services.samples import request_sample
+from generation.text_html import plain_html
 from tests.annotation.makers import planned
 from tests.generation.grid_runs import done, work
 from tests.graph_material import QUESTION, hathaways
@@ -147,6 +149,17 @@ def test_its_page_says_so_and_deletes_it(client: Client, graph: Dataset, questio
     for model in (Response, Grid, Sample, Setup):
         assert not model.objects.exists(), model
     assert audit_actions()[-1] == ("question.deleted", graph.name)
+
+
+def test_pages_forget_its_text(
+    question: Example, rosa: User, django_capture_on_commit_callbacks: Callable[..., Any]
+):
+    kept = plain_html(WHO)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        delete_asked_question(question, rosa)
+
+    assert plain_html(WHO) is not kept
 
 
 def test_what_a_grid_asked_as_well_keeps_its_setup(graph: Dataset, question: Example, rosa: User):
