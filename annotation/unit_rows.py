@@ -1,18 +1,19 @@
-"""The rows that make the page of a unit, read with plain SQL in three statements.
+"""The rows that make the page of a unit, read with plain SQL in four statements.
 
 Every rated unit waits for them. Django takes longer to build such statements than a database takes
 to answer them, so the pages of raters would be half as fast with querysets.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar
 
 from django.db import connection, models
 from django.utils import timezone
 
-from annotation.models import Rater, Target, Unit
+from accounts.models import User
+from annotation.models import Guideline, Rater, Study, Target, Unit
 from generation.models import Citation, Passage, Response, Turn
 
 Loaded = TypeVar("Loaded", bound=models.Model)
@@ -43,9 +44,28 @@ class UnitToJudge(NamedTuple):
     targets: list[int]
 
 
+def _of(table: str, columns: Sequence[str]) -> str:
+    return ", ".join(f'{table}."{column}"' for column in columns)
+
+
+def _all_but(model: type[models.Model], *deferred: str) -> list[str]:
+    """Return the columns of a model but for those that no page of a unit needs."""
+    columns = [field.attname for field in model._meta.concrete_fields]
+    return [column for column in columns if column not in deferred]
+
+
+# The columns of models are in the order of their fields.
+_RATER = _all_but(Rater, "excluded_reason", "join_key")
+_STUDY = _all_but(Study, "introduction", "settings", "archived_at", "created_at")
+AT_WORK = f"""
+    SELECT newest_read.version, {_of("rater", _RATER)}, {_of("study", _STUDY)}
+    FROM annotation_rater AS rater
+      JOIN annotation_study AS study ON study.id = rater.study_id
+      LEFT JOIN annotation_guideline AS newest_read ON newest_read.id = rater.read_guideline_id
+    WHERE study.slug = %(slug)s AND rater.user_id = %(user)s
+"""
 # A unit that was given to a rater: they have a slot of it, or they have met its targets.
 _UNIT = ("id", "arm_id", "example_id", "group", "is_gold", "is_always_full")
-_COLUMNS = ", ".join(f'unit."{column}"' for column in _UNIT)
 _GIVEN = """
     FROM annotation_unit AS unit
       JOIN annotation_arm AS arm ON arm.id = unit.arm_id
@@ -57,7 +77,7 @@ _GIVEN = """
     ))
 """
 TO_SHOW = f"""
-    SELECT {_COLUMNS}, arm.kind, mine.id IS NOT NULL, mine.submitted_at IS NOT NULL,
+    SELECT {_of("unit", _UNIT)}, arm.kind, mine.id IS NOT NULL, mine.submitted_at IS NOT NULL,
       draft.answers, draft.seconds, draft.saved_at,
       (SELECT MAX(version) FROM annotation_guideline WHERE study_id = %(study)s),
       (SELECT COUNT(*) FROM annotation_rater
@@ -72,7 +92,7 @@ TO_SHOW = f"""
     "ON draft.unit_id = unit.id AND draft.rater_id = %(rater)s"
 )
 TO_JUDGE = (
-    f"SELECT place.target_id, arm.kind, {_COLUMNS}"
+    f"SELECT place.target_id, arm.kind, {_of('unit', _UNIT)}"
     + _GIVEN.format(more="JOIN annotation_unittarget AS place ON place.unit_id = unit.id")
     + "ORDER BY place.place"
 )
@@ -80,8 +100,7 @@ _RESPONSE = ("id", "example_id", "dataset_id", "text", "is_evidence_stated", "gr
 _CITATION = ("id", "response_id", "number", "sentence", "qid", "relation", "value")
 TARGETS = f"""
     SELECT place.target_id, flag.id IS NOT NULL, flag.reason,
-      {", ".join(f"response.{column}" for column in _RESPONSE)},
-      {", ".join(f"citation.{column}" for column in _CITATION)}
+      {_of("response", _RESPONSE)}, {_of("citation", _CITATION)}
     FROM annotation_unittarget AS place
       JOIN annotation_target AS target ON target.id = place.target_id
       JOIN generation_response AS response ON response.id = target.response_id
@@ -102,6 +121,28 @@ TEXTS = """
     WHERE shown.unit_id = %(unit)s
     ORDER BY place
 """
+
+
+def rater_at_work(user: User, slug: str) -> Rater | None:
+    """Return the rater that a person is in a study, with what rating needs; None without one.
+
+    The other fields of the rater, their study and the guidelines that they read are deferred.
+    """
+    rows = _rows(AT_WORK, {"slug": slug, "user": user.pk})
+    if not rows:
+        return None
+    version, *columns = rows[0]
+    of_rater = dict(zip(_RATER, columns, strict=False))
+    of_rater["taken_out_at"] = in_utc(of_rater["taken_out_at"])
+    of_study = dict(zip(_STUDY, columns[len(_RATER) :], strict=True))
+    for column in ("scheme", "n_units_by_group"):
+        of_study[column] = json.loads(of_study[column])
+    rater = _loaded(Rater, _RATER, list(of_rater.values()))
+    rater.study = _loaded(Study, _STUDY, list(of_study.values()))
+    if version is not None:
+        read = (rater.read_guideline_id, version)
+        rater.read_guideline = _loaded(Guideline, ("id", "version"), read)
+    return rater
 
 
 def given_unit(rater: Rater, unit_id: int) -> GivenUnit | None:
@@ -176,7 +217,7 @@ def in_utc(stored: datetime | None) -> datetime | None:
     return stored.replace(tzinfo=UTC) if stored and timezone.is_naive(stored) else stored
 
 
-def _rows(statement: str, of: dict[str, int]) -> list[tuple[Any, ...]]:
+def _rows(statement: str, of: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, of)
         return list(cursor.fetchall())

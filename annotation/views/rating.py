@@ -25,6 +25,7 @@ from annotation.services.enquiries import ask_researchers as ask
 from annotation.services.guideline_reading import begin_with_newest, note_reading
 from annotation.services.joining import end_visit_of
 from annotation.services.rating import JudgedTarget, SubmitOutcome
+from annotation.unit_rows import rater_at_work
 
 NOTHING_LEFT = "Nothing is left to rate. Thank you."
 
@@ -190,8 +191,10 @@ def guideline_changes(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _rater(request: SignedInRequest, slug: str) -> Rater:
-    raters = Rater.objects.select_related("study", "read_guideline")
-    return get_object_or_404(raters, study__slug=slug, user=request.user)
+    rater = rater_at_work(request.user, slug)
+    if rater is None:
+        raise Http404("You are no rater of this study.")
+    return rater
 
 
 def _given(rater: Rater, unit_id: int) -> RatedUnit:

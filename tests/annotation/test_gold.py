@@ -136,7 +136,8 @@ def test_a_share_counts_gold_items_for_everybody(study):
     page = rated_unit(rater, claimed(rater).unit_id)
 
     # four units × five raters / six raters, rounded up, and two gold items
-    assert page and page.share.n_share == 4 + 2
+    assert page
+    assert page.share.n_share == 4 + 2
 
 
 def test_a_gold_item_costs_no_more_statements_than_another(study):

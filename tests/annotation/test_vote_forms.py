@@ -198,7 +198,7 @@ def _questions(desk: RatingDesk) -> list[str]:
 def test_a_draft_is_put_back():
     desk = desk_of(unit(answers={101: {"understand": 1, "relevant": 0}}))
 
-    chosen = [re.findall(r'value="(\d)" checked', drawn) for drawn in _questions(desk)]
+    chosen = [re.findall(r'value="(\d)"\s+checked', drawn) for drawn in _questions(desk)]
     assert chosen == [["1"], ["0"], [], [], [], [], []]
     assert (desk.n_answered, desk.n_asked) == (2, 7)
 
