@@ -6,15 +6,17 @@ for them: one session per rater, the page's own form, address and CSRF token. Th
 - *at once*: a script submits, and the answer is the next unit, as in a browser with scripts;
 - *led*: the submit is answered with a redirect, and the browser asks for the page that it names.
 
-Both are measured in turn on the same server, so that their ratio says what a round trip costs.
-`wait_ms` is the time that a rater waits, from the submit to the next page. Server, database and
-load are all on this machine.
+Both are measured in turn, so that their ratio says what a round trip costs. With `--beside COMMIT`
+the same load also meets the server of an earlier commit, led, on the same database; the tables of
+both must be the same. `wait_ms` is the time that a rater waits, from the submit to the next page.
+Server, database and load are all on this machine.
 
     .venv/bin/python benchmarks/raters.py --raters 10 --units 2000 --database postgresql
 """
 
 import argparse
 import json
+import math
 import os
 import random
 import socket
@@ -24,9 +26,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT)]
@@ -130,7 +132,18 @@ def set_up(folder: Path, n_units: int, n_raters: int) -> tuple[str, list[str]]:
 
 
 @contextmanager
-def server(folder: Path, options: argparse.Namespace) -> Iterator[tuple[int, int]]:
+def checked_out(commit: str, folder: Path) -> Iterator[Path]:
+    """Yield a folder with the source of a commit."""
+    git = ["git", "-C", str(ROOT), "worktree"]
+    subprocess.run([*git, "add", "-q", "--detach", str(folder), commit], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run([*git, "remove", "--force", str(folder)], check=True)
+
+
+@contextmanager
+def server(folder: Path, root: Path, options: argparse.Namespace) -> Iterator[tuple[int, int]]:
     """Run gunicorn as in README; yield its port and process id. It writes into server.log.
 
     Each request has a connection of its own, as behind a proxy, unless connections are kept. A
@@ -144,8 +157,8 @@ def server(folder: Path, options: argparse.Namespace) -> Iterator[tuple[int, int
     how += f" --workers {options.workers} --threads {options.threads}"
     how += f" --keep-alive {5 if options.keep_alive else 0}"
     command = [sys.executable, "-m", "gunicorn", "config.wsgi", *how.split()]
-    with (folder / "server.log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=ROOT, stderr=log)
+    with (folder / "server.log").open("ab") as log:
+        process = subprocess.Popen(command, cwd=root, stderr=log)
         try:
             _wait_for(port, process)
             yield port, process.pid
@@ -208,6 +221,14 @@ def percentile(seconds: Sequence[float], share: int) -> float:
     return round(1000 * statistics.quantiles(seconds, n=100)[share - 1], 1)
 
 
+class Side(NamedTuple):
+    """One source in one flow; its figures have this name in front."""
+
+    name: str
+    root: Path
+    flow: str
+
+
 def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Return the figures of one run in a fresh database."""
     import django
@@ -218,46 +239,52 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     slug, sessions = set_up(folder, options.units, options.raters)
     connections.close_all()
     sys.stderr.write(f"set up in {time.perf_counter() - began:.1f} s\n")
-    with server(folder, options) as (port, pid):
-        load = Load(port, slug, sessions)
-        load.warm_up()
-        cpu = dict.fromkeys(FLOWS, 0.0)
-        for flow in options.flows * 2:
-            before = worker_seconds(pid)
-            load.run(flow, options.seconds / 2)
-            cpu[flow] += worker_seconds(pid) - before
+    sides = [Side(flow.replace(" ", "_"), ROOT, flow) for flow in options.flows]
+    with ExitStack() as stack:
+        if options.beside:
+            before = stack.enter_context(checked_out(options.beside, folder / "before"))
+            sides.append(Side("before", before, "led"))
+        loads: dict[Side, list[tuple[Load, float]]] = {side: [] for side in sides}
+        for side in sides * 2:
+            with server(folder, side.root, options) as (port, pid):
+                load = Load(port, slug, sessions, side.flow)
+                load.warm_up()
+                cpu = worker_seconds(pid)
+                load.run(options.seconds / 2)
+                loads[side].append((load, worker_seconds(pid) - cpu))
+    errors = [error for of_side in loads.values() for load, _ in of_side for error in load.errors]
     log = (folder / "server.log").read_text(encoding="utf-8")
-    for line in load.errors[:10]:
+    for line in errors[:10]:
         sys.stderr.write(line + "\n")
-    if "Traceback" in log or load.errors:
+    if "Traceback" in log or errors:
         sys.stderr.write(log[-5000:])
-    of_flows = {flow: of_flow(load, flow, cpu[flow]) for flow in options.flows}
-    figures = dict(of_flows[options.flows[0]])
-    if len(options.flows) > 1:
-        for name, value in of_flows["led"].items():
-            figures[f"led_{name}"] = value
-        pace = "pairs_per_second"
-        figures["at_once_over_led"] = round(figures[pace] / (figures[f"led_{pace}"] or 1), 2)
+    of_sides = {side.name: of_side(loads[side]) for side in sides}
+    (first, figures), *others = of_sides.items()
+    for name, of_other in others:
+        ratio = figures["pairs_per_second"] / (of_other["pairs_per_second"] or math.nan)
+        figures |= {f"{name}_{figure}": value for figure, value in of_other.items()}
+        figures[f"{first}_over_{name}"] = round(ratio, 2)
+    pairs = [pair for of_side in loads.values() for load, _ in of_side for pair in load.pairs]
     return {
         **figures,
-        **integrity(load.pairs),
-        "errors": len(load.errors) + log.count("Traceback"),
+        **integrity(pairs),
+        "errors": len(errors) + log.count("Traceback"),
         "locked": log.count("database is locked"),
     }
 
 
-def of_flow(load: Load, flow: str, server_cpu: float) -> dict[str, Any]:
-    """Return the figures of one flow, with the processor time that the server took."""
-    pairs = [pair for pair in load.pairs if pair.flow == flow]
+def of_side(loads: Sequence[tuple[Load, float]]) -> dict[str, Any]:
+    """Return the figures of some loads, each with the processor time that the server took."""
+    pairs = [pair for load, _ in loads for pair in load.pairs]
     waits = [pair.shown - pair.sent for pair in pairs]
-    took = load.seconds[flow]
+    took = sum(load.seconds for load, _ in loads)
     return {
         "pairs_per_second": round(len(pairs) / took, 1) if took else 0.0,
         "p50_wait_ms": percentile(waits, 50),
         "p95_wait_ms": percentile(waits, 95),
         "pairs": len(pairs),
         # Processor time per pair stays comparable when the machine has other work.
-        "server_cpu_ms": round(1000 * server_cpu / max(1, len(pairs)), 1),
+        "server_cpu_ms": round(1000 * sum(cpu for _, cpu in loads) / max(1, len(pairs)), 1),
     }
 
 
@@ -270,6 +297,7 @@ def main() -> None:
     parser.add_argument("--database", choices=["postgresql", "sqlite"], default="postgresql")
     parser.add_argument("--seconds", type=float, default=20.0, help="of each flow")
     parser.add_argument("--flow", choices=FLOWS, help="only this one")
+    parser.add_argument("--beside", metavar="COMMIT", help="measure the server of this commit too")
     parser.add_argument("--keep-alive", action="store_true", help="keep connections open")
     parser.add_argument("--workers", type=int, default=2, help="processes of gunicorn")
     parser.add_argument("--threads", type=int, default=2, help="threads of each")

@@ -91,7 +91,6 @@ FLOWS = ("at once", "led")
 class Pair(NamedTuple):
     """One rated unit, with its moments in seconds of the performance counter."""
 
-    flow: str
     rater: int
     unit: int
     sent: float
@@ -99,16 +98,15 @@ class Pair(NamedTuple):
 
 
 class Load:
-    """The load: all raters at work, and their results."""
+    """All raters at work on one server in one flow, and their results."""
 
-    def __init__(self, port: int, slug: str, sessions: Sequence[str]) -> None:
-        self.slug = slug
+    def __init__(self, port: int, slug: str, sessions: Sequence[str], flow: str) -> None:
+        self.slug, self.flow = slug, flow
         self.browsers = [Browser(port, session) for session in sessions]
         self.units: list[Page] = []  # for each rater, the unit that the browser shows
         self.pairs: list[Pair] = []
         self.errors: list[str] = []
-        self.seconds = dict.fromkeys(FLOWS, 0.0)
-        self.until = 0.0
+        self.seconds = self.until = 0.0
 
     def warm_up(self) -> None:
         """Let each rater open the list of studies, and take a unit."""
@@ -117,10 +115,10 @@ class Load:
             [start] = [form for form in forms_of(page.text) if form.action.endswith("/next/")]
             self.units.append(_led_on(browser, browser.post(start.action, start.fields)))
 
-    def run(self, flow: str, seconds: float) -> None:
+    def run(self, seconds: float) -> None:
         """Let all raters work until the time is over or nothing is left."""
         threads = [
-            threading.Thread(target=self._rate, args=(flow, place))
+            threading.Thread(target=self._rate, args=(place,))
             for place in range(len(self.browsers))
         ]
         began = time.perf_counter()
@@ -129,32 +127,31 @@ class Load:
             thread.start()
         for thread in threads:
             thread.join()
-        ends = [pair.shown for pair in self.pairs if pair.sent >= began]
-        self.seconds[flow] += max(ends, default=began) - began
+        self.seconds = max((pair.shown for pair in self.pairs), default=began) - began
 
-    def _rate(self, flow: str, place: int) -> None:
+    def _rate(self, place: int) -> None:
         browser = self.browsers[place]
         while time.perf_counter() < self.until and "/units/" in self.units[place].location:
             try:
-                self._pair(flow, place, browser)
+                self._pair(place, browser)
             except Exception as error:  # a person would try again as well
                 self.errors.append(f"rater {place + 1}: {error!r}")
                 browser.connection.close()
 
-    def _pair(self, flow: str, place: int, browser: Browser) -> None:
+    def _pair(self, place: int, browser: Browser) -> None:
         page = self.units[place]
         path = page.location.partition("?")[0]
         [form] = [form for form in forms_of(page.text) if form.action == path]
         answers = {name: str(ANSWERS.get(name.rpartition("-")[0], 1)) for name in form.radios}
         fields = form.fields | answers | {"seconds": "21.5"}
         sent = time.perf_counter()  # no rater waits before: the load itself reads the page
-        taken = browser.post(form.action, fields, is_htmx=flow == "at once")
+        taken = browser.post(form.action, fields, is_htmx=self.flow == "at once")
         if taken.status not in (200, 302) or "sign-in" in taken.location:
             raise ValueError(f"submit answered {taken.status} {taken.location}")
         self.units[place] = _led_on(browser, taken)
         shown = time.perf_counter()
         unit = int(path.rstrip("/").rpartition("/")[2])
-        self.pairs.append(Pair(flow, place + 1, unit, sent, shown))
+        self.pairs.append(Pair(place + 1, unit, sent, shown))
 
 
 def _led_on(browser: Browser, answer: Page) -> Page:
