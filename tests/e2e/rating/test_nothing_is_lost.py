@@ -272,6 +272,48 @@ def test_the_back_button_shows_what_was_submitted_to_change_it(page, study, rati
     assert VoteChange.objects.get().new_answer == 0
 
 
+def test_a_unit_that_came_with_a_submit_outlives_reload_back_and_forward(page, study, rating):
+    rating(study)
+    first = page.url
+    press(page, ALL_YES)
+    submitted(page)
+    second = page.url
+    press(page, "yn")
+    saved(page)
+
+    page.reload()
+    expect(page).to_have_url(second)
+    assert answered(page) == ["1", "0"]
+    page.go_back()
+    expect(page).to_have_url(first)
+    expect(page.get_by_text("You have submitted this unit.")).to_be_visible()
+    page.go_forward()
+    expect(page).to_have_url(second)
+    expect(page.locator("[data-answered]")).to_have_text("2 of 7 answered")
+
+    press(page, "yyyyy")
+    page.locator("#evidence_contradicts-1").get_by_label("No").check()
+    submitted(page)
+    assert Vote.objects.filter(question="relevant", answer=0).count() == 1
+    assert Vote.objects.count() == 14
+
+
+def test_the_keys_that_submit_are_pressed_twice_and_one_unit_is_submitted(page, study, rating):
+    rater = rating(study)
+    press(page, ALL_YES)
+    here = page.url
+
+    page.evaluate("""() => { for (const time of [1, 2]) document.querySelector("#questions")
+      .dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", ctrlKey: true, bubbles: true})); }
+    """)
+
+    expect(page).not_to_have_url(here)
+    expect(page.locator(".seg input:checked")).to_have_count(0)
+    expect(page.locator(".callout--bad:visible")).to_have_count(0)
+    assert Vote.objects.count() == 7
+    assert Assignment.objects.filter(rater=rater).count() == 2
+
+
 def test_an_answer_is_changed_from_the_history(page, study, rating):
     rating(study)
     press(page, ALL_YES)
