@@ -1,4 +1,4 @@
-"""What is kept of a page is the same for everybody; all else is as the database has it now."""
+"""The kept parts of a page are the same for everybody; all else is as the database has it now."""
 
 import re
 
