@@ -319,27 +319,13 @@ CELERY_TASK_QUEUES = {
     for name in (CELERY_TASK_DEFAULT_QUEUE, CHUNK_QUEUE, SERVER_QUEUE)
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
-# Beat sends some tasks at this interval. By taking them, workers also show that they are alive.
+# Beat sends a task at this interval. By taking it, workers also show that they are alive.
 BEAT_SECONDS = env.float("ATTEST_BEAT_SECONDS", default=5.0)
 CELERY_BEAT_SCHEDULE = {
-    "resend-interrupted-imports": {
-        "task": "evaluation.tasks.resend_interrupted_imports",
-        "schedule": 20.0,
-    },
-    "resend-lost-grids": {
-        "task": "evaluation.tasks.resend_lost_grids",
-        "schedule": BEAT_SECONDS,
-        "options": {"expires": 30.0},
-    },
-    "resend-lost-chunks": {
-        "task": "evaluation.tasks.resend_lost_chunks",
+    "resend-lost-work": {
+        "task": "work.tasks.resend_lost_work",
         "schedule": BEAT_SECONDS,
         "options": {"expires": 30.0},  # seconds; behind long work, messages would pile up
-    },
-    "resend-lost-jobs": {
-        "task": "evaluation.tasks.resend_lost_jobs",
-        "schedule": BEAT_SECONDS,
-        "options": {"expires": 30.0},
     },
     "follow-visits": {
         "task": "annotation.tasks.follow_visits",

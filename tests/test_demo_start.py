@@ -176,7 +176,7 @@ def wait_until(condition, seconds: float = SECONDS) -> bool:
 def test_a_first_start_prints_the_sign_ins_and_runs_site_and_worker(first):
     url = f"http://127.0.0.1:{first.port}/"
     logs = Path(first.environment["ATTEST_DATA_DIR"]) / "logs"
-    task = "evaluation.tasks.resend_interrupted_imports"
+    task = "work.tasks.resend_lost_work"
 
     for words in (url, "demo-rater", "demo-researcher", "demo-admin"):
         assert words in first.printed

@@ -5,7 +5,8 @@ from django.conf import settings
 from django.core.management import call_command
 
 from evaluation.exchange.import_process import carry_on_apart
-from evaluation.exchange.uploads import cancel_forgotten_imports, interrupted_imports
+from evaluation.exchange.uploads import cancel_forgotten_imports, lost_imports
+from work.lost_work import resends
 from work.worker_health import at_work
 
 
@@ -22,10 +23,10 @@ def carry_on_import(import_id: int) -> None:
         carry_on_apart(import_id)
 
 
-@shared_task(name="evaluation.tasks.resend_interrupted_imports")
+@resends
 def resend_interrupted_imports() -> None:
     """Send imports again whose worker died, so that imports do not depend on the broker."""
-    for import_id in interrupted_imports():
+    for import_id in lost_imports():
         carry_on_import.delay(import_id)
 
 

@@ -37,6 +37,7 @@ logger = logging.getLogger(__name__)
 
 # A worker that gives no sign of life for this long counts as dead, and another may take over.
 SILENCE_SECONDS = 60.0
+SENT_AGAIN_AFTER_SECONDS = 20.0
 KEPT_CHECKED = timedelta(days=7)
 REPORT_EVERY_SECONDS = 0.5
 ENDED_WORKERS = (
@@ -144,6 +145,18 @@ def interrupted_imports() -> list[int]:
     """Return the ids of imports that should be running but give no sign of life."""
     running = Import.objects.filter(state__in=Import.RUNNING).values_list("pk", flat=True)
     return [pk for pk in running if not cache.get(_cache_key(pk, "alive"))]
+
+
+def lost_imports() -> list[int]:
+    """Return the interrupted imports to send again, and note that they were sent.
+
+    If each look sent them again, messages would pile up behind long work.
+    """
+    return [
+        pk
+        for pk in interrupted_imports()
+        if cache.add(_cache_key(pk, "sent"), True, timeout=SENT_AGAIN_AFTER_SECONDS)
+    ]
 
 
 def take(import_id: int) -> str | None:

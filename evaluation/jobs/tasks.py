@@ -8,6 +8,7 @@ from evaluation.jobs.kinds import do_job
 from evaluation.jobs.services import asks_server, claim_job, lost_jobs, note_sent
 from evaluation.models import Job
 from generation.tasks import queue_of
+from work.lost_work import resends
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ def _send_job(job: Job) -> None:
     execute_job.apply_async_on_commit((job.pk,), queue=queue_of(asks_server(job)))
 
 
-@shared_task(name="evaluation.tasks.resend_lost_jobs")
+@resends
 def resend_lost_jobs() -> None:
     """Send messages again for jobs whose worker died or whose message was lost."""
     for job in Job.objects.filter(pk__in=lost_jobs()).order_by("pk"):

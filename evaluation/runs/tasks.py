@@ -22,6 +22,7 @@ from generation.services.grids import lost_plans
 from generation.services.samples import lost_samples
 from generation.tasks import filter_sample, plan_grid, queue_of
 from generation.tasks import send_chunks as send_grid_chunks
+from work.lost_work import resends
 
 logger = logging.getLogger(__name__)
 
@@ -50,18 +51,18 @@ def _send_chunks(ids: Sequence[int]) -> None:
         execute_chunk.apply_async_on_commit((chunk_id,), queue=queue_of(is_server(backend)))
 
 
-@shared_task(name="evaluation.tasks.resend_lost_chunks")
+@resends
 def resend_lost_chunks() -> None:
     """Send those chunks again whose worker died or whose message was lost."""
     finish_runs()
     _send_chunks(lost_run_chunks())
 
 
-@shared_task(name="evaluation.tasks.resend_lost_grids")
+@resends
 def resend_lost_grids() -> None:
     """Send the work of grids and samples again if its worker died or its message was lost.
 
-    Grids and samples belong to the app generation. The task is here because only the work of all
+    Grids and samples belong to the app generation. This is here because only the work of all
     three apps together shows whether a message is lost.
     """
     finish_grids()

@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection, transaction
 from annotation.models import Vote
 from evaluation.exchange import uploads
 from evaluation.exchange.tasks import resend_interrupted_imports
-from evaluation.exchange.uploads import interrupted_imports
+from evaluation.exchange.uploads import interrupted_imports, lost_imports
 from generation.models import Dataset, Example, Import
 from tests.makers import (
     audit_actions,
@@ -66,6 +66,15 @@ def test_an_import_that_does_not_exist_is_nobody_s_trouble():
     resend_interrupted_imports()
 
     assert is_empty()
+
+
+def test_two_looks_at_once_send_an_interrupted_import_once(upload):
+    assert lost_imports() == [upload.pk]
+    assert lost_imports() == []
+
+    cache.delete(f"import:{upload.pk}:sent")  # its time is over
+
+    assert lost_imports() == [upload.pk]
 
 
 def test_a_second_caller_does_nothing_while_the_first_is_at_it(upload, monkeypatch):
