@@ -254,8 +254,8 @@ def test_the_list_says_what_each_dataset_has(
     client = client_for(rosa)
     client.get(reverse("tradeoffs:tradeoffs"))
 
-    # Session, user, groups; responses, setups, views, runs, studies, datasets.
-    with django_assert_num_queries(9):
+    # User, groups; responses, setups, views, runs, studies, datasets.
+    with django_assert_num_queries(8):
         answer = client.get(reverse("tradeoffs:tradeoffs"))
 
     table = shown(answer).table("Datasets")
