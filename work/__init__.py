@@ -1,1 +1,1 @@
-"""Long work that goes on after a crash: its processes, and whether they are alive."""
+"""Long work that goes on after a crash: claims of workers, their processes and their health."""

@@ -6,6 +6,7 @@ One statement decides which worker gets a row, and a worker writes only while th
 token.
 """
 
+import secrets
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -18,7 +19,6 @@ from django.db import DatabaseError, connections
 from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
 
-from generation.models.datasets import new_token
 from work.worker_health import give_sign
 
 QUEUED, RUNNING = "queued", "running"
@@ -37,6 +37,11 @@ LEASES_OF_A_QUEUE = 10  # A message may wait behind other work for this many lea
 
 class WorkStopped(Exception):
     """The work does not go on here: it was cancelled, or another worker has it now."""
+
+
+def new_token() -> str:
+    """Return a random token. A row may be written only by the worker that holds the row's token."""
+    return secrets.token_hex(16)
 
 
 def unexpected(error: Exception) -> str:

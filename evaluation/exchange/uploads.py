@@ -30,8 +30,8 @@ from generation.importers.errors import DatasetError
 from generation.importers.mapped.mapping import read_mapping
 from generation.importers.spreadsheet import safe_cell
 from generation.models import Import
-from generation.models.datasets import new_token
 from generation.records import Problem
+from work.claims import new_token
 
 logger = logging.getLogger(__name__)
 

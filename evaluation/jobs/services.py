@@ -27,8 +27,8 @@ from generation.backends.problems import storable
 from generation.backends.registry import is_server
 from generation.model_specs import BackendError
 from generation.models import Construction, Dataset, GridChunk
-from generation.services import claims
-from generation.services.claims import (
+from work import claims
+from work.claims import (
     MOST_CLAIMS,
     TURN_SECONDS,
     WorkStopped,

@@ -38,10 +38,10 @@ from generation.backends.problems import storable
 from generation.evidence import evidence_of, graphs_of_loaded
 from generation.model_specs import BackendError
 from generation.models import Citation, Passage, Response, Turn
-from generation.services.claims import WorkStopped
 from generation.text.citations import ParsedCitation
 from generation.text.flat_graph import Triple
 from generation.text.user_questions import user_question
+from work.claims import WorkStopped
 
 logger = logging.getLogger(__name__)
 

@@ -10,6 +10,7 @@ from django.utils.text import Truncator
 
 from accounts.models import Archivable
 from generation.limits import LONGEST_FACTS
+from work.claims import new_token
 
 FIRST_WORDS = 60  # characters of a passage that name it if it has no title
 
@@ -142,11 +143,6 @@ class ExamplePassage(models.Model):
 
     def __str__(self) -> str:
         return f"evidence {self.position} of example {self.example_id}"
-
-
-def new_token() -> str:
-    """Return a random token. A row may be written only by the worker that holds the row's token."""
-    return secrets.token_hex(16)
 
 
 def folder_of_its_own(upload: "Import", file_name: str) -> str:

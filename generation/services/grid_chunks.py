@@ -36,7 +36,9 @@ from generation.models import (
     Setup,
 )
 from generation.services.calls import PendingCall, call_of, response_of
-from generation.services.claims import (
+from generation.services.model_provenance import open_noted
+from generation.services.pace import calls_at_once, is_limited, not_free_within, reserve
+from work.claims import (
     MOST_CLAIMS,
     QUEUED,
     SENT_TOGETHER,
@@ -50,8 +52,6 @@ from generation.services.claims import (
     unexpected,
     unheard,
 )
-from generation.services.model_provenance import open_noted
-from generation.services.pace import calls_at_once, is_limited, not_free_within, reserve
 
 logger = logging.getLogger(__name__)
 

@@ -29,8 +29,8 @@ from generation.models import (
     Sample,
     Setup,
 )
-from generation.services.claims import WorkStopped, lease, unexpected
 from generation.services.responses import store_setups
+from work.claims import WorkStopped, lease, unexpected
 
 logger = logging.getLogger(__name__)
 

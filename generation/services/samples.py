@@ -24,8 +24,8 @@ from generation.models import Dataset, Example, ExamplePassage, Sample, SampledE
 from generation.records import SampleRecord, TurnRecord
 from generation.sample_choices import SampleChoices, choices_of
 from generation.seeded_random import random_key
-from generation.services.claims import lease, unexpected
 from generation.services.record_keys import ids_by_key
+from work.claims import lease, unexpected
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from generation.grids.grid_file import GridError
 from generation.grids.progress import grids_progress, setups_progress
 from generation.model_specs import BackendError
 from generation.models import Call, Grid, GridChunk, Response, Sample, Setup
-from generation.services import claims, grids
+from generation.services import grids
 from generation.services.grid_chunks import (
     claim_grid_chunk,
     claim_next_grid_chunk,
@@ -32,6 +32,7 @@ from generation.services.grids import (
 from generation.text.prompt_types import TWELVE
 from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import audit_actions, response_row, row_counts, statements
+from work import claims
 
 pytestmark = pytest.mark.both
 State = Grid.State

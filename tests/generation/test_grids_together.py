@@ -11,7 +11,7 @@ from generation.backends.base import Completion
 from generation.backends.registry import LANGUAGE_MODELS, LanguageModelKind
 from generation.grids.progress import grids_progress
 from generation.models import Call, Checkpoint, Grid, Response, Setup
-from generation.services import claims, grids
+from generation.services import grids
 from generation.services.calls import response_key
 from generation.services.grid_chunks import (
     claim_grid_chunk,
@@ -29,6 +29,7 @@ from generation.services.grids import (
 )
 from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import response_row
+from work import claims
 
 pytestmark = pytest.mark.both
 

@@ -32,9 +32,9 @@ from evaluation.runs.services import runs
 from evaluation.runs.services.runs import request_metric_run
 from generation.model_specs import ModelSpec
 from generation.models import Dataset
-from generation.services.claims import AT_ONE_SERVER
 from tests.evaluation.workers import BROKERS, is_over, long_evidence, site_on, stored, waited
 from tests.language_model_server import says, stand_in
+from work.claims import AT_ONE_SERVER
 from work.worker_health import watch
 
 pytestmark = [pytest.mark.both(transaction=True), pytest.mark.faults]

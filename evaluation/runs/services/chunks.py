@@ -27,7 +27,7 @@ from generation.backends.problems import storable
 from generation.backends.registry import is_server
 from generation.model_specs import BackendError
 from generation.services.checkpoints import pin_revision, with_leave
-from generation.services.claims import (
+from work.claims import (
     MOST_CLAIMS,
     QUEUED,
     SENT_TOGETHER,

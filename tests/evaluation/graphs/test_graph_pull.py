@@ -13,12 +13,12 @@ from evaluation.jobs.services import JobError, JobHold, cancel_job, claim_job, l
 from evaluation.models import Job
 from generation.models import Alias, Dataset, Entity, Triple
 from generation.records import EntityRecord, EntityTriple, KGQuestionRecord
-from generation.services.claims import WorkStopped
 from generation.services.datasets import create_dataset
 from generation.services.graphs import store_entities, store_kg_questions
 from tests.endpoint_server import endpoint_server, forwards, gives, refuses
 from tests.evaluation.graphs.pulls import HASTY, HERE, asked_for, found, pulled, qids, worked
 from tests.wikidata_shape import interchange_rows, world
+from work.claims import WorkStopped
 
 pytestmark = pytest.mark.both
 

@@ -57,7 +57,7 @@ def work(job):
 def work_to_the_first_epoch(job):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(JobHold, "next_step", lambda hold: cancel_job(job, None) and hold.keep())
-        patched.setattr("generation.services.claims.LOOKS_EVERY_SECONDS", 0)
+        patched.setattr("work.claims.LOOKS_EVERY_SECONDS", 0)
         work(job)
     assert (job.state, job.steps.count()) == (Job.State.CANCELLED, 1)
     return job

@@ -17,11 +17,11 @@ from evaluation.runs.services.chunks import (
     score_chunk,
 )
 from evaluation.runs.services.runs import cancel_run, chunks_to_send, resume_run
-from generation.services import claims
-from generation.services.claims import Hold
 from tests.annotation.crowd import at_once
 from tests.evaluation.metric_runs import mill, requested, work
 from tests.evaluation.told import claimed, expire, problems_of, rows_of
+from work import claims
+from work.claims import Hold
 
 pytestmark = pytest.mark.both
 

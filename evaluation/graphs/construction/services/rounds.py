@@ -20,7 +20,6 @@ from generation.model_specs import ModelSpec
 from generation.models import Construction, ConstructionCall, ConstructionEntry
 from generation.models.constructions import SIMPLE_STYLE
 from generation.seeded_random import random_key
-from generation.services.claims import LOOKS_EVERY_SECONDS, WorkStopped
 from generation.services.construction_entries import (
     EntryRound,
     Said,
@@ -40,6 +39,7 @@ from generation.text.constructed_questions import (
 )
 from generation.text.construction_prompts import first_prompt, next_prompt, simple_prompt
 from generation.text.tokens import count_tokens
+from work.claims import LOOKS_EVERY_SECONDS, WorkStopped
 
 MOST_ATTEMPTS = 3  # attempts at a round that cannot be read; an admin may ask for one more
 STOPS = ("\nInstruction:",)  # A model that continues after its answer begins a new instruction.

@@ -11,7 +11,6 @@ from evaluation.jobs.services import JobHold, claim_job
 from evaluation.models import Job
 from generation.models import Checkpoint, ConstructionCall, ConstructionEntry
 from generation.models.constructions import SIMPLE_STYLE
-from generation.services.claims import WorkStopped
 from generation.services.construction_entries import EntryRound, store_call
 from generation.services.constructions import publish
 from tests.constructed_entries import BUILT, FAILS
@@ -29,6 +28,7 @@ from tests.evaluation.graphs.construction.constructions import (
 from tests.evaluation.graphs.pulls import HASTY, worked
 from tests.language_model_server import refuses, says
 from tests.scripted_writer import SEED, entry_of, round_of, writes
+from work.claims import WorkStopped
 
 pytestmark = pytest.mark.once
 
@@ -148,7 +148,7 @@ def test_a_cancelled_construction_stops_between_two_calls(
     whole, writer, family_graph, tmp_path, monkeypatch
 ):
     job = asked_for(tmp_path, family_graph.url, n_rounds=2)
-    monkeypatch.setattr("generation.services.claims.LOOKS_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr("work.claims.LOOKS_EVERY_SECONDS", 0.0)
 
     def then_cancel(asked, said):
         call = store_call(asked, said)
