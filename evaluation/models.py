@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts.models import Archivable
 from annotation.models import Study, Target
 from generation.models import Construction, Dataset
+from work.models import Piece, leased_while_running
 
 
 class MetricRun(Archivable):
@@ -82,12 +83,8 @@ class MetricRun(Archivable):
         return "|".join(filter(None, [self.signature, self.backend_signature, revision]))
 
 
-class RunChunk(models.Model):
-    """Some targets of a run, which a task claims and one worker scores at a time.
-
-    A worker may write while the chunk has its token. When the lease has run out, another worker may
-    claim the chunk.
-    """
+class RunChunk(Piece):
+    """Some targets of a run, which one worker scores at a time."""
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -98,20 +95,12 @@ class RunChunk(models.Model):
     number = models.PositiveIntegerField()
     targets = models.JSONField()  # ids
     state = models.CharField(max_length=7, choices=State, default=State.QUEUED)
-    token = models.CharField(max_length=32, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
-    sent_at = models.DateTimeField(null=True, blank=True)  # when it was last sent to the broker
-    attempts = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ["number"]
         constraints = [
             models.UniqueConstraint(fields=["run", "number"], name="chunk_number_once"),
-            models.CheckConstraint(
-                condition=Q(state="running", lease_until__isnull=False)
-                | (~Q(state="running") & Q(lease_until__isnull=True)),
-                name="chunk_lease_while_running",
-            ),
+            leased_while_running("chunk_lease_while_running"),
         ]
         indexes = [
             models.Index(
@@ -206,12 +195,10 @@ class Adjudication(models.Model):
         return f"{self.question} = {self.answer}, adjudicated"
 
 
-class Job(models.Model):
+class Job(Piece):
     """Long work that is no metric run: a search for a prompt, a distillation, a pull and so on.
 
-    A job is claimed like a chunk: a worker may write while the job has its token. When the lease
-    has run out, another worker may claim the job. The steps hold what was found so far, so that the
-    other worker can continue from there.
+    The steps hold what was found so far, so that another worker can continue from there.
     """
 
     class Kind(models.TextChoices):
@@ -241,10 +228,6 @@ class Job(models.Model):
     parameters = models.JSONField(default=dict)  # every choice that changes the result
     result = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
-    token = models.CharField(max_length=32, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
-    sent_at = models.DateTimeField(null=True, blank=True)  # when it was last sent to the broker
-    attempts = models.PositiveIntegerField(default=0)
     n_done = models.PositiveIntegerField(default=0)  # at most `n_total`; the unit depends on `kind`
     n_total = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
@@ -257,11 +240,7 @@ class Job(models.Model):
     class Meta:
         ordering = ["-pk"]
         constraints = [
-            models.CheckConstraint(
-                condition=Q(state="running", lease_until__isnull=False)
-                | (~Q(state="running") & Q(lease_until__isnull=True)),
-                name="job_lease_while_running",
-            ),
+            leased_while_running("job_lease_while_running"),
         ]
 
     def __str__(self) -> str:

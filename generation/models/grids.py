@@ -8,6 +8,7 @@ from accounts.models import Archivable
 from generation.models.datasets import Dataset, Example
 from generation.models.samples import Sample
 from generation.models.setups import Response, Setup
+from work.models import Piece, leased_while_running
 
 
 class Grid(Archivable):
@@ -72,12 +73,8 @@ class GridSetup(models.Model):
         return f"setup {self.setup_id} of grid {self.grid_id}"
 
 
-class GridChunk(models.Model):
-    """Some examples to be answered under one setup, by one worker at a time. A task claims it.
-
-    A worker may write while it holds the token. When the lease has run out, another worker may
-    claim the chunk.
-    """
+class GridChunk(Piece):
+    """Some examples to be answered under one setup, by one worker at a time."""
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -89,22 +86,13 @@ class GridChunk(models.Model):
     number = models.PositiveIntegerField()
     examples = models.JSONField()  # ids of examples that are left to ask about
     state = models.CharField(max_length=7, choices=State, default=State.QUEUED)
-    token = models.CharField(max_length=32, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
-    # When it was last sent to the broker.
-    sent_at = models.DateTimeField(null=True, blank=True)
-    attempts = models.PositiveIntegerField(default=0)
 
     class Meta:
         db_table = "generation_experimentchunk"
         ordering = ["number"]
         constraints = [
             models.UniqueConstraint(fields=["grid", "number"], name="experiment_chunk_number_once"),
-            models.CheckConstraint(
-                condition=Q(state="running", lease_until__isnull=False)
-                | (~Q(state="running") & Q(lease_until__isnull=True)),
-                name="experiment_chunk_lease_while_running",
-            ),
+            leased_while_running("experiment_chunk_lease_while_running"),
         ]
         indexes = [
             models.Index(
