@@ -11,6 +11,8 @@ the same load also meets the server of an earlier commit, led, on the same datab
 both must be the same. `wait_ms` is the time that a rater waits, from the submit to the next page.
 Server, database and load are all on this machine.
 
+Where the milliseconds of a pair go is said by `benchmarks/rating_parts.py`.
+
     .venv/bin/python benchmarks/raters.py --raters 10 --units 2000 --database postgresql
 """
 
@@ -85,6 +87,19 @@ def write_material(folder: Path, n_units: int, seed: int = 1) -> None:
                     "evidence_shown": [passage["id"] for passage in passages],
                 }
                 responses.write(json.dumps(response) + "\n")
+
+
+def environment(url: str, folder: Path) -> dict[str, str]:
+    """Return the variables of a site with this database, whose other data are in a folder."""
+    return {
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "DATABASE_URL": url,
+        "ATTEST_DATA_DIR": str(folder / "var"),
+        "DJANGO_DEBUG": "0",
+        "DJANGO_SECRET_KEY": "benchmark" * 6,
+        "DJANGO_ALLOWED_HOSTS": HOST,
+        "DJANGO_PROXIES": "1",  # the load acts as a proxy that got https
+    }
 
 
 def set_up(folder: Path, n_units: int, n_raters: int) -> tuple[str, list[str]]:
@@ -307,17 +322,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="attest-raters-") as temporary:
         folder = Path(temporary)
         with database_url(options.database, folder) as url:
-            os.environ.update(
-                {
-                    "DJANGO_SETTINGS_MODULE": "config.settings",
-                    "DATABASE_URL": url,
-                    "ATTEST_DATA_DIR": str(folder / "var"),
-                    "DJANGO_DEBUG": "0",
-                    "DJANGO_SECRET_KEY": "benchmark" * 6,
-                    "DJANGO_ALLOWED_HOSTS": HOST,
-                    "DJANGO_PROXIES": "1",  # the load acts as a proxy that got https
-                }
-            )
+            os.environ.update(environment(url, folder))
             figures = measure(options, folder)
     write = sys.stdout.write
     write(f"{options.raters} raters, {options.units:,} units, {options.database}\n")

@@ -85,6 +85,12 @@ def forms_of(page: str) -> list[Form]:
     return forms
 
 
+def filled_in(form: Form) -> dict[str, str]:
+    """Return the fields of a full form."""
+    answers = {name: str(ANSWERS.get(name.rpartition("-")[0], 1)) for name in form.radios}
+    return form.fields | answers | {"seconds": "21.5"}
+
+
 FLOWS = ("at once", "led")
 
 
@@ -142,8 +148,7 @@ class Load:
         page = self.units[place]
         path = page.location.partition("?")[0]
         [form] = [form for form in forms_of(page.text) if form.action == path]
-        answers = {name: str(ANSWERS.get(name.rpartition("-")[0], 1)) for name in form.radios}
-        fields = form.fields | answers | {"seconds": "21.5"}
+        fields = filled_in(form)
         sent = time.perf_counter()  # no rater waits before: the load itself reads the page
         taken = browser.post(form.action, fields, is_htmx=self.flow == "at once")
         if taken.status not in (200, 302) or "sign-in" in taken.location:
