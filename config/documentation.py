@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from os.path import isfile
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -78,7 +79,8 @@ def document_of(name: str) -> Document:
         LookupError: docs/ has none.
     """
     file = DOCS / f"{name}.md"
-    if ".." in Path(name).parts or not file.is_relative_to(DOCS) or not file.is_file():
+    # A name may be too long for a file. Then `isfile` says no, and `Path.is_file` fails.
+    if ".." in Path(name).parts or not file.is_relative_to(DOCS) or not isfile(file):
         raise LookupError(f"docs/ has no document {name!r}.")
     return _read(file, file.stat().st_mtime_ns)
 

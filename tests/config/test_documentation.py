@@ -220,7 +220,7 @@ def test_pages_take_the_queries_of_a_sign_in_alone(client_for, rosa, django_asse
 
 
 @pytest.mark.parametrize(
-    "name", ["gone", "", ".", "../README", "../docs/../README", "/etc/hostname"]
+    "name", ["gone", "", ".", "../README", "../docs/../README", "/etc/hostname", "a" * 300]
 )
 def test_what_is_not_in_the_folder_is_no_document(name):
     with pytest.raises(LookupError, match="docs/ has no document"):
