@@ -20,8 +20,9 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-# Pages of raters show the same texts again and again, so each process keeps the HTML of some. It
-# takes 40 MB at most.
+# Pages of raters show the same texts again and again, so each process keeps the HTML of some. Texts
+# of a few thousand characters take some megabytes. If all had 20,000, they and their HTML would
+# take 80 MB, and twice as much in scripts whose letters take two bytes.
 MOST_KEPT = 1000  # texts, plain and Markdown each
 LONGEST_KEPT = 20_000  # characters; a longer text is drawn each time
 DELETED = "texts.deleted"  # an entry of the cache, which every deletion of texts changes

@@ -14,8 +14,9 @@ from annotation.forms.rating import field_name
 from annotation.numbered_questions import AskedQuestion
 from annotation.schemes import YES_NO, Scale
 
-# Number of pieces of HTML, of about 2 KB each. AIS has 21: 7 questions without an answer, with yes
-# and with no. In a merged unit, each position has pieces of its own.
+# Number of pieces of HTML, of 0.3 to 1.6 KB each in the built-in schemes. In a panel, AIS
+# has 21: 7 questions without an answer, with yes and with no. In a merged unit, each position has
+# pieces of its own.
 MOST_KEPT = 2000
 IN_PANEL = "annotation/_question.html"
 IN_MATRIX = "annotation/_matrix_answer.html"
