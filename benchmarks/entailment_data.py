@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evaluation.measures.entailment import AutoAis, EntailmentError, EvidencePassage, ask
+from evaluation.runs.services.chunks import RUN_CHUNKS
 from generation.model_specs import ModelSpec
 
 if TYPE_CHECKING:
@@ -161,15 +162,14 @@ def scored(dataset: Any, spec: ModelSpec) -> "tuple[MetricRun, float]":
     from evaluation.backends.registry import open_backend
     from evaluation.metrics.auto_ais import AutoAisMetric
     from evaluation.runs.plan import RunPlan
-    from evaluation.runs.services.chunks import claim_next_run_chunk, score_chunk
     from evaluation.runs.services.runs import request_metric_run
 
     open_backend(spec)
     began = time.process_time()
     plan = RunPlan(spec, AutoAisMetric(CHOICES))
     run = request_metric_run(dataset, plan, dataset.responses.all(), None)
-    while claim := claim_next_run_chunk(run):
-        score_chunk(claim)
+    while claim := RUN_CHUNKS.claim_next(run):
+        RUN_CHUNKS.do(claim)
     seconds = time.process_time() - began
     run.refresh_from_db()
     if run.state != run.State.DONE:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import Archivable
 from annotation.models import Study, Target
 from generation.models import Construction, Dataset
-from work.models import Piece, leased_while_running
+from work.models import Piece, WholePiece, leased_while_running
 
 
 class MetricRun(Archivable):
@@ -86,15 +86,9 @@ class MetricRun(Archivable):
 class RunChunk(Piece):
     """Some targets of a run, which one worker scores at a time."""
 
-    class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        DONE = "done"
-
     run = models.ForeignKey(MetricRun, models.CASCADE, related_name="chunks")
     number = models.PositiveIntegerField()
     targets = models.JSONField()  # ids
-    state = models.CharField(max_length=7, choices=State, default=State.QUEUED)
 
     class Meta:
         ordering = ["number"]
@@ -195,7 +189,7 @@ class Adjudication(models.Model):
         return f"{self.question} = {self.answer}, adjudicated"
 
 
-class Job(Piece):
+class Job(WholePiece):
     """Long work that is no metric run: a search for a prompt, a distillation, a pull and so on.
 
     The steps hold what was found so far, so that another worker can continue from there.
@@ -206,13 +200,6 @@ class Job(Piece):
         DISTILLATION = "distillation"
         GRAPH_PULL = "graph_pull"  # gets entities from a SPARQL endpoint
         CONSTRUCTION = "construction"  # makes questions about a graph, with their minimum sets
-
-    class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        CANCELLED = "cancelled"
-        FAILED = "failed"  # `error` gives the reason
-        DONE = "done"
 
     kind = models.CharField(max_length=20, choices=Kind)
     study = models.ForeignKey(
@@ -227,15 +214,11 @@ class Job(Piece):
     name = models.CharField(max_length=100, unique=True)  # the name of its result
     parameters = models.JSONField(default=dict)  # every choice that changes the result
     result = models.JSONField(default=dict, blank=True)
-    state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
     n_done = models.PositiveIntegerField(default=0)  # at most `n_total`; the unit depends on `kind`
     n_total = models.PositiveIntegerField(default=0)
-    error = models.TextField(blank=True)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
-    created_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-pk"]

@@ -6,8 +6,8 @@ versions.
 """
 
 from evaluation.exchange import tasks as exchange
-from evaluation.jobs import tasks as jobs
-from evaluation.runs import tasks as runs
+from evaluation.jobs.kinds import JOBS
+from evaluation.runs.services.chunks import RUN_CHUNKS
 from evaluation.studies import tasks as studies
 
-__all__ = ["exchange", "jobs", "runs", "studies"]
+__all__ = ["JOBS", "RUN_CHUNKS", "exchange", "studies"]

@@ -20,8 +20,7 @@ from generation.models import Dataset, Sample, SampledExample
 from generation.sample_choices import SampleChoices, chosen_sample
 from generation.sample_reading import SampleReport, sample_report, sample_reports
 from generation.services import samples as services
-from generation.services.samples import SampleError
-from generation.tasks import filter_sample
+from generation.services.samples import SAMPLES, SampleError
 
 
 class NewSampleSerializer(StrictSerializer):
@@ -68,7 +67,9 @@ class SampleSerializer(serializers.Serializer[SampleReport]):
     id = serializers.IntegerField(source="sample.pk")
     dataset = serializers.CharField(source="sample.dataset.slug")
     name = serializers.CharField(source="sample.name")
-    state = serializers.CharField(source="sample.state", help_text="filtering, ready or failed.")
+    state = serializers.CharField(
+        source="sample.state", help_text="queued, running, cancelled, failed or done."
+    )
     error = serializers.CharField(source="sample.error", help_text="Why the sample failed.")
     parameters = serializers.DictField(source="sample.parameters")
     n_done = serializers.IntegerField(
@@ -133,8 +134,7 @@ class Samples(Readable):
             sample = services.request_sample(dataset, asked.choices, cast(User, request.user))
         except SampleError as error:
             raise ValidationError({"name": [str(error)]}) from error
-        if sample.state == Sample.State.FILTERING:
-            filter_sample.delay_on_commit(sample.pk)
+        SAMPLES.send_waiting(pk=sample.pk)
         answer = Answer(SampleSerializer(sample_report(sample)).data, status.HTTP_202_ACCEPTED)
         answer["Location"] = reverse("api:sample-detail", [sample.pk], request=request)
         return answer

@@ -33,7 +33,7 @@ def exported_samples(dataset: Dataset) -> QuerySet[Sample]:
     A single question that was asked on a page is stored as a sample too. It is left out, because
     researchers neither draw nor verify it.
     """
-    drawn = dataset.samples.filter(state=Sample.State.READY)
+    drawn = dataset.samples.filter(state=Sample.State.DONE)
     return drawn.exclude(name__regex=IS_ASKED).order_by("pk")
 
 

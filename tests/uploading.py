@@ -4,13 +4,15 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from evaluation.exchange import uploads
 from evaluation.exchange.import_plan import plan_import
-from evaluation.exchange.uploads import release, request_storing, run_taken, take
+from evaluation.exchange.import_process import IMPORTS, ImportWork
+from evaluation.exchange.uploads import check_or_store, request_storing
 from generation.models import Import
 from tests.makers import example_row, response_row, vote_row, write_files
 
@@ -31,11 +33,8 @@ def zipped(folder: Path, *, bad: bool = False) -> SimpleUploadedFile:
 
 def carry_on(import_id: int) -> None:
     """Check or store one import here, as its row asks. When called twice, one caller does it."""
-    if token := take(import_id):
-        try:
-            run_taken(import_id, token)
-        finally:
-            release(import_id, token)
+    with patch.object(ImportWork, "work", lambda kind, hold: check_or_store(hold)):
+        IMPORTS.claim_and_do(import_id)
 
 
 def carried_on(upload: Import) -> Import:

@@ -8,20 +8,25 @@ token.
 
 import secrets
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from threading import Event, Thread
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 from django.conf import settings
+from django.core.cache import cache
 from django.db import DatabaseError, connections
-from django.db.models import F, Model, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from work.models import Piece
 from work.worker_health import give_sign
 
+P = TypeVar("P", bound=Piece)
+
 QUEUED, RUNNING = "queued", "running"
+GOING_ON = (QUEUED, RUNNING)
 # A worker gives a chunk or a job back after this long; the rest is sent to a worker again.
 TURN_SECONDS = 600.0
 LOOKS_EVERY_SECONDS = 2.0  # A worker checks this often whether its work was cancelled.
@@ -91,7 +96,7 @@ def unheard(rows: QuerySet[Any], sent_before: datetime) -> QuerySet[Any]:
     return rows.filter(state=QUEUED).filter(Q(sent_at=None) | Q(sent_at__lt=sent_before))
 
 
-def lost_if_sent_before(now: datetime, kinds: Iterable[type[Model]]) -> datetime:
+def lost_if_sent_before(now: datetime, kinds: Iterable[type[Piece]]) -> datetime:
     """Return the time before which a waiting message must have been sent to count as lost.
 
     Args:
@@ -105,26 +110,30 @@ def lost_if_sent_before(now: datetime, kinds: Iterable[type[Model]]) -> datetime
     return now - (LEASES_OF_A_QUEUE * lease() if any(at_work) else a_message_takes)
 
 
-class Hold:
-    """A claimed row that one worker holds.
+class Hold(Generic[P]):
+    """A claimed piece that one worker holds.
 
     Used as a context, it renews the lease by itself while one call of a model takes long. The lease
-    is short, so that another worker soon gets the row of a worker that was killed.
+    is short, so that another worker soon gets the piece of a worker that was killed.
     """
 
-    def __init__(self, claim: Any, goes_on: Q | None = None) -> None:
-        """Hold a row.
+    def __init__(self, claim: P, wanted: QuerySet[P] | None = None) -> None:
+        """Hold a piece.
 
         Args:
-            claim: a row, with the token with which this worker took it.
-            goes_on: a condition that the row meets as long as its work is wanted.
+            claim: a piece, with the token with which this worker took it.
+            wanted: the pieces that are to be done; None: each of its kind.
         """
-        rows = type(claim)._default_manager
-        self._mine = rows.filter(pk=claim.pk, token=claim.token, state=RUNNING)
-        self._wanted = self._mine.filter(goes_on) if goes_on else self._mine
+        self.claim = claim
+        rows = type(claim)._default_manager.all()
+        mine = {"pk": claim.pk, "token": claim.token, "state": RUNNING}
+        self._mine: QuerySet[P] = rows.filter(**mine)
+        self._wanted = (rows if wanted is None else wanted).filter(**mine)
         self._renewed_at = time.monotonic()
         self._is_over = Event()
         self._waiting = Thread(target=self._renew_while_waiting, name="lease", daemon=True)
+        self.goes_on: Callable[[], bool] = lambda: True
+        self.begin_turn()
 
     def __enter__(self) -> Self:
         self._waiting.start()
@@ -143,6 +152,21 @@ class Hold:
         looks_every = min(LOOKS_EVERY_SECONDS, lease().total_seconds() / 4)
         if time.monotonic() >= self._renewed_at + looks_every:
             self.renew()
+
+    def begin_turn(self) -> None:
+        """Begin a turn now: the time before, as for loading a model, does not count."""
+        self._turn_ends = time.monotonic() + TURN_SECONDS
+
+    def end_turn(self) -> None:
+        """Check between two steps that this worker may go on.
+
+        After a long turn it stops, so that others get a turn, and no time limit interrupts it.
+
+        Raises:
+            WorkStopped: the turn is over, or the caller of the work does not want it to go on.
+        """
+        if time.monotonic() > self._turn_ends or not self.goes_on():
+            raise WorkStopped
 
     def renew(self, **columns: object) -> None:
         """Renew the lease now, and write these columns with it.
@@ -168,8 +192,16 @@ class Hold:
         """Give the row back, if this worker still has it; it then counts as not sent."""
         self.end(QUEUED, sent_at=None, **columns)
 
-    def _renew(self, rows: QuerySet[Any], columns: Mapping[str, object]) -> None:
-        if not rows.update(lease_until=timezone.now() + lease(), **columns):
+    def fail(self, error: str) -> None:
+        """End the hold, and store why the work cannot be done."""
+        raise NotImplementedError
+
+    def _extended(self, rows: QuerySet[P], columns: Mapping[str, object]) -> bool:
+        """Extend the lease; return whether this worker still has the piece."""
+        return bool(rows.update(lease_until=timezone.now() + lease(), **columns))
+
+    def _renew(self, rows: QuerySet[P], columns: Mapping[str, object]) -> None:
+        if not self._extended(rows, columns):
             raise WorkStopped
         self._renewed_at = time.monotonic()
         give_sign()
@@ -185,6 +217,40 @@ class Hold:
                 if half <= time.monotonic() - self._renewed_at < LONGEST_CALL_SECONDS:
                     give_sign()
                     with suppress(DatabaseError):
-                        self._mine.update(lease_until=timezone.now() + lease())
+                        self._extended(self._mine, {})
         finally:
             connections.close_all()
+
+
+class SignedHold(Hold[P]):
+    """A hold that is renewed by signs in the cache, for work that is one long transaction.
+
+    Meanwhile no other connection could write the row on SQLite, where a transaction locks all rows.
+    """
+
+    def __init__(self, claim: P) -> None:
+        super().__init__(claim)
+        self._sign = _sign_of(claim)
+        cache.set(self._sign, claim.token, lease().total_seconds())
+
+    def end(self, state: str, **columns: object) -> bool:
+        if cache.get(self._sign) == self.claim.token:
+            cache.delete(self._sign)
+        return super().end(state, **columns)
+
+    def _extended(self, rows: QuerySet[P], columns: Mapping[str, object]) -> bool:
+        token = self.claim.token
+        if cache.get(self._sign, token) != token:
+            return False
+        cache.set(self._sign, token, lease().total_seconds())
+        return True
+
+
+def with_signs(rows: QuerySet[P]) -> list[int]:
+    """Return the ids of the running pieces whose workers give signs in the cache."""
+    running = rows.filter(state=RUNNING)
+    return [piece.pk for piece in running if cache.get(_sign_of(piece)) == piece.token]
+
+
+def _sign_of(piece: Piece) -> str:
+    return f"work:sign:{piece._meta.label_lower}:{piece.pk}"

@@ -8,13 +8,38 @@ class Piece(models.Model):
     """A piece of work that a task claims, and that one worker does at a time.
 
     A worker may write while the row has its token. When the lease has run out, another worker may
-    claim the row. Models add a `state`, which is queued, running or more (see `work.claims`).
+    claim the row.
     """
 
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+
+    state = models.CharField(max_length=7, choices=State, default=State.QUEUED)
     token = models.CharField(max_length=32, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     sent_at = models.DateTimeField(null=True, blank=True)  # when it was last sent to the broker
     attempts = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+
+class WholePiece(Piece):
+    """Work that is one piece, and that people can cancel and resume."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        CANCELLED = "cancelled"
+        FAILED = "failed"  # `error` gives the reason
+        DONE = "done"
+
+    state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         abstract = True

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from work.lost_work import resend_all
+from work.pieces import resend_all
 
 
 @shared_task

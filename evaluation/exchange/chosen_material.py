@@ -38,11 +38,11 @@ from generation.models import (
     Example,
     Grid,
     RankedPassage,
-    Sample,
     SampledExample,
     Setup,
 )
 from generation.services.many_rows import delete_rows
+from work.claims import GOING_ON
 
 
 class InUseError(ValueError):
@@ -126,8 +126,8 @@ def _in_use(chosen: ChosenMaterial) -> Iterator[tuple[str, str]]:
     going_on = (Grid.State.PLANNING, Grid.State.RUNNING)
     for grid in Grid.objects.filter(dataset=dataset, state__in=going_on):
         yield f"The grid {grid.name} is going on", "Wait for it or cancel it"
-    for sample in dataset.samples.filter(state=Sample.State.FILTERING):
-        yield f"The sample {sample.name} is being drawn", "Wait for it"
+    for sample in dataset.samples.filter(state__in=GOING_ON):
+        yield f"The sample {sample.name} is being drawn", "Wait for it or cancel it"
     of_dataset = Q(dataset=dataset) | Q(study__dataset=dataset)
     for job in Job.objects.filter(of_dataset).exclude(state__in=ENDED):
         yield f"{job.name} is going on", "Wait for it or cancel it"

@@ -20,16 +20,10 @@ from typing import IO, NamedTuple
 from django.conf import settings
 from django.db import connection
 
-from evaluation.exchange.uploads import (
-    call_cancelled,
-    fail,
-    is_cancelled,
-    keep,
-    release,
-    run_taken,
-    take,
-)
+from evaluation.exchange.uploads import ImportHold, check_or_store, is_cancelled
 from generation.models import Import
+from work.claims import with_signs
+from work.pieces import PieceKind, register
 
 logger = logging.getLogger(__name__)
 
@@ -66,29 +60,44 @@ def _allowance_of(import_id: int) -> Allowance:
 # --- the worker -----------------------------------------------------------------------------
 
 
-def carry_on_apart(import_id: int) -> None:
-    """Check or store one import in a process of its own. Of two callers, only one does it."""
-    token = take(import_id)
-    if token is None:
-        return
-    try:
-        _see_through(import_id, token, _allowance_of(import_id))
-    finally:
-        release(import_id, token)
+class ImportWork(PieceKind[Import, ImportHold]):
+    """Imports of uploaded files: each is checked or stored by a process of its own."""
+
+    model = Import
+    task_name = "evaluation.tasks.carry_on_import"
+    is_quick = True
+    related = ("requested_by",)
+    # The process has a limit of its own. The task's is for a worker that does not enforce it.
+    longest_seconds = settings.IMPORT_SECONDS + 120
+    most_claims = 3
+    gave_up = (
+        "The worker of this import ended {n} times without an error message: it was killed, or "
+        "the machine went down. The import is not tried again, and nothing was stored. Import the "
+        "file in parts. An admin can find out more with the command import_dataset."
+    )
+
+    def at_work(self) -> list[int]:
+        return with_signs(self.rows())
+
+    def hold(self, claim: Import) -> ImportHold:
+        return ImportHold(claim)
+
+    def work(self, hold: ImportHold) -> None:
+        """Start the process of an import, wait for it, and store how it ended if it could not."""
+        allowed = _allowance_of(hold.claim.pk)
+        process = _started(hold.claim.pk, hold.claim.token)
+        try:
+            if _waited(process, hold, allowed.seconds):
+                _store_how_it_ended(process.returncode, hold, allowed)
+            elif is_cancelled(hold.claim.pk):
+                hold.stop(Import.State.CANCELLED)
+            else:
+                hold.fail(_took_too_long(allowed.seconds, "of waiting and computing"))
+        finally:
+            _end(process)
 
 
-def _see_through(import_id: int, token: str, allowed: Allowance) -> None:
-    """Start the process of an import, wait for it, and report how it ended if it could not."""
-    process = _started(import_id, token)
-    try:
-        if _waited(process, import_id, token, allowed.seconds):
-            _say_how_it_ended(process.returncode, import_id, token, allowed)
-        elif is_cancelled(import_id):
-            call_cancelled(import_id, token)
-        else:
-            fail(import_id, token, _took_too_long(allowed.seconds, "of waiting and computing"))
-    finally:
-        _end(process)
+IMPORTS = register(ImportWork())
 
 
 def _started(import_id: int, token: str) -> "subprocess.Popen[str]":
@@ -108,8 +117,12 @@ def _started(import_id: int, token: str) -> "subprocess.Popen[str]":
     return process
 
 
-def _waited(process: "subprocess.Popen[str]", import_id: int, token: str, seconds: float) -> bool:
-    """Wait for a process; return False if it took too long or did not stop, and was killed."""
+def _waited(process: "subprocess.Popen[str]", hold: ImportHold, seconds: float) -> bool:
+    """Wait for a process; return False if it took too long or did not stop, and was killed.
+
+    Raises:
+        WorkStopped: another worker has the import.
+    """
     ends_at = time.monotonic() + seconds
     is_stopping = False
     while True:
@@ -117,8 +130,8 @@ def _waited(process: "subprocess.Popen[str]", import_id: int, token: str, second
             process.wait(LOOKS_EVERY_SECONDS)
             return True
         except subprocess.TimeoutExpired:
-            keep(import_id, token)
-        if is_cancelled(import_id) and not is_stopping:
+            hold.keep()
+        if is_cancelled(hold.claim.pk) and not is_stopping:
             is_stopping = True
             ends_at = time.monotonic() + STOPS_WITHIN_SECONDS
         if time.monotonic() > ends_at:
@@ -134,11 +147,12 @@ def _end(process: "subprocess.Popen[str]") -> None:
             process.stdin.close()
 
 
-def _say_how_it_ended(status: int, import_id: int, token: str, allowed: Allowance) -> None:
+def _store_how_it_ended(status: int, hold: ImportHold, allowed: Allowance) -> None:
     if reason := _reason(status, allowed):
-        fail(import_id, token, reason)
+        hold.fail(reason)
     elif status:  # killed, or unable to begin: another worker may try
-        logger.error("the process of import %s ended with status %s", import_id, status)
+        logger.error("the process of import %s ended with status %s", hold.claim.pk, status)
+        hold.release()
 
 
 def _reason(status: int, allowed: Allowance) -> str:
@@ -174,8 +188,10 @@ def run_within_limits(import_id: int, from_worker: IO[str]) -> int:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (allowed.cpu_seconds, allowed.cpu_seconds + 5))
     resource.setrlimit(resource.RLIMIT_DATA, (allowed.megabytes * MEGABYTE,) * 2)
+    upload = Import.objects.select_related("requested_by").get(pk=import_id)
+    upload.token = token
     try:
-        run_taken(import_id, token)
+        check_or_store(ImportHold(upload))
     except MemoryError:
         return OUT_OF_MEMORY
     return 0

@@ -12,13 +12,11 @@ import shutil
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.core.cache import cache
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import F
 from django.utils import timezone
 
 from accounts.models import User
@@ -31,21 +29,12 @@ from generation.importers.mapped.mapping import read_mapping
 from generation.importers.spreadsheet import safe_cell
 from generation.models import Import
 from generation.records import Problem
-from work.claims import new_token
+from work.claims import GOING_ON, SignedHold, WorkStopped, lease
 
 logger = logging.getLogger(__name__)
 
-# A worker that gives no sign of life for this long counts as dead, and another may take over.
-SILENCE_SECONDS = 60.0
-SENT_AGAIN_AFTER_SECONDS = 20.0
 KEPT_CHECKED = timedelta(days=7)
 REPORT_EVERY_SECONDS = 0.5
-ENDED_WORKERS = (
-    f"The worker of this import ended {Import.MOST_ATTEMPTS} times without an error message: it "
-    "was killed, or the machine went down. The import is not tried again, and nothing was "
-    "stored. Import the file in parts. An admin can find out more with the command "
-    "import_dataset."
-)
 PROBLEM_COLUMNS = ("file", "line", "field", "found", "expected")
 
 
@@ -64,10 +53,6 @@ class ImportProgress(NamedTuple):
     def seconds_left(self) -> float | None:
         """The seconds left at the present rate; None while too little was read to estimate it."""
         return self.seconds * (1 - self.share) / self.share if self.share > 0.02 else None
-
-
-class ImportStopped(Exception):
-    """An exception that ends an import: it was cancelled, or another worker has it now."""
 
 
 def request_import(
@@ -95,9 +80,7 @@ def request_import(
 def request_another_check(upload: Import, mapping: str) -> bool:
     """Request another check of a checked table by a mapping; return whether the import changed."""
     checked = Import.objects.filter(pk=upload.pk, state=Import.State.CHECKED)
-    changed = checked.update(
-        state=Import.State.CHECKING, mapping=mapping, token=new_token(), n_attempts=0, report={}
-    )
+    changed = checked.update(state=Import.State.QUEUED, mapping=mapping, sent_at=None, report={})
     return bool(changed)
 
 
@@ -107,7 +90,7 @@ def request_storing(upload: Import, *, skip_bad: bool) -> bool:
         return False  # a table without a mapping of its columns
     checked = Import.objects.filter(pk=upload.pk, state=Import.State.CHECKED)
     changed = checked.update(
-        state=Import.State.IMPORTING, skip_bad=skip_bad, token=new_token(), n_attempts=0
+        state=Import.State.QUEUED, is_storing=True, skip_bad=skip_bad, sent_at=None
     )
     return bool(changed)
 
@@ -118,7 +101,7 @@ def request_cancelling(upload: Import) -> None:
     While a worker runs it, this writes nothing to the database: on SQLite it would wait for the
     import.
     """
-    if upload.state in Import.RUNNING:
+    if upload.state in GOING_ON:
         cache.set(_cache_key(upload.pk, "cancel"), True, timeout=24 * 3600)
         return
     waiting = Import.objects.filter(pk=upload.pk, state=Import.State.CHECKED)
@@ -141,92 +124,49 @@ def progress_of(upload: Import) -> ImportProgress | None:
     return ImportProgress(*found) if found else None
 
 
-def interrupted_imports() -> list[int]:
-    """Return the ids of imports that should be running but give no sign of life."""
-    running = Import.objects.filter(state__in=Import.RUNNING).values_list("pk", flat=True)
-    return [pk for pk in running if not cache.get(_cache_key(pk, "alive"))]
+class ImportHold(SignedHold[Import]):
+    """A claimed import that one worker, or its process, holds.
 
-
-def lost_imports() -> list[int]:
-    """Return the interrupted imports to send again, and note that they were sent.
-
-    If each look sent them again, messages would pile up behind long work.
+    Two workers may run: one of them was thought dead and goes on. Then one stops when it sees the
+    other's sign, or its transaction fails at the end, because the row has another token by then.
     """
-    return [
-        pk
-        for pk in interrupted_imports()
-        if cache.add(_cache_key(pk, "sent"), True, timeout=SENT_AGAIN_AFTER_SECONDS)
-    ]
+
+    def keep(self) -> None:
+        """Give a sign of life, however short ago the last one was."""
+        self.renew()
+
+    def finish(self, state: Import.State, **columns: object) -> bool:
+        """Set an import to a state that is not running; return whether it was still ours."""
+        is_mine = self.end(state, attempts=0, **columns)
+        for name in ("progress", "cancel"):
+            cache.delete(_cache_key(self.claim.pk, name))
+        return is_mine
+
+    def stop(self, state: Import.State, **columns: object) -> None:
+        """End an import of which nothing is kept."""
+        if self.finish(state, finished_at=timezone.now(), **columns):
+            _remove_file(self.claim)
+
+    def fail(self, error: str) -> None:
+        """Store why an import failed."""
+        self.stop(Import.State.FAILED, error=error)
 
 
-def take(import_id: int) -> str | None:
-    """Claim an import that no worker has; return the new token, or None if it cannot be claimed.
-
-    The worker that adds the sign of life has the import. Two workers may still run: both got
-    through, or a worker that was thought dead goes on. Then one stops when it sees the other's sign
-    of life, or its transaction fails at the end, because the row has another token by then. It
-    leaves alone what belongs to the other worker.
-
-    When its workers have ended too often without an error message, the import fails and is not
-    claimed again.
-    """
-    token = new_token()
-    if not cache.add(_cache_key(import_id, "alive"), token, timeout=SILENCE_SECONDS):
-        return None
-    running = Import.objects.filter(pk=import_id, state__in=Import.RUNNING)
-    untried = running.filter(n_attempts__lt=Import.MOST_ATTEMPTS)
-    if untried.update(token=token, n_attempts=F("n_attempts") + 1):
-        return token
-    if running.update(token=token):
-        logger.error("import %s ended %s workers", import_id, Import.MOST_ATTEMPTS)
-        fail(import_id, token, ENDED_WORKERS)
-    release(import_id, token)
-    return None
-
-
-def release(import_id: int, token: str) -> None:
-    """Stop giving signs of life; what belongs to another worker is left alone."""
-    if cache.get(_cache_key(import_id, "alive"), token) == token:
-        for name in ("alive", "progress", "cancel"):
-            cache.delete(_cache_key(import_id, name))
-
-
-def keep(import_id: int, token: str) -> bool:
-    """Give a sign of life; return whether this worker still has the import."""
-    if cache.get(_cache_key(import_id, "alive"), token) != token:
-        return False
-    cache.set(_cache_key(import_id, "alive"), token, timeout=SILENCE_SECONDS)
-    return True
-
-
-def fail(import_id: int, token: str, reason: str) -> None:
-    """Store why an import failed, when its own process could not store that."""
-    _end(import_id, token, Import.State.FAILED, error=reason)
-
-
-def call_cancelled(import_id: int, token: str) -> None:
-    """Store that an import ended because it was cancelled."""
-    _end(import_id, token, Import.State.CANCELLED)
-
-
-def run_taken(import_id: int, token: str) -> None:
-    """Check or store an import that was claimed with this token.
+def check_or_store(hold: ImportHold) -> None:
+    """Check or store an import that this process holds.
 
     Raises:
         MemoryError: the import needs more memory than there is; nothing was stored.
     """
-    upload = Import.objects.select_related("requested_by").get(pk=import_id)
-    is_dry_run = upload.state == Import.State.CHECKING
-    mine = Import.objects.filter(pk=upload.pk, token=token, state=upload.state)
+    upload = hold.claim
 
     def before_commit(outcome: ImportOutcome) -> None:
         report = _as_json(outcome, material.format) | {"preview": {}}
-        done = {"state": Import.State.DONE, "finished_at": timezone.now(), "report": report}
-        if is_cancelled(upload.pk) or not mine.update(dataset=outcome.dataset, **done):
-            raise ImportStopped
+        ended = {"finished_at": timezone.now(), "report": report, "dataset": outcome.dataset}
+        if is_cancelled(upload.pk) or not hold.finish(Import.State.DONE, **ended):
+            raise WorkStopped
 
-    end = partial(_end, upload.pk, token)
-    on_progress = _reporter(upload.pk, token)
+    on_progress = _reporter(hold)
     try:
         on_progress(0, 0.0)  # the import may have been cancelled before a worker was free
         with (
@@ -241,48 +181,43 @@ def run_taken(import_id: int, token: str) -> None:
             outcome = import_dataset(
                 material,
                 plan_import(material, upload.name, upload.study_name or None, on_progress),
-                dry_run=is_dry_run,
+                dry_run=not upload.is_storing,
                 skip_bad=upload.skip_bad,
                 requested_by=upload.requested_by,
                 on_progress=on_progress,
                 on_problem=problem_file.write,
                 before_commit=before_commit,
             )
-        if is_dry_run and is_cancelled(upload.pk):
-            raise ImportStopped
-    except ImportStopped:
-        end(Import.State.CANCELLED)
+        if not upload.is_storing and is_cancelled(upload.pk):
+            raise WorkStopped
+    except WorkStopped:
+        if is_cancelled(upload.pk):
+            hold.stop(Import.State.CANCELLED)
     except UnmappedError as error:
-        mine.update(state=Import.State.CHECKED, report={"look": look_as_json(error.look)})
+        hold.finish(Import.State.CHECKED, report={"look": look_as_json(error.look)})
     except BadRows as error:  # the data changed between check and import
-        end(
-            Import.State.FAILED,
-            error=str(error),
-            report=_as_json(error.outcome, upload.format) | {"preview": {}},
-        )
+        report = _as_json(error.outcome, upload.format) | {"preview": {}}
+        hold.stop(Import.State.FAILED, error=str(error), report=report)
     except DatasetError as error:
-        end(Import.State.FAILED, error=str(error))
+        hold.fail(str(error))
     except MemoryError:  # the caller that set the limit reports how high it was
         raise
     except Exception as error:
         if _is_lack_of_memory(error):
             raise MemoryError from error
         logger.exception("import %s failed", upload.pk)
-        end(
-            Import.State.FAILED,
-            error=(
-                "Something went wrong on the server. Nothing was stored. The log of the server "
-                "says what happened."
-            ),
+        hold.fail(
+            "Something went wrong on the server. Nothing was stored. The log of the server says "
+            "what happened."
         )
     else:
-        if is_dry_run:
-            report = _as_json(outcome, material.format)
-            if material.look:
-                report["look"] = look_as_json(material.look)
-            mine.update(state=Import.State.CHECKED, report=report)
-        else:
+        if upload.is_storing:
             _remove_file(upload)
+            return
+        report = _as_json(outcome, material.format)
+        if material.look:
+            report["look"] = look_as_json(material.look)
+        hold.finish(Import.State.CHECKED, report=report)
 
 
 def _is_lack_of_memory(error: Exception) -> bool:
@@ -290,21 +225,14 @@ def _is_lack_of_memory(error: Exception) -> bool:
     return isinstance(error, OSError) and error.errno == errno.ENOMEM
 
 
-def _end(import_id: int, token: str, state: Import.State, **columns: Any) -> None:
-    """End an import that this worker still has, and delete its file."""
-    mine = Import.objects.filter(pk=import_id, token=token, state__in=Import.RUNNING)
-    for upload in mine:
-        if mine.update(state=state, finished_at=timezone.now(), **columns):
-            _remove_file(upload)
-
-
-def _reporter(import_id: int, token: str) -> Callable[[int, float], None]:
+def _reporter(hold: ImportHold) -> Callable[[int, float], None]:
     """Return the function that an import calls after each batch.
 
     It reports the progress, and stops the import when that was requested or another worker has it.
     """
     began = time.monotonic()
     next_report = began
+    import_id = hold.claim.pk
 
     def report(n_rows: int, share: float) -> None:
         nonlocal next_report
@@ -312,10 +240,11 @@ def _reporter(import_id: int, token: str) -> Callable[[int, float], None]:
         if now < next_report:
             return
         next_report = now + REPORT_EVERY_SECONDS
-        if is_cancelled(import_id) or not keep(import_id, token):
-            raise ImportStopped
+        if is_cancelled(import_id):
+            raise WorkStopped
+        hold.keep()
         progress = (n_rows, share, now - began)
-        cache.set(_cache_key(import_id, "progress"), progress, timeout=SILENCE_SECONDS)
+        cache.set(_cache_key(import_id, "progress"), progress, timeout=lease().total_seconds())
 
     return report
 

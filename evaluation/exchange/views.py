@@ -10,9 +10,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.access import Role, for_importers, roles_of
 from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.exchange.forms import ImportForm, StoreImportForm
+from evaluation.exchange.import_process import IMPORTS
 from evaluation.exchange.mapping_form import MappingForm
 from evaluation.exchange.mappings import save_mapping
-from evaluation.exchange.tasks import carry_on_import
 from evaluation.exchange.uploads import (
     progress_of,
     request_another_check,
@@ -23,6 +23,7 @@ from evaluation.exchange.uploads import (
 from generation.importers import UTF_8
 from generation.importers.mapped.roles import ROLES
 from generation.models import Import, SavedMapping
+from work.claims import GOING_ON
 
 RECENT = 10
 
@@ -44,7 +45,7 @@ def import_file(request: SignedInRequest) -> HttpResponse:
             choice["encoding"] or UTF_8,
             choice["mapping"],
         )
-        carry_on_import.delay_on_commit(upload.pk)
+        IMPORTS.send_waiting(pk=upload.pk)
         return redirect("evaluation:import-progress", upload.pk)
     recent = Import.objects.select_related("dataset", "requested_by")[:RECENT]
     mappings = SavedMapping.objects.select_related("saved_by")
@@ -72,7 +73,7 @@ def _import_page(
         fragment="evaluation/exchange/_import.html",
         context={
             "upload": upload,
-            "is_running": upload.state in Import.RUNNING,
+            "is_running": upload.state in GOING_ON,
             "progress": progress_of(upload),
             "form": form,
             "roles": ROLES,
@@ -98,7 +99,7 @@ def map_columns(request: SignedInRequest, pk: int) -> HttpResponse:
         save_mapping(name, mapping, request.user)
         messages.success(request, f"The mapping {name} is saved.")
     if request_another_check(upload, mapping):
-        carry_on_import.delay_on_commit(upload.pk)
+        IMPORTS.send_waiting(pk=upload.pk)
     return redirect("evaluation:import-progress", pk)
 
 
@@ -139,7 +140,7 @@ def store_import(request: SignedInRequest, pk: int) -> HttpResponse:
     if upload.report.get("n_problems") and not skip_bad:
         messages.error(request, "Nothing was imported. Tick 'Skip bad rows', or fix the file.")
     elif request_storing(upload, skip_bad=skip_bad):
-        carry_on_import.delay_on_commit(upload.pk)
+        IMPORTS.send_waiting(pk=upload.pk)
     return redirect("evaluation:import-progress", upload.pk)
 
 

@@ -14,11 +14,11 @@ from django.urls import reverse
 
 from evaluation.home.union_rows import comes_first, first, n_of, number, part, text, union
 from evaluation.jobs.private_endpoints import error_for
-from evaluation.jobs.services import GOING_ON
 from evaluation.models import AutoScore, Job, MetricRun, RunChunk
 from evaluation.runs.progress import title_of
 from generation.models import Call, Grid, GridChunk, Import, Sample
 from generation.models.samples import IS_ASKED
+from work.claims import GOING_ON
 
 SHOWN = 8  # rows of each list, at most
 FAILED, FAILED_IN_PART = "failed", "failed in part"
@@ -151,17 +151,16 @@ KINDS = {
         "generation:sample",
         # A question that was asked on a page has a sample of its own, which is no work to follow.
         Sample.objects.exclude(name__regex=IS_ASKED),
-        going_on=[Sample.State.FILTERING],
-        ended=[Sample.State.READY, Sample.State.FAILED],
-        # It takes seconds, so the time of the request is close to that of its end.
-        columns=_asked_columns(ended_at="created_at"),
+        going_on=GOING_ON,
+        ended=[Sample.State.DONE, Sample.State.FAILED, Sample.State.CANCELLED],
+        columns=_asked_columns(),
         has_dataset_in_address=True,
     ),
     "import": WorkKind(
         "import",
         "evaluation:import-progress",
         Import.objects.all(),
-        going_on=Import.RUNNING,
+        going_on=GOING_ON,
         ended=[Import.State.DONE, Import.State.FAILED, Import.State.CANCELLED],
         columns=_asked_columns(
             name="file_name",

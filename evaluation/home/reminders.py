@@ -192,7 +192,7 @@ def _samples() -> QuerySet[Any, Any]:
     members = SampledExample.objects.all()
     decided = members.exclude(verdict=SampledExample.Verdict.OPEN)
     drawn = Sample.objects.filter(
-        state=Sample.State.READY,
+        state=Sample.State.DONE,
         grids=None,
         members__verdict=SampledExample.Verdict.OPEN,
     )

@@ -17,9 +17,8 @@ from accounts.api import NameFilter, Readable
 from accounts.models import User
 from annotation.models import Study
 from evaluation.jobs import services
-from evaluation.jobs.kinds import kind_of, resume
+from evaluation.jobs.kinds import kind_of, resume, send_job
 from evaluation.jobs.private_endpoints import error_for, parameters_for
-from evaluation.jobs.tasks import send_job
 from evaluation.models import Job
 from evaluation.reports.api import Conflict
 from generation.models import Dataset

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from evaluation.jobs.kinds import do_job
-from evaluation.jobs.services import ENDED, cancel_job, claim_job
+from evaluation.jobs.kinds import JOBS
+from evaluation.jobs.services import ENDED, cancel_job
 from evaluation.models import Job
 from generation.progress import progress_bar
 
@@ -22,9 +22,9 @@ def do_here(job: Job, title: str, unit: str, stderr: Any) -> Job:
     try:
         with progress_bar(title, stderr, unit) as on_progress:
             while job.state not in ENDED:
-                claim = claim_job(job.pk)
+                claim = JOBS.claim(job.pk)
                 if claim:
-                    do_job(claim)
+                    JOBS.do(claim)
                 job = _again(job)
                 if job.state not in ENDED:
                     time.sleep(WAITS_SECONDS)

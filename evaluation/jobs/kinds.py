@@ -8,8 +8,12 @@ from typing import Any
 from django.utils.module_loading import autodiscover_modules
 
 from accounts.models import User
-from evaluation.jobs.services import JobHold, carry_out, delete_job, resume_job
+from evaluation.jobs.services import JobError, JobHold, delete_job, resume_job
 from evaluation.models import Job
+from generation.backends.registry import is_server
+from generation.model_specs import BackendError
+from work.pieces import PieceKind
+from work.pieces import register as register_pieces
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,33 @@ def kind_of(job: Job) -> JobKind:
     return _kinds()[job.kind]
 
 
-def do_job(claim: Job) -> None:
-    """Do a claimed job until its end, or until this worker has to stop."""
-    carry_out(claim, kind_of(claim).work)
+class JobWork(PieceKind[Job, JobHold]):
+    """Jobs: each is one piece of work. A model or a choice that cannot be used makes it fail."""
+
+    model = Job
+    task_name = "evaluation.tasks.execute_job"
+    related = ("study", "dataset", "construction")
+    troubles = (BackendError, JobError)
+    # One step (a prompt over all examples, an epoch) may take longer than any other task.
+    longest_seconds = 24 * 3600
+
+    def asks_server(self, piece: Job) -> bool:
+        return "endpoint" in piece.parameters or is_server(piece.parameters.get("backend", ""))
+
+    def hold(self, claim: Job) -> JobHold:
+        return JobHold(claim)
+
+    def work(self, hold: JobHold) -> None:
+        """Do a job from its last step to its end."""
+        hold.finish(kind_of(hold.job).work(hold))
+
+
+JOBS = register_pieces(JobWork())
+
+
+def send_job(job: Job) -> None:
+    """Send a message about a job that waits, after the transaction is committed."""
+    JOBS.send_waiting(pk=job.pk)
 
 
 def resume(job: Job, user: User | None) -> bool:

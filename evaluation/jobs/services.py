@@ -6,15 +6,11 @@ queue.
 """
 
 import json
-import logging
-import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from datetime import datetime
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from django.db import DatabaseError, IntegrityError, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -22,27 +18,12 @@ from django.utils.formats import date_format
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from annotation.models import Study
-from evaluation.models import Job, JobStep, RunChunk
+from evaluation.models import Job, JobStep
 from generation.backends.problems import storable
-from generation.backends.registry import is_server
-from generation.model_specs import BackendError
-from generation.models import Construction, Dataset, GridChunk
-from work import claims
-from work.claims import (
-    MOST_CLAIMS,
-    TURN_SECONDS,
-    WorkStopped,
-    free,
-    lost_if_sent_before,
-    silent,
-    take,
-    unexpected,
-    unheard,
-)
+from generation.models import Construction, Dataset
+from work.claims import Hold
+from work.pieces import cancel, resume
 
-logger = logging.getLogger(__name__)
-
-GOING_ON = (Job.State.QUEUED, Job.State.RUNNING)
 ENDED = (Job.State.CANCELLED, Job.State.FAILED, Job.State.DONE)
 
 
@@ -133,26 +114,13 @@ def _same_again(
     return job
 
 
-def note_sent(job: Job) -> int | None:
-    """Record that a message about a waiting job is sent.
-
-    Returns:
-        The id of the job; None if it does not wait, so that no message is needed.
-    """
-    waiting = Job.objects.filter(pk=job.pk, state=Job.State.QUEUED)
-    return job.pk if waiting.update(sent_at=timezone.now()) else None
-
-
 @transaction.atomic
 def cancel_job(job: Job, user: User | None) -> bool:
     """Stop a job that is waiting or running; return whether it was.
 
     Its worker stops when it next checks. Its steps are kept.
     """
-    going_on = Job.objects.filter(pk=job.pk).exclude(state__in=ENDED)
-    if not going_on.update(
-        state=Job.State.CANCELLED, token="", lease_until=None, finished_at=timezone.now()
-    ):
+    if not cancel(job):
         return False
     _record(user, "job.cancelled", job)
     return True
@@ -161,10 +129,7 @@ def cancel_job(job: Job, user: User | None) -> bool:
 @transaction.atomic
 def resume_job(job: Job, user: User | None) -> bool:
     """Continue a job that was cancelled or failed after its last step; return whether it was."""
-    stopped = Job.objects.filter(pk=job.pk, state__in=(Job.State.CANCELLED, Job.State.FAILED))
-    if not stopped.update(
-        state=Job.State.QUEUED, error="", attempts=0, sent_at=None, finished_at=None
-    ):
+    if not resume(job):
         return False
     _record(user, "job.resumed", job)
     return True
@@ -173,10 +138,7 @@ def resume_job(job: Job, user: User | None) -> bool:
 @transaction.atomic
 def repeat_job(job: Job, n_total: int, user: User | None) -> bool:
     """Continue a job that was done, because there is more to do now; return whether it was done."""
-    done = Job.objects.filter(pk=job.pk, state=Job.State.DONE)
-    if not done.update(
-        state=Job.State.QUEUED, attempts=0, n_total=n_total, sent_at=None, finished_at=None
-    ):
+    if not resume(job, [Job.State.DONE], n_total=n_total):
         return False
     _record(user, "job.resumed", job)
     return True
@@ -196,70 +158,23 @@ def delete_job(job: Job, user: User | None) -> None:
     found.delete()
 
 
-# --- who has it -----------------------------------------------------------------------------
+# --- a claimed job --------------------------------------------------------------------------
 
 
-def claim_job(job_id: int) -> Job | None:
-    """Claim a job that is waiting, or whose lease has run out; return None if that is not possible.
-
-    One database statement decides which worker gets it.
-    """
-    now = timezone.now()
-    there = free(Job.objects.filter(pk=job_id), now)
-    token = take(there, now)
-    taken = Job.objects.filter(pk=job_id, token=token)
-    return taken.select_related("study", "dataset", "construction").first()
-
-
-def lost_jobs() -> list[int]:
-    """Return the ids of the jobs to send (again), and record that they were sent.
-
-    They are the jobs whose lease has run out, those that were given back, and those that have
-    waited so long that their messages must have been lost.
-    """
-    now = timezone.now()
-    lost = [
-        pk
-        for jobs in (
-            silent(Job.objects.all(), now),
-            unheard(Job.objects.all(), message_lost_before(now)),
-        )
-        for pk in jobs.order_by("pk").values_list("pk", flat=True)
-    ]
-    if lost:
-        Job.objects.filter(pk__in=lost).update(sent_at=now)
-    return lost
-
-
-def message_lost_before(now: datetime) -> datetime:
-    """Return the time before which a message must have been sent to count as lost.
-
-    Chunks of runs, jobs and chunks of grids share a queue.
-    """
-    return lost_if_sent_before(now, (RunChunk, Job, GridChunk))
-
-
-def asks_server(job: Job) -> bool:
-    """Return whether a job mostly waits for a model's server or a SPARQL endpoint."""
-    return "endpoint" in job.parameters or is_server(job.parameters.get("backend", ""))
-
-
-class JobHold(claims.Hold):
+class JobHold(Hold[Job]):
     """A claimed job that is held by one worker."""
 
-    def __init__(self, claim: Job) -> None:
-        super().__init__(claim)
-        self.job = claim
-        self._turn_ends = time.monotonic() + TURN_SECONDS
+    @property
+    def job(self) -> Job:
+        return self.claim
 
     def next_step(self) -> None:
-        """Renew the lease before a step. After a long turn the worker stops, so others get a turn.
+        """Renew the lease before a step.
 
         Raises:
             WorkStopped: for the reasons of `keep`, or because the turn is over.
         """
-        if time.monotonic() > self._turn_ends:
-            raise WorkStopped
+        self.end_turn()
         self.renew()
 
     @transaction.atomic
@@ -304,38 +219,6 @@ class JobHold(claims.Hold):
             if parameters.get(location):
                 error = error.replace(parameters[location], parameters.get(name) or "the model")
         self.end(Job.State.FAILED, finished_at=timezone.now(), error=storable(error))
-
-
-# --- what is done with it -------------------------------------------------------------------
-
-
-def carry_out(claim: Job, work: Callable[[JobHold], Mapping[str, Any]]) -> None:
-    """Do a claimed job from its last step to its end.
-
-    The work stops when the job was cancelled or another worker has it, and between two steps after
-    a long turn. A model or choice that cannot be used makes the job fail, with the reason. A worker
-    that is told to end gives the job back.
-    """
-    with JobHold(claim) as hold:
-        try:
-            if claim.attempts > MOST_CLAIMS:
-                raise JobError(f"The worker stopped {MOST_CLAIMS} times without an error message.")
-            hold.finish(work(hold))
-        except WorkStopped:
-            logger.info("job %s was stopped, is another's, or takes long", claim.pk)
-            hold.release(attempts=0)
-        except (BackendError, JobError) as error:
-            hold.fail(str(error))
-        except DatabaseError:
-            with suppress(DatabaseError):
-                hold.release()
-            raise
-        except Exception as error:
-            logger.exception("job %s cannot be done", claim.pk)
-            hold.fail(unexpected(error))
-        except BaseException:
-            hold.release()
-            raise
 
 
 def _record(user: User | None, action: str, job: Job) -> None:

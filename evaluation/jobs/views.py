@@ -13,10 +13,10 @@ from django_htmx.http import trigger_client_event
 from accounts.access import Role, allowed, roles_of
 from accounts.http import SignedInRequest, query_string
 from evaluation.jobs import services
-from evaluation.jobs.kinds import delete, kind_of, resume
-from evaluation.jobs.services import GOING_ON, JobError
-from evaluation.jobs.tasks import send_job
+from evaluation.jobs.kinds import delete, kind_of, resume, send_job
+from evaluation.jobs.services import JobError
 from evaluation.models import Job
+from work.claims import GOING_ON
 
 JOBS_PER_PAGE = 20
 

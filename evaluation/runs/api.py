@@ -23,8 +23,8 @@ from evaluation.runs.precision import Flips, flips_of
 from evaluation.runs.progress import RunProgress, run_progress
 from evaluation.runs.run_list import STATES, with_failures
 from evaluation.runs.services import runs as services
+from evaluation.runs.services.chunks import send_run
 from evaluation.runs.services.runs import RunError
-from evaluation.runs.tasks import send_run
 from generation.models import Dataset, Response
 
 # --- runs -----------------------------------------------------------------------------------

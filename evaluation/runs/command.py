@@ -13,7 +13,7 @@ from evaluation.metrics.registry import METRICS
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.plan import RunPlan
 from evaluation.runs.progress import RunProgress, run_progress
-from evaluation.runs.services.chunks import claim_next_run_chunk, finish_runs, score_chunk
+from evaluation.runs.services.chunks import RUN_CHUNKS
 from evaluation.runs.services.runs import RunError, cancel_run, request_metric_run
 from generation.model_specs import BackendError
 from generation.models import Dataset, Response
@@ -71,11 +71,11 @@ def _score(run: MetricRun, stderr: Any) -> None:
     still_running = MetricRun.objects.filter(pk=run.pk, state=MetricRun.State.RUNNING)
     with progress_bar(f"Scoring with {run}", stderr, _judged(run)) as on_progress:
         while still_running.exists():
-            claim = claim_next_run_chunk(run)
+            claim = RUN_CHUNKS.claim_next(run)
             if claim:
-                score_chunk(claim)
+                RUN_CHUNKS.do(claim)
             else:
-                finish_runs()
+                RUN_CHUNKS.end_finished()
                 time.sleep(WAITS_SECONDS)
             progress = _progress(run)
             on_progress(progress.n_targets - progress.n_left, progress.share)

@@ -3,8 +3,8 @@
 from django import template
 
 from evaluation.jobs.private_endpoints import endpoint_for, error_for
-from evaluation.jobs.services import GOING_ON
 from evaluation.models import Job
+from work.claims import GOING_ON
 
 register = template.Library()
 register.filter("endpoint_for", endpoint_for)

@@ -329,7 +329,7 @@ def _dataset_named(over: str) -> QuerySet[Dataset]:
 
 def _first_examples(given: Mapping[str, str]) -> str:
     if (named := given.get("sample", "")).isdecimal() and len(named) < 10:
-        ready = Sample.objects.filter(pk=int(named), state=Sample.State.READY)
+        ready = Sample.objects.filter(pk=int(named), state=Sample.State.DONE)
         if ready.exists():
             return f"sample:{int(named)}"
     slug = given.get("dataset", "")
@@ -359,7 +359,7 @@ def _what_can_be_asked(over: str) -> list[tuple[str, list[tuple[str, str]]]]:
         pk: (name, [(f"dataset:{slug}", f"All of {name}")])
         for pk, slug, name in datasets.order_by("name").values_list("pk", "slug", "name")
     }
-    ready = Sample.objects.filter(state=Sample.State.READY, dataset__in=groups).order_by("name")
+    ready = Sample.objects.filter(state=Sample.State.DONE, dataset__in=groups).order_by("name")
     for pk, dataset, name in ready.values_list("pk", "dataset", "name"):
         if over == (key := f"sample:{pk}") or not re.match(IS_ASKED, name):
             groups[dataset][1].append((key, f"Sample {name}"))

@@ -19,22 +19,18 @@ from generation.limits import LONGEST_NAME
 from generation.management.interrupts import first_ctrl_c_waits
 from generation.models import Call, Dataset, Grid
 from generation.progress import progress_bar
-from generation.services.grid_chunks import (
-    claim_next_grid_chunk,
-    finish_grids,
-    generate_chunk,
-)
+from generation.services.grid_chunks import GRID_CHUNKS
 from generation.services.grids import (
     GridChangeError,
     OutgrownPlan,
     cancel_grid,
     checked_sample,
-    make_plan,
     request_grid,
     resume_grid,
     retry_failed,
     start_grid,
 )
+from generation.services.planning import PLANNINGS
 from generation.services.record_keys import digest
 
 WAITS_SECONDS = 0.5  # between checks, while a worker has the rest
@@ -131,7 +127,7 @@ def _plan_made(grid: Grid) -> GridPlan | None:
     Raises:
         CommandError: it cannot be planned.
     """
-    make_plan(grid.pk)
+    PLANNINGS.claim_and_do(grid.pk)
     grid.refresh_from_db()
     if grid.state == Grid.State.FAILED:
         raise CommandError(f"{grid.error}\nNothing was asked.")
@@ -208,11 +204,11 @@ def _ask(grid: Grid, stderr: Any, is_stopping: Callable[[], bool]) -> None:
         while still_running.exists():
             if is_stopping():
                 raise KeyboardInterrupt
-            claim = claim_next_grid_chunk(grid)
+            claim = GRID_CHUNKS.claim_next(grid)
             if claim:
-                generate_chunk(claim, lambda: not is_stopping())
+                GRID_CHUNKS.do(claim, lambda: not is_stopping())
             else:
-                finish_grids()
+                GRID_CHUNKS.end_finished()
                 time.sleep(WAITS_SECONDS)
             progress = _progress(grid)
             on_progress(progress.n_calls - progress.n_left, progress.share)

@@ -2,6 +2,7 @@
 
 import django.db.models.deletion
 import generation.models.datasets
+import work.claims
 from django.conf import settings
 from django.db import migrations, models
 
@@ -73,7 +74,7 @@ class Migration(migrations.Migration):
                 ('study_name', models.CharField(blank=True, max_length=100)),
                 ('skip_bad', models.BooleanField(default=False)),
                 ('state', models.CharField(choices=[('checking', 'Checking'), ('checked', 'Checked'), ('importing', 'Importing'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='checking', max_length=16)),
-                ('token', models.CharField(default=generation.models.datasets.new_token, max_length=32)),
+                ('token', models.CharField(default=work.claims.new_token, max_length=32)),
                 ('report', models.JSONField(default=dict)),
                 ('error', models.TextField(blank=True)),
                 ('dataset', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='imports', to='generation.dataset')),

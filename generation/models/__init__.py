@@ -26,7 +26,7 @@ from generation.models.graphs import (
     QuestionEntity,
     Triple,
 )
-from generation.models.grids import Call, Grid, GridChunk, GridSetup
+from generation.models.grids import Call, Grid, GridChunk, GridSetup, Planning
 from generation.models.rankings import RankedPassage, Ranking
 from generation.models.samples import ASKED, IS_ASKED, Sample, SampledExample
 from generation.models.setups import (
@@ -64,6 +64,7 @@ __all__ = [
     "KGQuestion",
     "MinimumTriple",
     "Passage",
+    "Planning",
     "QuestionEntity",
     "RankedPassage",
     "Ranking",

@@ -10,7 +10,7 @@ from django.utils.text import Truncator
 
 from accounts.models import Archivable
 from generation.limits import LONGEST_FACTS
-from work.claims import new_token
+from work.models import WholePiece, leased_while_running
 
 FIRST_WORDS = 60  # characters of a passage that name it if it has no title
 
@@ -150,27 +150,20 @@ def folder_of_its_own(upload: "Import", file_name: str) -> str:
     return f"imports/{secrets.token_hex(8)}/{file_name}"
 
 
-class Import(models.Model):
+class Import(WholePiece):
     """One uploaded file on its way into a dataset: it is checked first and stored afterwards."""
 
     class State(models.TextChoices):
-        CHECKING = "checking"
-        CHECKED = "checked"
-        IMPORTING = "importing"
-        DONE = "done"
-        FAILED = "failed"
+        QUEUED = "queued"  # It waits to be checked or, if `is_storing`, to be stored.
+        RUNNING = "running"
+        CHECKED = "checked"  # a person has to decide whether it is stored
         CANCELLED = "cancelled"
-
-    RUNNING = (State.CHECKING, State.IMPORTING)
-    # A check, and later the storing, is begun at most this often. If all of these workers end
-    # without a message, something in the file ends them.
-    MOST_ATTEMPTS = 3
+        FAILED = "failed"
+        DONE = "done"
 
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, related_name="imports"
     )
-    created_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
     file_name = models.CharField(max_length=255)
     upload = models.FileField(upload_to=folder_of_its_own)
     format = models.CharField(max_length=32, blank=True)  # empty: recognised by content
@@ -180,14 +173,10 @@ class Import(models.Model):
     name = models.CharField(max_length=100)  # the dataset to make or to add to
     study_name = models.CharField(max_length=100, blank=True)  # empty: the name in the file
     skip_bad = models.BooleanField(default=False)
-    state = models.CharField(max_length=16, choices=State, default=State.CHECKING)
-    token = models.CharField(max_length=32, default=new_token)  # the present worker's token
-    # How often a worker has taken the present check or storing. An attempt that ends with a message
-    # is the last one.
-    n_attempts = models.PositiveSmallIntegerField(default=0)
+    state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
+    is_storing = models.BooleanField(default=False)  # False: the file is only checked
     # The results of the check: {"counts", "problems", "n_problems", "preview", "scheme", ...}.
     report = models.JSONField(default=dict)
-    error = models.TextField(blank=True)
     dataset = models.ForeignKey(
         Dataset, models.SET_NULL, null=True, blank=True, related_name="imports"
     )
@@ -195,9 +184,7 @@ class Import(models.Model):
     class Meta:
         ordering = ["-pk"]
         constraints = [
-            models.CheckConstraint(
-                condition=Q(n_attempts__lte=3), name="import_attempts_are_bounded"
-            ),
+            leased_while_running("import_lease_while_running"),
         ]
 
     def __str__(self) -> str:

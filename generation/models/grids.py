@@ -36,9 +36,6 @@ class Grid(Archivable):
     plan = models.JSONField(default=dict, blank=True)  # see `generation.grids.plan`
     setups = models.ManyToManyField(Setup, through="GridSetup", related_name="grids")
     state = models.CharField(max_length=9, choices=State, default=State.PLANNING)
-    # When it was last sent to be planned.
-    sent_at = models.DateTimeField(null=True, blank=True)
-    plan_attempts = models.PositiveSmallIntegerField(default=0)  # attempts without a result
     error = models.TextField(blank=True)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
@@ -53,6 +50,18 @@ class Grid(Archivable):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Planning(Piece):
+    """The planning of a grid, which one worker does at a time."""
+
+    grid = models.OneToOneField(Grid, models.CASCADE, primary_key=True, related_name="planning")
+
+    class Meta:
+        constraints = [leased_while_running("planning_lease_while_running")]
+
+    def __str__(self) -> str:
+        return f"planning of grid {self.grid_id}"
 
 
 class GridSetup(models.Model):
@@ -76,16 +85,10 @@ class GridSetup(models.Model):
 class GridChunk(Piece):
     """Some examples to be answered under one setup, by one worker at a time."""
 
-    class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        DONE = "done"
-
     grid = models.ForeignKey(Grid, models.CASCADE, related_name="chunks", db_column="experiment_id")
     setup = models.ForeignKey(Setup, models.CASCADE, related_name="+")
     number = models.PositiveIntegerField()
     examples = models.JSONField()  # ids of examples that are left to ask about
-    state = models.CharField(max_length=7, choices=State, default=State.QUEUED)
 
     class Meta:
         db_table = "generation_experimentchunk"

@@ -5,41 +5,33 @@ from django.db import models
 from django.db.models import Q
 
 from generation.models.datasets import Dataset, Example
+from work.models import WholePiece, leased_while_running
 
 ASKED = "asked-"  # the prefix of keys of questions asked on a page, and of their samples' names
 IS_ASKED = rf"^{ASKED}[0-9a-f]{{16}}$"  # matches such a key or such a name
 
 
-class Sample(models.Model):
+class Sample(WholePiece):
     """A part of a dataset that was filtered and drawn for grids, with the table of its filters.
 
     `cascade`: {"n": examples before any filter, "rows": [{"filter", "is_on", "is_applicable",
     "n_not_applicable", "n_dropped", "n_left"}]}, in the filters' order.
     """
 
-    class State(models.TextChoices):
-        FILTERING = "filtering"
-        READY = "ready"
-        FAILED = "failed"  # `error` says why
-
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="samples")
     name = models.CharField(max_length=100)
     parameters = models.JSONField()  # the filters and their settings; part, size, seeds
     cascade = models.JSONField(default=dict, blank=True)
-    state = models.CharField(max_length=9, choices=State, default=State.FILTERING)
     n_done = models.PositiveIntegerField(default=0)  # examples looked at, out of `n_total`
     n_total = models.PositiveIntegerField(default=0)
-    # When it was last sent to the broker.
-    sent_at = models.DateTimeField(null=True, blank=True)
-    error = models.TextField(blank=True)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
-    created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["-pk"]
         constraints = [
+            leased_while_running("sample_lease_while_running"),
             models.UniqueConstraint(fields=["dataset", "name"], name="sample_once_per_dataset"),
         ]
 

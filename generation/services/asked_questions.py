@@ -31,12 +31,12 @@ from generation.sample_choices import SampleChoices
 from generation.services.graphs import store_kg_questions
 from generation.services.grids import (
     delete_unused_setups,
-    make_plan,
     request_grid,
     resume_grid,
     retry_failed,
     start_grid,
 )
+from generation.services.planning import PLANNINGS
 from generation.text.prompt_types import prompt_type
 from generation.text_html import forget_texts
 
@@ -112,7 +112,7 @@ def ask(example: Example, asked: AskedOf, user: User | None) -> Grid:
         resume_grid(grid, user)
     elif grid.state == State.DONE:
         retry_failed(grid, user)
-    make_plan(grid.pk)
+    PLANNINGS.claim_and_do(grid.pk)
     grid.refresh_from_db()
     if grid.state == State.PLANNED:  # one call at most: its plan needs no review
         start_grid(grid, user)
@@ -202,10 +202,9 @@ def _sample_of(example: Example, user: User | None) -> Sample:
         defaults={
             "parameters": choices.parameters,
             "cascade": Cascade(choices.filters).counts(),
-            "state": Sample.State.READY,
+            "state": Sample.State.DONE,
             "n_done": 1,
             "n_total": 1,
-            "sent_at": timezone.now(),
             "requested_by": user,
         },
     )

@@ -1,19 +1,17 @@
 """Chunks of grids: claimed by one worker, asked call by call, found again if the worker died.
 
-The rows of the database decide, whatever messages a broker loses or delivers twice. Each answer is
-stored as it comes, in a transaction of its own. If a worker is killed, only the calls in flight are
-made again. A model is asked outside of any transaction.
+Each answer is stored as it comes, in a transaction of its own. If a worker is killed, only the
+calls in flight are made again. A model is asked outside of any transaction.
 """
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime
 from typing import NamedTuple
 
-from django.db import DatabaseError, InterfaceError, OperationalError, transaction
-from django.db.models import Q, QuerySet
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from generation.backends.base import LanguageModel, Prompt
@@ -38,20 +36,8 @@ from generation.models import (
 from generation.services.calls import PendingCall, call_of, response_of
 from generation.services.model_provenance import open_noted
 from generation.services.pace import calls_at_once, is_limited, not_free_within, reserve
-from work.claims import (
-    MOST_CLAIMS,
-    QUEUED,
-    SENT_TOGETHER,
-    TURN_SECONDS,
-    Hold,
-    WorkStopped,
-    are_enough,
-    free,
-    silent,
-    take,
-    unexpected,
-    unheard,
-)
+from work.claims import MOST_CLAIMS, RUNNING, Hold, WorkStopped
+from work.pieces import PieceKind, register
 
 logger = logging.getLogger(__name__)
 
@@ -69,104 +55,11 @@ class _Model(NamedTuple):
     is_limited: bool  # whether calls per minute were limited when the chunk was claimed
 
 
-# --- claims ---------------------------------------------------------------------------------
-
-
-@transaction.atomic
-def claim_grid_chunk(chunk_id: int) -> GridChunk | None:
-    """Take a chunk that waits or whose worker went silent; None if there is nothing to take.
-
-    Two grids may share a setup: while a worker answers a chunk of it for one grid, the other grid
-    waits, so that no call is made twice. A chunk also waits if its model has reached its limit of
-    calls. A chunk that waits is sent again later, because its message is used up. Only a few chunks
-    of a grid wait for a server at a time.
-    """
-    chunk = GridChunk.objects.filter(pk=chunk_id, grid__in=_running())
-    setup_id = chunk.values_list("setup", flat=True).first()
-    if setup_id is None:
-        return None
-    # Claims of chunks with the same setup wait for each other here.
-    setup = Setup.objects.select_for_update(no_key=True).filter(pk=setup_id).first()
-    if setup is None:
-        return None
-    now = timezone.now()
-    elsewhere = _at_work(now).exclude(grid__in=chunk.values("grid"))
-    if elsewhere.filter(setup=setup).exists() or setup.model in not_free_within(PATIENCE_SECONDS):
-        free(chunk, now).update(sent_at=None)
-        return None
-    of_grid = GridChunk.objects.filter(grid__in=chunk.values("grid"))
-    if asks_server(setup) and are_enough(of_grid, now):
-        return None
-    token = take(free(chunk, now), now)
-    taken = GridChunk.objects.filter(pk=chunk_id, token=token)
-    return taken.select_related("grid__dataset", "setup").first() if token else None
-
-
-def claim_next_grid_chunk(grid: Grid) -> GridChunk | None:
-    """Take the first chunk of a grid that can be taken; None if there is none."""
-    now = timezone.now()
-    elsewhere = _at_work(now).exclude(grid=grid)
-    there = free(GridChunk.objects.filter(grid=grid), now)
-    there = there.exclude(setup__in=elsewhere.values("setup"))
-    there = there.exclude(setup__model__in=not_free_within(PATIENCE_SECONDS))
-    first = there.order_by("number").values_list("pk", flat=True)[:SENT_TOGETHER]
-    return next(filter(None, map(claim_grid_chunk, first)), None)
-
-
-def next_grid_chunk(grid: Grid) -> list[int]:
-    """Return the next waiting chunk of a grid, if any, and note that it was sent."""
-    waiting = GridChunk.objects.filter(grid=grid, grid__in=_running(), state=QUEUED)
-    chunk = list(waiting.order_by("number").values_list("pk", flat=True)[:1])
-    waiting.filter(pk__in=chunk).update(sent_at=timezone.now())
-    return chunk
-
-
-def lost_grid_chunks(sent_before: datetime) -> list[int]:
-    """Return the chunks to send (again), and note that they were sent.
-
-    These are chunks whose worker went silent, chunks that were given back, and some of those that
-    have waited for long. Chunks whose model may not be called soon are left out.
-
-    Args:
-        sent_before: messages that were sent before this time must have been lost.
-    """
-    now = timezone.now()
-    of_running = GridChunk.objects.filter(grid__in=_running())
-    ordered = silent(of_running, now).order_by("grid", "number")
-    lost = list(ordered.values_list("pk", flat=True))
-    waiting = unheard(of_running, sent_before).order_by("number")
-    waiting = waiting.exclude(setup__model__in=not_free_within(PATIENCE_SECONDS))
-    for grid in _running().values_list("pk", flat=True):
-        of_it = waiting.filter(grid=grid)
-        lost += of_it.values_list("pk", flat=True)[:SENT_TOGETHER]
-    if lost:
-        GridChunk.objects.filter(pk__in=lost).update(sent_at=now)
-    return lost
-
-
-def finish_grids() -> None:
-    """Mark grids without unfinished chunks as done: a worker may die just before it does so."""
-    unfinished = GridChunk.objects.exclude(state=GridChunk.State.DONE)
-    for grid in _running().exclude(pk__in=unfinished.values("grid")):
-        _finish(grid.pk)
-
-
-def asks_server(setup: Setup) -> bool:
-    """Return whether a worker that asks a setup's model mostly waits for a server."""
-    try:
-        return is_server(spec_of(setup).backend)
-    except GridError:  # the worker finds this out and reports it
-        return False
+# --- a claimed chunk ------------------------------------------------------------------------
 
 
 def _running() -> QuerySet[Grid]:
     return Grid.objects.filter(state=Grid.State.RUNNING)
-
-
-def _at_work(now: datetime) -> QuerySet[GridChunk]:
-    """Return the chunks on which a worker is working."""
-    running = GridChunk.State.RUNNING
-    return GridChunk.objects.filter(state=running, lease_until__gte=now)
 
 
 @transaction.atomic
@@ -179,17 +72,13 @@ def _finish(grid_id: int) -> None:
         grid.save(update_fields=["state", "finished_at"])
 
 
-class _GridChunkHold(Hold):
+class GridChunkHold(Hold[GridChunk]):
     """A claimed chunk that one worker holds."""
-
-    def __init__(self, claim: GridChunk) -> None:
-        super().__init__(claim, Q(grid__in=_running()))
-        self._claim = claim
 
     @property
     def examples(self) -> list[int]:
         """The ids of the examples that are left."""
-        return list(self._claim.examples)
+        return list(self.claim.examples)
 
     @transaction.atomic
     def store(self, call: Call, response: Response | None, passages: Sequence[int]) -> None:
@@ -225,53 +114,32 @@ class _GridChunkHold(Hold):
     def finish(self) -> None:
         """Mark the chunk as done, and the grid too if this was its last chunk."""
         if self.end(GridChunk.State.DONE, examples=[], attempts=0):
-            _finish(self._claim.grid_id)
+            _finish(self.claim.grid_id)
 
     def _take_off(self, examples: set[int]) -> None:
-        left = [pk for pk in self._claim.examples if pk not in examples]
+        left = [pk for pk in self.claim.examples if pk not in examples]
         self.write(examples=left, attempts=1)
-        self._claim.examples = left
+        self.claim.examples = left
+
+    def fail(self, error: str) -> None:
+        """Give the chunk back, and store why its grid stopped.
+
+        The model's location is replaced by its name, because only admins may see it.
+        """
+        self.release(attempts=0)
+        with suppress(GridError):
+            spec = spec_of(self.claim.setup)
+            if spec.location:
+                error = error.replace(spec.location, spec.name)
+        _running().filter(pk=self.claim.grid_id).update(
+            state=Grid.State.FAILED, error=storable(error), finished_at=timezone.now()
+        )
 
 
 # --- calls ----------------------------------------------------------------------------------
 
 
-def generate_chunk(claim: GridChunk, goes_on: Callable[[], bool] = lambda: True) -> None:
-    """Ask about the examples of a claimed chunk, and finish it.
-
-    The work stops between two calls in three cases: the grid was cancelled or another worker has
-    the chunk; the work has taken so long that brokers and time limits might step in; or the model
-    may not be called soon, so that other chunks have their turn. What was stored stays. A model
-    that cannot be used fails the whole grid.
-
-    Args:
-        goes_on: called between two calls; the work stops there if it returns False.
-    """
-    with _GridChunkHold(claim) as hold:
-        try:
-            _ask(claim, hold, goes_on)
-        except WorkStopped:
-            logger.info("chunk %s was stopped, is another's, or goes on later", claim.pk)
-            hold.release(attempts=0)
-        except (BackendError, GridError, PromptError) as error:
-            hold.release(attempts=0)
-            _fail(claim, str(error))
-        except DatabaseError:
-            with suppress(DatabaseError):
-                hold.release()
-            raise
-        except Exception as error:
-            logger.exception("chunk %s cannot be asked", claim.pk)
-            hold.release(attempts=0)
-            _fail(claim, unexpected(error))
-        except BaseException:
-            hold.release()
-            raise
-        else:
-            hold.finish()
-
-
-def _ask(claim: GridChunk, hold: _GridChunkHold, goes_on: Callable[[], bool]) -> None:
+def _ask(claim: GridChunk, hold: GridChunkHold) -> None:
     """Ask about the examples that are left in a chunk.
 
     Raises:
@@ -283,7 +151,7 @@ def _ask(claim: GridChunk, hold: _GridChunkHold, goes_on: Callable[[], bool]) ->
     maker = PromptMaker(claim.grid.dataset, choices_of(setup))
     model = _Model(open_noted(setup, spec, maker.retrieval), is_limited(setup.model))
     hold.renew()  # loading the model may have taken long
-    turn_ends = time.monotonic() + TURN_SECONDS
+    hold.begin_turn()
     if claim.attempts > MOST_CLAIMS:
         _give_up_first(claim, hold)
     # If a worker died, its successor asks the prompt that may have caused it alone.
@@ -297,8 +165,8 @@ def _ask(claim: GridChunk, hold: _GridChunkHold, goes_on: Callable[[], bool]) ->
         for some in lots(asked, together):
             hold.keep()
             _ask_together(claim, hold, model, some, keys)
-            if hold.examples and (time.monotonic() > turn_ends or not goes_on()):
-                raise WorkStopped
+            if hold.examples:
+                hold.end_turn()
 
 
 def _together(spec: ModelSpec, model: LanguageModel) -> int:
@@ -325,7 +193,7 @@ def _there(setup: Setup, examples: list[int]) -> set[int]:
 
 def _ask_together(
     claim: GridChunk,
-    hold: _GridChunkHold,
+    hold: GridChunkHold,
     model: _Model,
     asked: list[PendingCall],
     keys: dict[int, str],
@@ -336,7 +204,7 @@ def _ask_together(
 
     Raises:
         WorkStopped: the model's pace does not allow the calls soon, or as in
-            `_GridChunkHold.store`.
+            `GridChunkHold.store`.
     """
     with_prompt: list[PendingCall] = []
     prompts: list[Prompt] = []
@@ -357,7 +225,7 @@ def _ask_together(
 
 def _store(
     claim: GridChunk,
-    hold: _GridChunkHold,
+    hold: GridChunkHold,
     asked: PendingCall,
     answer: Waited,
     keys: dict[int, str],
@@ -365,7 +233,7 @@ def _store(
     """Store a model's answer; if it cannot be stored, that is a problem of this call alone.
 
     Raises:
-        WorkStopped: as in `_GridChunkHold.store`.
+        WorkStopped: as in `GridChunkHold.store`.
         OperationalError, InterfaceError: the database cannot be reached.
     """
     completion, seconds = answer
@@ -381,7 +249,7 @@ def _store(
         hold.store(call_of(claim, asked, problem=problem, seconds=seconds), None, ())
 
 
-def _wait(hold: _GridChunkHold, seconds: float) -> None:
+def _wait(hold: GridChunkHold, seconds: float) -> None:
     """Wait until the model may be called, and renew the lease meanwhile.
 
     Raises:
@@ -396,7 +264,7 @@ def _wait(hold: _GridChunkHold, seconds: float) -> None:
     hold.keep()
 
 
-def _give_up_first(claim: GridChunk, hold: _GridChunkHold) -> None:
+def _give_up_first(claim: GridChunk, hold: GridChunkHold) -> None:
     """Store that the first example's call cannot be made, because it has ended its workers."""
     problem = f"its worker stopped {MOST_CLAIMS} times without an error message"
     first = hold.examples[:1]
@@ -409,15 +277,58 @@ def _give_up_first(claim: GridChunk, hold: _GridChunkHold) -> None:
             )
 
 
-def _fail(claim: GridChunk, error: str) -> None:
-    """Store why a grid stopped.
+# --- the kind of piece ----------------------------------------------------------------------
 
-    The model's location is replaced by its name, because only admins may see it.
-    """
-    with suppress(GridError):
-        spec = spec_of(claim.setup)
-        if spec.location:
-            error = error.replace(spec.location, spec.name)
-    _running().filter(pk=claim.grid_id).update(
-        state=Grid.State.FAILED, error=storable(error), finished_at=timezone.now()
-    )
+
+class GridChunkWork(PieceKind[GridChunk, GridChunkHold]):
+    """Chunks of grids: examples to ask about. A model that cannot be used fails the whole grid."""
+
+    model = GridChunk
+    task_name = "generation.tasks.generate_chunk"
+    part_of = "grid"
+    related = ("grid__dataset", "setup")
+    troubles = (BackendError, GridError, PromptError)
+
+    def wanted(self) -> QuerySet[GridChunk]:
+        return self.rows().filter(grid__in=_running())
+
+    def asks_server(self, piece: GridChunk) -> bool:
+        try:
+            return is_server(spec_of(piece.setup).backend)
+        except GridError:  # the worker finds this out and reports it
+            return False
+
+    def ready(self) -> QuerySet[GridChunk]:
+        """Leave out chunks whose model may not be called soon, or that another grid would answer.
+
+        Two grids may share a setup: while a worker answers a chunk of it for one grid, the other
+        grid waits, so that no call is made twice.
+        """
+        running = GridChunk.objects.filter(state=RUNNING, lease_until__gte=timezone.now())
+        elsewhere = running.filter(setup=OuterRef("setup")).exclude(grid=OuterRef("grid"))
+        callable_soon = self.wanted().exclude(setup__model__in=not_free_within(PATIENCE_SECONDS))
+        return callable_soon.filter(~Exists(elsewhere))
+
+    def lock(self, piece: GridChunk) -> None:
+        """Let claims of chunks with the same setup wait for each other."""
+        Setup.objects.select_for_update(no_key=True).filter(pk=piece.setup_id).first()
+
+    def hold(self, claim: GridChunk) -> GridChunkHold:
+        return GridChunkHold(claim, self.wanted())
+
+    def work(self, hold: GridChunkHold) -> None:
+        """Ask about the examples of a chunk, and finish it.
+
+        The work also stops if the model may not be called soon, so that other chunks have their
+        turn.
+        """
+        _ask(hold.claim, hold)
+        hold.finish()
+
+    def end_finished(self) -> None:
+        unfinished = GridChunk.objects.exclude(state=GridChunk.State.DONE)
+        for grid in _running().exclude(pk__in=unfinished.values("grid")):
+            _finish(grid.pk)
+
+
+GRID_CHUNKS = register(GridChunkWork())

@@ -3,38 +3,32 @@
 Nothing here sends work to a queue; `generation.tasks.send` does.
 """
 
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, F, Max, OuterRef
+from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from accounts.services import set_archived
-from generation.backends.problems import storable
 from generation.batches import lots
 from generation.grids.cells import GridCell, cells, cells_about, check_setups
 from generation.grids.grid_file import GridChoices, GridError, of_data
-from generation.grids.plan import GridExamples, examples_of, plan_of, planned
-from generation.grids.prompts import PromptError
+from generation.grids.plan import GridExamples, examples_of, plan_of
 from generation.models import (
     Call,
     Dataset,
     Grid,
     GridChunk,
     GridSetup,
+    Planning,
     Response,
     Sample,
     Setup,
 )
 from generation.services.responses import store_setups
-from work.claims import WorkStopped, lease, unexpected
 
-logger = logging.getLogger(__name__)
-
-MOST_PLAN_ATTEMPTS = 3  # planning attempts that may end without an error message
 MOST_CHUNKS = 20  # chunks of a small grid; more if it has many setups
 SMALLEST_CHUNK, LARGEST_CHUNK = 5, 100  # examples
 SAVED_TOGETHER = 1000
@@ -94,7 +88,7 @@ def checked_sample(dataset: Dataset, choices: GridChoices) -> Sample | None:
     sample = dataset.samples.filter(name=choices.sample).first()
     if sample is None:
         raise GridError("sample", repr(choices.sample), f"a sample of {dataset.name}")
-    if sample.state != Sample.State.READY:
+    if sample.state != Sample.State.DONE:
         raise GridError(
             "sample", f"{choices.sample!r}, which is {sample.state}", "one that is ready"
         )
@@ -107,58 +101,11 @@ def _new(dataset: Dataset, choices: GridChoices, sample: Sample | None, user: Us
         name=choices.name,
         sample=sample,
         choices=choices.as_data(),
-        sent_at=timezone.now(),
         requested_by=user,
     )
+    Planning.objects.create(grid=grid)
     _record(user, "grid.requested", grid)
     return grid
-
-
-def make_plan(grid_id: int) -> None:
-    """Plan a grid: count what it would ask (the worker's part).
-
-    A second delivery of the message changes nothing. A grid whose choices cannot be asked fails,
-    and its error says why.
-    """
-    planning = Grid.objects.filter(pk=grid_id, state=State.PLANNING)
-    planning.update(plan_attempts=F("plan_attempts") + 1)
-    grid = planning.select_related("dataset", "sample").first()
-    if grid is None:
-        logger.info("grid %s is planned, cancelled or deleted", grid_id)
-        return
-    if grid.plan_attempts > MOST_PLAN_ATTEMPTS:
-        said = (
-            f"planning it ended {MOST_PLAN_ATTEMPTS} times without an error message. The log of "
-            "the worker may say more."
-        )
-        planning.update(state=State.FAILED, error=said)
-        return
-
-    def give_a_sign() -> None:
-        if not planning.update(sent_at=timezone.now()):
-            raise WorkStopped
-
-    try:
-        plan = planned(grid, give_a_sign)
-        planning.update(state=State.PLANNED, plan=plan.as_data(), error="", plan_attempts=0)
-    except WorkStopped:
-        logger.info("grid %s is not to be planned any more", grid_id)
-    except (GridError, PromptError) as error:
-        planning.update(state=State.FAILED, error=storable(str(error)))
-    except Exception as error:
-        logger.exception("grid %s cannot be planned", grid_id)
-        said = storable(unexpected(error))
-        planning.update(state=State.FAILED, error=said)
-        raise
-
-
-def lost_plans() -> list[int]:
-    """Return the grids whose planning was lost or whose worker died, and note them as sent now."""
-    now = timezone.now()
-    silent = Grid.objects.filter(state=State.PLANNING, sent_at__lt=now - lease())
-    lost = list(silent.values_list("pk", flat=True))
-    Grid.objects.filter(pk__in=lost, state=State.PLANNING).update(sent_at=now)
-    return lost
 
 
 # --- changes --------------------------------------------------------------------------------
@@ -289,15 +236,6 @@ def delete_unused_setups(ids: Iterable[int]) -> None:
     ).delete()
 
 
-def chunks_to_send(grid: Grid) -> list[int]:
-    """Return the chunks of a grid that wait for a worker, and note that they were sent."""
-    running = Grid.objects.filter(pk=grid.pk, state=State.RUNNING)
-    waiting = GridChunk.objects.filter(grid__in=running, state=GridChunk.State.QUEUED)
-    chunks = list(waiting.order_by("number").values_list("pk", flat=True))
-    waiting.update(sent_at=timezone.now())
-    return chunks
-
-
 # --- inside a transaction that has locked the grid ------------------------------------------
 
 
@@ -331,13 +269,18 @@ def _start(
 
 def _plan_again(grid: Grid) -> None:
     """Have a grid that was not started planned, and discard its old plan."""
+    Planning.objects.update_or_create(
+        grid=grid,
+        defaults={
+            "state": Planning.State.QUEUED,
+            "token": "",
+            "lease_until": None,
+            "attempts": 0,
+            "sent_at": None,
+        },
+    )
     Grid.objects.filter(pk=grid.pk).update(
-        state=State.PLANNING,
-        plan={},
-        plan_attempts=0,
-        sent_at=timezone.now(),
-        finished_at=None,
-        error="",
+        state=State.PLANNING, plan={}, finished_at=None, error=""
     )
 
 

@@ -1,23 +1,20 @@
 """Samples of a dataset: examples that pass filters, drawn by a seed, and checked by hand.
 
-A request creates a row; a worker then filters the examples and draws. The state of the row decides
-what is still to be done, so a message that comes twice, or is lost, does no harm. `sent_at` is the
-last time at which the work was sent or gave a sign of life.
+A request creates a row; a worker then filters the examples and draws.
 """
 
 import heapq
-import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
 from django.db.models.deletion import ProtectedError
 from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
+from generation.backends.problems import storable
 from generation.filters import Cascade, FilterMaterial
 from generation.limits import LONGEST_NAME
 from generation.models import Dataset, Example, ExamplePassage, Sample, SampledExample, Turn
@@ -25,9 +22,8 @@ from generation.records import SampleRecord, TurnRecord
 from generation.sample_choices import SampleChoices, choices_of
 from generation.seeded_random import random_key
 from generation.services.record_keys import ids_by_key
-from work.claims import lease, unexpected
-
-logger = logging.getLogger(__name__)
+from work.claims import Hold, WorkStopped
+from work.pieces import PieceKind, cancel, register, resume
 
 EXAMPLES_TOGETHER = 500  # read at once, so that memory does not grow with the dataset
 SAVED_TOGETHER = 1000
@@ -84,7 +80,6 @@ def _new_sample(dataset: Dataset, name: str, choices: SampleChoices, user: User 
         name=name,
         parameters=choices.parameters,
         n_total=dataset.examples.of_benchmark().count(),
-        sent_at=timezone.now(),
         requested_by=user,
     )
     _record(user, "sample.requested", sample)
@@ -92,13 +87,21 @@ def _new_sample(dataset: Dataset, name: str, choices: SampleChoices, user: User 
 
 
 @transaction.atomic
+def cancel_sample(sample: Sample, user: User | None) -> bool:
+    """Stop the drawing of a sample; return whether it was going on."""
+    is_stopped = cancel(sample)
+    if is_stopped:
+        _record(user, "sample.cancelled", sample)
+    return is_stopped
+
+
+@transaction.atomic
 def retry_sample(sample: Sample, user: User | None) -> bool:
-    """Filter once more if that had failed; return whether it had."""
-    failed = Sample.objects.filter(pk=sample.pk, state=State.FAILED)
-    again = failed.update(state=State.FILTERING, error="", n_done=0, sent_at=timezone.now())
-    if again:
+    """Filter once more if that was cancelled or failed; return whether it was."""
+    is_queued = resume(sample, n_done=0)
+    if is_queued:
         _record(user, "sample.retried", sample)
-    return bool(again)
+    return is_queued
 
 
 @transaction.atomic
@@ -131,7 +134,7 @@ def store_samples(dataset: Dataset, records: Sequence[SampleRecord]) -> int:
             name=record.name,
             parameters=record.parameters,
             cascade=record.cascade,
-            state=State.READY,
+            state=State.DONE,
             n_done=record.n_examples,
             n_total=record.n_examples,
         )
@@ -150,15 +153,6 @@ def store_samples(dataset: Dataset, records: Sequence[SampleRecord]) -> int:
             batch_size=SAVED_TOGETHER,
         )
     return len(new)
-
-
-def lost_samples() -> list[int]:
-    """Return the samples whose worker died or whose message was lost, and note them as sent now."""
-    now = timezone.now()
-    silent = Sample.objects.filter(state=State.FILTERING, sent_at__lt=now - lease())
-    lost = list(silent.values_list("pk", flat=True))
-    Sample.objects.filter(pk__in=lost, state=State.FILTERING).update(sent_at=now)
-    return lost
 
 
 # --- decisions ------------------------------------------------------------------------------
@@ -191,54 +185,67 @@ def decide(member: SampledExample, verdict: str, reason: str, user: User | None)
 # --- the worker's part ----------------------------------------------------------------------
 
 
-def filter_sample(
-    sample_id: int, on_progress: Callable[[int], object] = lambda n_done: None
-) -> None:
-    """Filter the examples of a dataset, and draw a sample of those that pass.
+class SampleHold(Hold[Sample]):
+    """A claimed sample that one worker holds."""
 
-    If the message is delivered twice, the work is done twice at most. It is stored once, and the
-    result is the same.
+    def note(self, n_done: int) -> None:
+        """Store how many examples were filtered.
 
-    Args:
-        on_progress: called after each batch with the number of examples that were filtered.
-    """
-    sample = Sample.objects.filter(pk=sample_id, state=State.FILTERING).first()
-    if sample is None:
-        logger.info("sample %s is ready, failed or deleted", sample_id)
-        return
-    try:
-        _filter(sample, on_progress)
-    except Exception as error:
-        logger.exception("sample %s stopped", sample_id)
-        still = Sample.objects.filter(pk=sample_id, state=State.FILTERING)
-        still.update(state=State.FAILED, error=unexpected(error))
-        raise
+        Raises:
+            WorkStopped: the sample was cancelled or deleted, or another worker has it.
+        """
+        self.renew(n_done=n_done, attempts=1)
+        self.claim.n_done = n_done
+        # There are no turns: a drawing that stops begins again from the first example.
+        if not self.goes_on():
+            raise WorkStopped
 
-
-def _filter(sample: Sample, on_progress: Callable[[int], object]) -> None:
-    """Count, draw and store; stop if another worker has finished the sample, or it was deleted."""
-    choices = choices_of(sample.name, sample.parameters)
-    cascade = Cascade(choices.filters)
-    drawn = _Draw(choices)
-    for batch, n_done in _batches(sample.dataset_id):
-        for row in batch:
-            if choices.covers(row.dialog) and cascade.passes(row.material):
-                drawn.add(row.pk, row.key)
-        if not _still_filtering(sample).update(n_done=n_done, sent_at=timezone.now()):
-            return
-        on_progress(n_done)
-    with transaction.atomic():
-        ready = _still_filtering(sample)
-        if ready.update(state=State.READY, cascade=cascade.counts(), error=""):
-            members = enumerate(drawn.in_order(), start=1)
+    @transaction.atomic
+    def finish(self, members: Sequence[int], cascade: Mapping[str, Any]) -> None:
+        """Store the drawn examples, if this worker still has the sample."""
+        is_mine = self.end(
+            State.DONE, cascade=cascade, error="", attempts=0, finished_at=timezone.now()
+        )
+        if is_mine:
             SampledExample.objects.bulk_create(
-                (SampledExample(sample=sample, example_id=pk, position=n) for n, pk in members),
+                (
+                    SampledExample(sample=self.claim, example_id=pk, position=position)
+                    for position, pk in enumerate(members, start=1)
+                ),
                 batch_size=SAVED_TOGETHER,
             )
 
+    def fail(self, error: str) -> None:
+        """Store why a sample cannot be drawn."""
+        self.end(State.FAILED, error=storable(error), finished_at=timezone.now())
 
-def _still_filtering(sample: Sample) -> QuerySet[Sample]:
-    return Sample.objects.filter(pk=sample.pk, state=State.FILTERING)
+
+class SampleWork(PieceKind[Sample, SampleHold]):
+    """Samples: a worker filters the examples of a dataset, and draws from those that pass."""
+
+    model = Sample
+    task_name = "generation.tasks.filter_sample"
+    is_quick = True
+    related = ("dataset",)
+
+    def hold(self, claim: Sample) -> SampleHold:
+        return SampleHold(claim)
+
+    def work(self, hold: SampleHold) -> None:
+        """Count, draw and store. If the work is done twice, the result is the same."""
+        sample = hold.claim
+        choices = choices_of(sample.name, sample.parameters)
+        cascade = Cascade(choices.filters)
+        drawn = _Draw(choices)
+        for batch, n_done in _batches(sample.dataset_id):
+            for row in batch:
+                if choices.covers(row.dialog) and cascade.passes(row.material):
+                    drawn.add(row.pk, row.key)
+            hold.note(n_done)
+        hold.finish(drawn.in_order(), cascade.counts())
+
+
+SAMPLES = register(SampleWork())
 
 
 class _Draw:

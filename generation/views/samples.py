@@ -20,12 +20,11 @@ from generation.sample_reading import (
     sample_reports,
 )
 from generation.services import samples as services
-from generation.services.samples import SampleError
-from generation.tasks import filter_sample
+from generation.services.samples import SAMPLES, SampleError
+from work.claims import GOING_ON
 
 SAMPLES_PER_PAGE = 50
 MEMBERS_PER_PAGE = 25
-FILTERING = Sample.State.FILTERING
 
 
 @require_safe
@@ -60,7 +59,7 @@ def new_sample(request: SignedInRequest, slug: str) -> HttpResponse:
         except SampleError as error:
             form.add_error("name", str(error))
         else:
-            _send(sample)
+            SAMPLES.send_waiting(pk=sample.pk)
             return redirect("generation:sample", slug, sample.pk)
     context = {
         "dataset": dataset,
@@ -97,20 +96,30 @@ def sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 def sample_progress(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """Show the progress of a sample, for the page that asks repeatedly until it is ready."""
     report = _report(slug, pk)
-    if report.sample.state != FILTERING:
+    if report.sample.state not in GOING_ON:
         return HttpResponseClientRefresh()  # the whole page changes
     return render(request, "generation/_sample_progress.html", {"report": report})
 
 
 @require_POST
 @allowed(Role.RESEARCHER)
+def cancel_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """Stop the drawing of a sample."""
+    found = _sample(slug, pk)
+    if not services.cancel_sample(found, request.user):
+        messages.info(request, f"The drawing of {found.name} had already ended.")
+    return redirect("generation:sample", slug, pk)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
 def retry_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Filter a sample again that has failed."""
+    """Filter a sample again that was cancelled or failed."""
     found = _sample(slug, pk)
     if services.retry_sample(found, request.user):
-        filter_sample.delay_on_commit(found.pk)
+        SAMPLES.send_waiting(pk=found.pk)
     else:
-        messages.info(request, f"{found.name} has not failed.")
+        messages.info(request, f"{found.name} was not cancelled and has not failed.")
     return redirect("generation:sample", slug, pk)
 
 
@@ -180,8 +189,3 @@ def _sample(slug: str, pk: int) -> Sample:
 
 def _report(slug: str, pk: int) -> SampleReport:
     return sample_report(_sample(slug, pk))
-
-
-def _send(sample: Sample) -> None:
-    if sample.state == FILTERING:
-        filter_sample.delay_on_commit(sample.pk)

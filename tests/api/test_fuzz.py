@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from accounts.services import create_api_token
-from evaluation.runs.tasks import execute_chunk
+from evaluation.runs.services.chunks import RUN_CHUNKS
 from tests.annotation.makers import material, opened, rate_next, raters_of
 from tests.evaluation.pages import make_pilot
 
@@ -24,7 +24,7 @@ CHECKS = (
 @pytest.mark.faults
 def test_no_request_breaks_the_api_or_its_document(live_server, rosa, tmp_path, monkeypatch):
     # Hundreds of runs are asked for; a worker of another test shall not find them.
-    monkeypatch.setattr(execute_chunk, "apply_async_on_commit", lambda ids, queue: None)
+    monkeypatch.setattr(RUN_CHUNKS.task, "apply_async_on_commit", lambda ids, queue: None)
     make_pilot(tmp_path)
     study = opened(material(tmp_path / "mill"))
     for rater in raters_of(study):

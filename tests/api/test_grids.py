@@ -3,7 +3,7 @@
 import pytest
 
 from generation.models import Call, Grid
-from generation.services.grids import make_plan
+from generation.services.planning import PLANNINGS
 from tests.generation.grid_runs import done, failed_in_part, planned, started, valley, work
 from tests.makers import statements
 
@@ -39,7 +39,7 @@ def test_a_grid_is_asked_for_planned_started_and_read(
     assert (grid["state"], grid["plan"], grid["sample"], len(sent)) == ("planning", None, "", 1)
     assert grid["grid"]["temperatures"] == [0.0]
 
-    make_plan(grid["id"])
+    PLANNINGS.claim_and_do(grid["id"])
     planned = read(f"grids/{grid['id']}/")
     assert planned["state"] == "planned"
     # 3 examples without evidence, 2 with golden evidence: the first has none.

@@ -3,7 +3,8 @@
 import pytest
 
 from accounts.services import create_api_token
-from evaluation.jobs.services import claim_job, request_job
+from evaluation.jobs import kinds
+from evaluation.jobs.services import request_job
 from evaluation.models import Job
 from tests.construction_material import add_failed, make_construction
 from tests.makers import statements
@@ -68,7 +69,7 @@ def test_a_job_is_cancelled_and_gone_on_with(api, django_capture_on_commit_callb
     )
     assert (goes_on.status_code, goes_on.json()["state"], len(sent)) == (202, "queued", 1)
     assert again.status_code == 409
-    assert claim_job(pk) is not None
+    assert kinds.JOBS.claim(pk) is not None
 
 
 @pytest.mark.parametrize("kind", [Job.Kind.GRAPH_PULL, Job.Kind.CONSTRUCTION])

@@ -7,7 +7,7 @@ from django.test import Client
 
 from accounts.models import AuditEntry
 from evaluation.models import AutoScore, MetricRun, RunChunk
-from evaluation.runs.services.chunks import claim_run_chunk, score_chunk
+from evaluation.runs.services.chunks import RUN_CHUNKS
 from generation.models import Checkpoint, Response
 from tests.annotation.makers import material, planned
 from tests.makers import statements
@@ -30,9 +30,9 @@ def ask_for(api, **asked):
 def work():
     """Do what a worker would: nothing is sent to a queue before a test's transaction ends."""
     for chunk in RunChunk.objects.filter(state="queued").values_list("pk", flat=True):
-        claim = claim_run_chunk(chunk)
+        claim = RUN_CHUNKS.claim(chunk)
         assert claim is not None
-        score_chunk(claim)
+        RUN_CHUNKS.do(claim)
 
 
 def without_score(key):

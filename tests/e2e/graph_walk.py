@@ -12,7 +12,8 @@ from generation.grids.grid_file import GridModel
 from generation.models import Checkpoint, Dataset, KGQuestion
 from generation.retrieval.entities import recogniser_for
 from generation.services.asked_questions import AskedOf, ask, store_question
-from generation.services.grids import make_plan, start_grid
+from generation.services.grids import start_grid
+from generation.services.planning import PLANNINGS
 from tests.construction_material import (
     add_built,
     add_entry,
@@ -194,7 +195,7 @@ def _experiments(folder: Path, bare: Dataset) -> Iterator[tuple[str, str]]:
     plan = ExperimentPlan("removal", (GridModel("extractive"),), seeds=(1, 2))
     grid = request(dataset, plan, None)
     yield "experiment, being planned", page(dataset, "removal")
-    make_plan(grid.pk)
+    PLANNINGS.claim_and_do(grid.pk)
     yield "experiment, planned", page(dataset, "removal")
     start_grid(grid, None)
     grid.refresh_from_db()
@@ -203,7 +204,7 @@ def _experiments(folder: Path, bare: Dataset) -> Iterator[tuple[str, str]]:
     yield "experiment, to be scored", page(dataset, "removal")
     plan = ExperimentPlan("accuracy", (GridModel("extractive"),), seeds=(1, 2))
     grid = request(dataset, plan, None)
-    make_plan(grid.pk)
+    PLANNINGS.claim_and_do(grid.pk)
     start_grid(grid, None)
     grid.refresh_from_db()
     work(grid)

@@ -8,7 +8,7 @@ from django.urls import reverse
 from generation.filters import ALL_ON
 from generation.models import Sample
 from generation.sample_choices import SampleChoices
-from generation.services.samples import decide, filter_sample, request_sample
+from generation.services.samples import SAMPLES, decide, request_sample
 from tests.makers import example_row, import_rows
 
 TURNS = [
@@ -34,7 +34,7 @@ def sample_pages(folder: Path) -> Iterator[tuple[str, str]]:
         other = request_sample(dataset, choices._replace(name=name), None)
         Sample.objects.filter(pk=other.pk).update(state=name, n_done=1, error="OSError: no room")
         yield f"sample, {name}", reverse("generation:sample", args=[dataset.slug, other.pk])
-    filter_sample(ready.pk)
+    SAMPLES.claim_and_do(ready.pk)
     decide(ready.members.get(position=1), "drop", "It cannot be understood.", None)
     yield "samples", listed
     yield "sample", reverse("generation:sample", args=[dataset.slug, ready.pk])

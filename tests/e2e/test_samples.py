@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from generation.models import Sample
 from generation.sample_choices import SampleChoices
-from generation.services.samples import filter_sample, request_sample
+from generation.services.samples import SAMPLES, request_sample
 from tests.makers import example_row, import_rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,7 +31,7 @@ def material(folder, n):
 def sample(tmp_path):
     """Three examples, in the order drawn."""
     made = request_sample(material(tmp_path / "mills", 3), SampleChoices(name="pilot"), None)
-    filter_sample(made.pk)
+    SAMPLES.claim_and_do(made.pk)
     return made
 
 
@@ -57,7 +57,7 @@ def test_a_sample_is_drawn_while_its_page_waits(page, sign_in, rosa, tmp_path):
     page.get_by_role("button", name="Filter and draw").click()
     bar = page.get_by_role("progressbar", name="Filtering: 0 of 4 examples")
     expect(bar).to_be_visible()
-    filter_sample(Sample.objects.get().pk)  # a worker calls this
+    SAMPLES.claim_and_do(Sample.objects.get().pk)  # a worker calls this
 
     table = page.get_by_role("table", name="Filters in their order")
     expect(table).to_be_visible()
@@ -127,5 +127,5 @@ def test_it_works_without_javascript(browser, live_server, page, sign_in, rosa, 
     expect(plain.get_by_role("heading", name="Example 3 of 3")).to_be_visible()
 
     assert verdicts(sample) == [("drop", "It says nothing."), ("keep", ""), ("", "")]
-    assert Sample.objects.get().state == "ready"
+    assert Sample.objects.get().state == "done"
     context.close()

@@ -5,8 +5,9 @@ import time
 import pytest
 from django.core.files.base import ContentFile
 
-from evaluation.exchange.tasks import carry_on_import
+from evaluation.exchange.import_process import IMPORTS
 from generation.models import Import
+from work.claims import GOING_ON
 
 
 @pytest.mark.usefixtures("worker")
@@ -20,14 +21,14 @@ def test_the_worker_checks_an_uploaded_file(adam):
         name="Pilot",
     )
 
-    carry_on_import.delay(upload.pk)
+    IMPORTS.send_waiting(pk=upload.pk)
 
     assert state_after_work(upload) == Import.State.CHECKED
 
 
 def state_after_work(upload: Import, seconds: float = 20) -> str:
     deadline = time.monotonic() + seconds
-    while upload.state in Import.RUNNING and time.monotonic() < deadline:
+    while upload.state in GOING_ON and time.monotonic() < deadline:
         time.sleep(0.1)
         upload.refresh_from_db()
     return upload.state

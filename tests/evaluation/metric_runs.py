@@ -8,7 +8,7 @@ from evaluation.measures.entailment import AutoAis
 from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.models import MetricRun
 from evaluation.runs.plan import RunPlan
-from evaluation.runs.services.chunks import claim_run_chunk, score_chunk
+from evaluation.runs.services.chunks import RUN_CHUNKS
 from evaluation.runs.services.runs import cancel_run, request_metric_run
 from generation.model_specs import ModelSpec
 from generation.models import Dataset, Response
@@ -63,8 +63,8 @@ def requested(dataset: Dataset, user: User | None = None, **plan: Any) -> Metric
 def work(run: MetricRun, n_chunks: int | None = None) -> MetricRun:
     """Score the first chunks of a run, or all of them, as a worker does."""
     for pk in list(run.chunks.order_by("number").values_list("pk", flat=True))[:n_chunks]:
-        if claim := claim_run_chunk(pk):
-            score_chunk(claim)
+        if claim := RUN_CHUNKS.claim(pk):
+            RUN_CHUNKS.do(claim)
     run.refresh_from_db()
     return run
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from evaluation.backends.base import Entailment
 from evaluation.measures.entailment import Pair
 from evaluation.models import AutoScore, MetricRun, RunChunk
-from evaluation.runs.services.chunks import claim_next_run_chunk
+from evaluation.runs.services.chunks import RUN_CHUNKS
 from generation.models import Dataset
 from tests.makers import example_row, import_rows
 
@@ -56,7 +56,7 @@ def problems_of(run: MetricRun) -> dict[str, str]:
 
 
 def claimed(run: MetricRun) -> RunChunk:
-    claim = claim_next_run_chunk(run)
+    claim = RUN_CHUNKS.claim_next(run)
     assert claim is not None
     return claim
 

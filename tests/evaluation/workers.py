@@ -30,11 +30,9 @@ WORKER += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
 SEND = """
 import django; django.setup()
 from evaluation.models import MetricRun
-from evaluation.runs.services.runs import chunks_to_send
-from evaluation.runs.tasks import execute_chunk
-for chunk in chunks_to_send(MetricRun.objects.get(pk={run})):
-    for _ in range({times}):
-        execute_chunk.delay(chunk)
+from evaluation.runs.services.chunks import RUN_CHUNKS, send_run
+for _ in range({times}):
+    send_run(MetricRun.objects.get(pk={run}))
 """
 
 

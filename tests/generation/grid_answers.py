@@ -10,6 +10,8 @@ from pathlib import Path
 
 import django
 
+from generation.services.grid_chunks import GRID_CHUNKS
+
 CALL_SECONDS = 0.001
 
 
@@ -19,7 +21,6 @@ def main(grid_id: int, log: Path) -> None:
 
     from generation.backends.registry import LANGUAGE_MODELS, LanguageModelKind
     from generation.models import Grid
-    from generation.services.grid_chunks import claim_next_grid_chunk, generate_chunk
     from tests.generation.question_makers import LOGGING, Noting
 
     model = Noting()
@@ -35,8 +36,8 @@ def main(grid_id: int, log: Path) -> None:
     LANGUAGE_MODELS[LOGGING] = LanguageModelKind("Notes", lambda spec: model, needs_model=False)
     grid = Grid.objects.get(pk=grid_id)
     while grid.state == Grid.State.RUNNING:
-        if claim := claim_next_grid_chunk(grid):
-            generate_chunk(claim)
+        if claim := GRID_CHUNKS.claim_next(grid):
+            GRID_CHUNKS.do(claim)
         else:
             time.sleep(0.1)  # the lease of the killed process has to run out first
         grid.refresh_from_db()

@@ -6,8 +6,9 @@ from typing import Any
 from accounts.models import User
 from generation.grids.grid_file import of_data
 from generation.models import Dataset, Grid, GridChunk
-from generation.services.grid_chunks import claim_grid_chunk, generate_chunk
-from generation.services.grids import make_plan, request_grid, start_grid
+from generation.services.grid_chunks import GRID_CHUNKS
+from generation.services.grids import request_grid, start_grid
+from generation.services.planning import PLANNINGS
 from tests.makers import import_rows
 
 
@@ -46,7 +47,7 @@ def requested(dataset: Dataset, user: User | None = None, **choices: Any) -> Gri
 def planned(dataset: Dataset, user: User | None = None, **choices: Any) -> Grid:
     """Return a planned grid that waits to be started."""
     grid = requested(dataset, user, **choices)
-    make_plan(grid.pk)
+    PLANNINGS.claim_and_do(grid.pk)
     grid.refresh_from_db()
     return grid
 
@@ -63,8 +64,8 @@ def work(grid: Grid, n_chunks: int | None = None) -> Grid:
     """Ask the first chunks of a grid, or all of them, as a worker does."""
     waiting = GridChunk.objects.filter(grid=grid, state="queued")
     for pk in list(waiting.order_by("number").values_list("pk", flat=True))[:n_chunks]:
-        if claim := claim_grid_chunk(pk):
-            generate_chunk(claim)
+        if claim := GRID_CHUNKS.claim(pk):
+            GRID_CHUNKS.do(claim)
     grid.refresh_from_db()
     return grid
 

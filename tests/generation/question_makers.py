@@ -7,8 +7,9 @@ from typing import Any
 from generation.backends.base import Completion, Decoding, Prompt
 from generation.grids.grid_file import GridChoices, of_data
 from generation.models import Dataset, Grid
-from generation.services.grid_chunks import claim_next_grid_chunk, generate_chunk
-from generation.services.grids import make_plan, request_grid, start_grid
+from generation.services.grid_chunks import GRID_CHUNKS
+from generation.services.grids import request_grid, start_grid
+from generation.services.planning import PLANNINGS
 from tests.makers import example_row, import_rows
 
 LOGGING = "noting"
@@ -55,7 +56,7 @@ def grid_of(name: str = "grid", model: str = LOGGING, **more: Any) -> GridChoice
 def started(dataset: Dataset, choices: GridChoices) -> Grid:
     """Return the grid of these choices, planned and started."""
     grid = request_grid(dataset, choices, None)
-    make_plan(grid.pk)
+    PLANNINGS.claim_and_do(grid.pk)
     start_grid(grid, None)
     grid.refresh_from_db()
     return grid
@@ -63,7 +64,7 @@ def started(dataset: Dataset, choices: GridChoices) -> Grid:
 
 def ask(grid: Grid) -> Grid:
     """Work off the chunks that a grid has left, as a worker does, and return the grid."""
-    while claim := claim_next_grid_chunk(grid):
-        generate_chunk(claim)
+    while claim := GRID_CHUNKS.claim_next(grid):
+        GRID_CHUNKS.do(claim)
     grid.refresh_from_db()
     return grid

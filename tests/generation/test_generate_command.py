@@ -7,7 +7,8 @@ from django.core.management import CommandError, call_command
 
 from generation.grids.grid_file import read_grid
 from generation.models import Call, Dataset, Grid, Response
-from generation.services.grids import make_plan, request_grid
+from generation.services.grids import request_grid
+from generation.services.planning import PLANNINGS
 from tests.generation.question_makers import dataset_of
 from tests.makers import example_row, import_rows, row_counts
 
@@ -111,7 +112,7 @@ def test_ctrl_c_stops_it_and_the_same_command_goes_on(grid, noting, n_presses, n
 
 def test_a_plan_that_was_outgrown_is_made_again_before_anything_is_asked(grid, tmp_path, capsys):
     dataset = Dataset.objects.get()
-    make_plan(request_grid(dataset, read_grid(GRID), None).pk)
+    PLANNINGS.claim_and_do(request_grid(dataset, read_grid(GRID), None).pk)
     dataset_of(tmp_path / "more", 4)  # one example more
 
     generate(grid)

@@ -8,11 +8,11 @@ from generation.grids.progress import grids_progress, setups_progress
 from generation.models import Call, Grid, Response
 from generation.services.grids import (
     OutgrownPlan,
-    make_plan,
     request_grid,
     retry_failed,
     start_grid,
 )
+from generation.services.planning import PLANNINGS
 from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import example_row, import_rows
 from tests.shown import shown
@@ -102,7 +102,7 @@ def test_an_empty_completion_is_a_response_that_says_nothing(tmp_path, noting):
 def test_a_grid_is_planned_again_when_there_is_more_to_ask_than_its_plan_says(tmp_path, noting):
     dataset = dataset_of(tmp_path / "first", 2)
     grid = request_grid(dataset, grid_of(), None)
-    make_plan(grid.pk)
+    PLANNINGS.claim_and_do(grid.pk)
     dataset_of(tmp_path / "more", 3)  # one example more
 
     with pytest.raises(OutgrownPlan, match=r"more to ask than the plan of “grid” says"):
@@ -111,7 +111,7 @@ def test_a_grid_is_planned_again_when_there_is_more_to_ask_than_its_plan_says(tm
     grid.refresh_from_db()
     assert (grid.state, grid.plan) == (Grid.State.PLANNING, {})
     assert not grid.cells.exists()
-    make_plan(grid.pk)
+    PLANNINGS.claim_and_do(grid.pk)
     assert start_grid(grid, None)
     assert len(ask(grid).calls.all()) == 3
 
@@ -119,7 +119,7 @@ def test_a_grid_is_planned_again_when_there_is_more_to_ask_than_its_plan_says(tm
 def test_a_grid_with_less_to_ask_than_its_plan_says_is_started(tmp_path, noting):
     dataset = dataset_of(tmp_path, 2)
     grid = request_grid(dataset, grid_of("second", temperatures=[0.0, 0.7]), None)
-    make_plan(grid.pk)
+    PLANNINGS.claim_and_do(grid.pk)
     ask(started(dataset, grid_of("first")))
 
     assert start_grid(grid, None)

@@ -8,27 +8,19 @@ from django.utils import timezone
 from generation.grids.grid_file import GridError
 from generation.grids.progress import grids_progress, setups_progress
 from generation.model_specs import BackendError
-from generation.models import Call, Grid, GridChunk, Response, Sample, Setup
+from generation.models import Call, Grid, GridChunk, Planning, Response, Sample, Setup
 from generation.services import grids
-from generation.services.grid_chunks import (
-    claim_grid_chunk,
-    claim_next_grid_chunk,
-    finish_grids,
-    generate_chunk,
-    lost_grid_chunks,
-)
+from generation.services.grid_chunks import GRID_CHUNKS
 from generation.services.grids import (
     GridChangeError,
     cancel_grid,
-    chunks_to_send,
     delete_grid,
-    lost_plans,
-    make_plan,
     request_grid,
     resume_grid,
     retry_failed,
     start_grid,
 )
+from generation.services.planning import PLANNINGS
 from generation.text.prompt_types import TWELVE
 from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import audit_actions, response_row, row_counts, statements
@@ -113,7 +105,7 @@ def test_a_second_grid_finds_what_the_first_has_made(mills, noting):
 
 
 def test_only_what_people_kept_of_a_sample_is_asked(mills, noting):
-    sample = Sample.objects.create(dataset=mills, name="two", parameters={}, state="ready")
+    sample = Sample.objects.create(dataset=mills, name="two", parameters={}, state="done")
     by_key = dict(mills.examples.values_list("key", "pk"))
     for position, key in enumerate(["e3", "e1", "e2"]):
         dropped = {"verdict": "drop", "reason": "unclear"} if key == "e1" else {}
@@ -207,28 +199,28 @@ def test_one_worker_has_a_chunk_until_it_goes_silent(mills, noting):
     grid = started(mills, grid_of())
     chunk = grid.chunks.get()
 
-    first = claim_grid_chunk(chunk.pk)
+    first = GRID_CHUNKS.claim(chunk.pk)
     assert first is not None
-    assert claim_grid_chunk(chunk.pk) is None
+    assert GRID_CHUNKS.claim(chunk.pk) is None
 
     an_hour_ago = timezone.now() - timedelta(hours=1)
     GridChunk.objects.update(lease_until=an_hour_ago, sent_at=an_hour_ago)
-    assert lost_grid_chunks(timezone.now()) == [chunk.pk]
-    second = claim_grid_chunk(chunk.pk)
+    assert GRID_CHUNKS.resend() == [chunk.pk]
+    second = GRID_CHUNKS.claim(chunk.pk)
     assert second is not None
-    generate_chunk(first)  # it wakes up: nothing is its own any more
+    GRID_CHUNKS.do(first)  # it wakes up: nothing is its own any more
     assert noting.asked == []
-    generate_chunk(second)
+    GRID_CHUNKS.do(second)
     assert len(noting.asked) == Response.objects.count() == 3
 
 
 def test_two_grids_do_not_ask_the_same_at_once(mills, noting):
     one, other = started(mills, grid_of("one")), started(mills, grid_of("other"))
-    claim = claim_next_grid_chunk(one)
+    claim = GRID_CHUNKS.claim_next(one)
 
     assert claim is not None
-    assert claim_next_grid_chunk(other) is None  # it waits
-    generate_chunk(claim)
+    assert GRID_CHUNKS.claim_next(other) is None  # it waits
+    GRID_CHUNKS.do(claim)
     ask(other)
 
     assert len(noting.asked) == 3
@@ -240,7 +232,7 @@ def test_an_grid_whose_last_worker_died_at_the_end_is_done(mills, noting):
     grid = started(mills, grid_of())
     grid.chunks.update(state="done", examples=[])
 
-    finish_grids()
+    GRID_CHUNKS.end_finished()
 
     grid.refresh_from_db()
     assert grid.state == State.DONE
@@ -259,19 +251,22 @@ def test_what_ends_every_worker_is_given_up(mills, noting):
 def test_messages_are_for_chunks_that_wait(mills, noting):
     grid = started(mills, grid_of(temperatures=[0.0, 0.7]))
 
-    assert len(chunks_to_send(grid)) == 2
-    assert lost_grid_chunks(timezone.now() - timedelta(minutes=1)) == []  # just sent
+    assert len(GRID_CHUNKS.send_waiting(grid=grid)) == 2
+    assert GRID_CHUNKS.resend() == []  # just sent
     cancel_grid(grid, None)
-    assert chunks_to_send(grid) == []
+    assert GRID_CHUNKS.send_waiting(grid=grid) == []
 
 
 def test_a_plan_whose_worker_died_is_sent_again(mills, noting):
     grid = request_grid(mills, grid_of(), None)
-    assert lost_plans() == []
+    assert PLANNINGS.send_waiting(grid=grid) == [grid.pk]
+    assert PLANNINGS.claim(grid.pk) is not None
+    assert PLANNINGS.resend() == []
 
-    Grid.objects.update(sent_at=timezone.now() - timedelta(hours=1))
-    assert lost_plans() == [grid.pk]
-    assert lost_plans() == []
+    an_hour_ago = timezone.now() - timedelta(hours=1)
+    Planning.objects.update(lease_until=an_hour_ago, sent_at=an_hour_ago)
+    assert PLANNINGS.resend() == [grid.pk]
+    assert PLANNINGS.resend() == []
 
 
 def test_a_plan_whose_workers_all_die_fails_after_three(mills, noting, monkeypatch):
@@ -280,21 +275,18 @@ def test_a_plan_whose_workers_all_die_fails_after_three(mills, noting, monkeypat
     def die(*arguments: object) -> None:
         raise SystemExit  # like a killed worker: nothing is stored
 
-    monkeypatch.setattr("generation.services.grids.planned", die)
+    monkeypatch.setattr("generation.services.planning.planned", die)
     for _ in range(3):
         with pytest.raises(SystemExit):
-            make_plan(grid.pk)
-    make_plan(grid.pk)
+            PLANNINGS.claim_and_do(grid.pk)
+    PLANNINGS.claim_and_do(grid.pk)
 
     grid.refresh_from_db()
     assert grid.state == Grid.State.FAILED
-    assert (
-        grid.error
-        == "planning it ended 3 times without an error message. The log of the worker may say more."
-    )
+    assert grid.error == "The worker stopped 3 times without an error message."
     resume_grid(grid, None)
     grid.refresh_from_db()
-    assert (grid.state, grid.plan_attempts) == (Grid.State.PLANNING, 0)
+    assert (grid.state, grid.planning.attempts) == (Grid.State.PLANNING, 0)
 
 
 # --- asked for, refused, deleted ------------------------------------------------------------
@@ -332,11 +324,11 @@ def test_planning_can_be_cancelled_and_taken_up(mills, noting):
     grid = request_grid(mills, grid_of(), None)
 
     assert cancel_grid(grid, None)
-    make_plan(grid.pk)  # its message comes too late
+    PLANNINGS.claim_and_do(grid.pk)  # its message comes too late
     grid.refresh_from_db()
     assert grid.state == State.CANCELLED
     assert resume_grid(grid, None)
-    make_plan(grid.pk)
+    PLANNINGS.claim_and_do(grid.pk)
     grid.refresh_from_db()
     assert grid.state == State.PLANNED
     assert not resume_grid(grid, None)  # it waits to be started
@@ -401,9 +393,9 @@ def test_progress_counts_calls_tokens_and_cost(mills, noting):
     assert (before.state, before.n_calls, before.n_left, before.percent) == ("queued", 6, 6, 0)
     assert (before.cost, before.calls_per_second, before.seconds_left) == (0.0, None, None)
 
-    first_setups = claim_next_grid_chunk(grid)
+    first_setups = GRID_CHUNKS.claim_next(grid)
     assert first_setups is not None
-    generate_chunk(first_setups)
+    GRID_CHUNKS.do(first_setups)
     [half] = grids_progress(Grid.objects.all())
     assert (half.state, half.n_done, half.n_left, half.percent) == ("running", 3, 3, 50)
     assert (half.n_tokens_in, half.n_tokens_out) == (300, 30)

@@ -13,20 +13,15 @@ from generation.grids.progress import grids_progress
 from generation.models import Call, Checkpoint, Grid, Response, Setup
 from generation.services import grids
 from generation.services.calls import response_key
-from generation.services.grid_chunks import (
-    claim_grid_chunk,
-    claim_next_grid_chunk,
-    lost_grid_chunks,
-)
+from generation.services.grid_chunks import GRID_CHUNKS
 from generation.services.grids import (
     cancel_grid,
-    chunks_to_send,
     delete_grid,
-    make_plan,
     request_grid,
     retry_failed,
     start_grid,
 )
+from generation.services.planning import PLANNINGS
 from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import response_row
 from work import claims
@@ -93,7 +88,7 @@ def test_two_grids_that_start_at_the_same_moment_share_their_new_setup(mills, no
 
 def planned(dataset, name):
     grid = request_grid(dataset, grid_of(name), None)
-    make_plan(grid.pk)
+    PLANNINGS.claim_and_do(grid.pk)
     return grid
 
 
@@ -118,14 +113,16 @@ def test_what_failed_while_another_grid_waited_is_asked_for_that_one(
 
 def test_a_chunk_that_waits_for_another_grid_is_heard_of_again_at_once(mills, noting):
     one, other = started(mills, grid_of("one")), started(mills, grid_of("other"))
-    claim_next_grid_chunk(one)
-    [waiting] = chunks_to_send(other)
-    long_ago = timezone.now() - timedelta(hours=1)
-    assert lost_grid_chunks(long_ago) == []  # its message is on its way
+    claim = GRID_CHUNKS.claim_next(one)
+    assert claim is not None
+    [waiting] = GRID_CHUNKS.send_waiting(grid=other)
+    assert GRID_CHUNKS.resend() == []  # its message is on its way
 
-    assert claim_grid_chunk(waiting) is None
+    assert GRID_CHUNKS.claim(waiting) is None
+    assert GRID_CHUNKS.resend() == []  # no worker could do it yet
+    GRID_CHUNKS.do(claim)
 
-    assert lost_grid_chunks(long_ago) == [waiting]
+    assert GRID_CHUNKS.resend() == [waiting]
 
 
 def test_the_first_chunk_that_can_be_taken_may_come_late(tmp_path, noting, monkeypatch):
@@ -134,9 +131,9 @@ def test_the_first_chunk_that_can_be_taken_may_come_late(tmp_path, noting, monke
     dataset = dataset_of(tmp_path, claims.SENT_TOGETHER + 1)
     one = started(dataset, grid_of("one"))
     other = started(dataset, grid_of("other", prompts=["golden", "no-evidence"]))
-    claim_next_grid_chunk(one)
+    GRID_CHUNKS.claim_next(one)
 
-    taken = claim_next_grid_chunk(other)
+    taken = GRID_CHUNKS.claim_next(other)
 
     assert taken is not None
     assert taken.setup.prompt == "no-evidence"
@@ -187,11 +184,11 @@ def test_a_slow_model_does_not_keep_others_waiting(mills, noting, slow):
     assert (waiting.setup.model, len(waiting.examples), waiting.sent_at) == ("slow", 2, None)
     slow.refresh_from_db()
     assert slow.next_call_at - timezone.now() < timedelta(minutes=1)  # one place is reserved
-    assert lost_grid_chunks(timezone.now()) == []
-    assert claim_grid_chunk(waiting.pk) is None
+    assert GRID_CHUNKS.resend() == []
+    assert GRID_CHUNKS.claim(waiting.pk) is None
 
     Checkpoint.objects.update(next_call_at=timezone.now())
-    assert lost_grid_chunks(timezone.now()) == [waiting.pk]
+    assert GRID_CHUNKS.resend() == [waiting.pk]
     ask(grid)
     assert len(noting.asked) == 1 + 3 + 1
 

@@ -9,14 +9,14 @@ from generation.grids.grid_file import GridError
 from generation.importers.setups import origin_of
 from generation.model_specs import BackendError, ModelSpec
 from generation.models import Grid, GridChunk, Passage, Sample, Setup
-from generation.services.grid_chunks import claim_next_grid_chunk, generate_chunk
+from generation.services.grid_chunks import GRID_CHUNKS
 from generation.services.grids import (
     GridChangeError,
-    make_plan,
     request_grid,
     start_grid,
 )
 from generation.services.model_provenance import open_noted
+from generation.services.planning import PLANNINGS
 from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import example_row, import_rows, response_row
 
@@ -65,7 +65,7 @@ def test_an_imported_setup_of_the_same_name_is_not_taken_over(mills, noting, tmp
 
 def test_a_setup_that_was_imported_after_planning_is_not_taken_over(mills, noting, tmp_path):
     grid = request_grid(mills, grid_of(), None)
-    make_plan(grid.pk)
+    PLANNINGS.claim_and_do(grid.pk)
     answers_of({"name": NAME, "model": "other"}, tmp_path / "more", mills)
 
     with pytest.raises(GridError, match='with model "other"'):
@@ -129,7 +129,7 @@ def test_a_model_is_bound_by_another_worker_that_is_at_it(mills, noting):
 
 
 def sample_of(dataset, key):
-    sample = Sample.objects.create(dataset=dataset, name=key, parameters={}, state="ready")
+    sample = Sample.objects.create(dataset=dataset, name=key, parameters={}, state="done")
     sample.members.create(example=dataset.examples.get(key=key), position=0)
     return key
 
@@ -163,9 +163,9 @@ def test_a_chunk_ends_with_the_collection_that_it_began_with(mills, noting):
 
     grid = started(mills, grid_of(prompts=["top-1"]))
     noting.on_call = add
-    claim = claim_next_grid_chunk(grid)
+    claim = GRID_CHUNKS.claim_next(grid)
     assert claim is not None
-    generate_chunk(claim)
+    GRID_CHUNKS.do(claim)
 
     assert [prompt.split("\n")[0] for prompt, _ in noting.asked] == [
         f"Fact: Passage of e{n}." for n in (1, 2, 3)

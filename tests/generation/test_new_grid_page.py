@@ -34,7 +34,7 @@ def dataset(tmp_path):
 @pytest.fixture
 def sample(dataset):
     """A sample of two examples, one of which was dropped."""
-    sample = Sample.objects.create(dataset=dataset, name="two", parameters={}, state="ready")
+    sample = Sample.objects.create(dataset=dataset, name="two", parameters={}, state="done")
     for position, example in enumerate(dataset.examples.order_by("pk")[:2]):
         said = {"verdict": "drop", "reason": "odd"} if position else {}
         sample.members.create(example=example, position=position, **said)

@@ -6,7 +6,8 @@ from generation.grids import plan as module
 from generation.grids.plan import PlanRow, plan_of, planned
 from generation.grids.recipe import recipe_prompts
 from generation.models import Call, Grid
-from generation.services.grids import make_plan, request_grid
+from generation.services.grids import request_grid
+from generation.services.planning import PLANNINGS
 from generation.templatetags.grids import why_left_out
 from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import example_row, import_rows, row_counts
@@ -142,7 +143,7 @@ def test_a_plan_is_stored_and_read_again(half_golden):
     grid = request_grid(half_golden, grid_of(), None)
     assert plan_of(grid) is None
 
-    make_plan(grid.pk)
+    PLANNINGS.claim_and_do(grid.pk)
 
     grid.refresh_from_db()
     assert grid.state == Grid.State.PLANNED

@@ -23,7 +23,7 @@ from generation.models import (
     Turn,
 )
 from generation.sample_choices import SampleChoices
-from generation.services.samples import filter_sample, request_sample
+from generation.services.samples import SAMPLES, request_sample
 from generation.text.prompt_types import SHARES, prompt_type, restricted_key
 from generation.text.tokens import tokens
 from tests.generation.question_makers import ask, grid_of, started
@@ -231,7 +231,7 @@ def test_a_checkpoint_answers_what_fits_and_the_others_say_why_not(
 ):
     dataset = make(shared, tmp_path)
     sample = request_sample(dataset, SampleChoices("four", Filters(), size=4), None)
-    filter_sample(sample.pk)
+    SAMPLES.claim_and_do(sample.pk)
     assert Sample.objects.get(pk=sample.pk).members.count() == 4
     Checkpoint.objects.create(name="tiny", backend="language-model", location=str(folder_of_model))
 

@@ -11,7 +11,7 @@ from accounts.services import create_api_token
 from generation.filters import FILTER_KEYS, Filters
 from generation.models import Sample
 from generation.sample_choices import SampleChoices
-from generation.services.samples import decide, filter_sample, request_sample
+from generation.services.samples import SAMPLES, decide, request_sample
 from tests.evaluation.commands import failure
 from tests.makers import example_row, import_rows, statements
 from tests.shown import shown
@@ -60,7 +60,7 @@ def dataset(tmp_path):
 @pytest.fixture
 def sample(dataset):
     made = request_sample(dataset, SampleChoices(name="pilot"), None)
-    filter_sample(made.pk)
+    SAMPLES.claim_and_do(made.pk)
     return Sample.objects.get(pk=made.pk)
 
 
@@ -144,7 +144,7 @@ def test_what_is_off_or_cannot_judge_shows_a_dash_not_a_zero(researcher, tmp_pat
     dataset = mills(tmp_path / "mills", evidence=[])
     filters = Filters(on=tuple(key for key in FILTER_KEYS if key not in ("no-article",)))
     made = request_sample(dataset, SampleChoices(name="bare", filters=filters), None)
-    filter_sample(made.pk)
+    SAMPLES.claim_and_do(made.pk)
 
     rows = shown(researcher.get(url("sample", made.pk))).table("Filters").rows
 
@@ -176,7 +176,7 @@ def test_a_failed_sample_says_why_and_can_be_tried_again(researcher, sample):
     answer = researcher.post(url("retry-sample", sample.pk))
 
     assert answer.url == url("sample", sample.pk)
-    assert Sample.objects.get().state == "filtering"
+    assert Sample.objects.get().state == "queued"
 
 
 def test_progress_is_told_until_the_page_can_be_loaded_again(researcher, dataset):
@@ -184,7 +184,7 @@ def test_progress_is_told_until_the_page_can_be_loaded_again(researcher, dataset
 
     progress = shown(researcher.get(url("sample-progress", made.pk)))
     assert progress.text.startswith("0 of 4 examples")
-    filter_sample(made.pk)
+    SAMPLES.claim_and_do(made.pk)
     assert researcher.get(url("sample-progress", made.pk)).headers["HX-Refresh"] == "true"
 
 
@@ -259,7 +259,7 @@ def test_html_in_the_data_is_shown_as_text(researcher, tmp_path):
     golden = [{"id": HTML, "text": HTML, "title": HTML, "golden": True}]
     dataset = mills(tmp_path / "mills", 1, turns=turns, golden_answer=HTML, evidence=golden)
     made = request_sample(dataset, SampleChoices(name=HTML, filters=Filters()), None)
-    filter_sample(made.pk)
+    SAMPLES.claim_and_do(made.pk)
     decide(made.members.get(position=1), "drop", HTML, None)
 
     for page in (url("samples"), url("sample", made.pk), url("verify-example", made.pk, 1)):
@@ -312,7 +312,7 @@ def test_reading_never_writes_and_what_writes_is_posted(researcher, sample):
 def test_pages_cost_the_same_for_2_and_for_20_examples(researcher, tmp_path):
     def cost(name, n):
         made = request_sample(mills(tmp_path / name, n), SampleChoices(), None)
-        filter_sample(made.pk)
+        SAMPLES.claim_and_do(made.pk)
         pages = [
             reverse("generation:samples", args=[name]),
             reverse("generation:sample", args=[name, made.pk]),
@@ -395,13 +395,13 @@ def test_a_sample_is_asked_for_drawn_and_read_by_api(api, dataset):
     asked = answer.json()
     assert answer.status_code == 202
     assert answer["Location"].endswith(f"/api/v1/samples/{asked['id']}/")
-    assert (asked["state"], asked["rows"]) == ("filtering", [])
+    assert (asked["state"], asked["rows"]) == ("queued", [])
     assert ask(api, **wanted).json()["id"] == asked["id"]  # the same again
 
-    filter_sample(asked["id"])
+    SAMPLES.claim_and_do(asked["id"])
 
     read = api.get(f"/api/v1/samples/{asked['id']}/").json()
-    assert (read["state"], read["n"], read["n_examples"], read["n_open"]) == ("ready", 4, 2, 2)
+    assert (read["state"], read["n"], read["n_examples"], read["n_open"]) == ("done", 4, 2, 2)
     assert (read["rows"][0]["n_dropped"], read["rows"][0]["share"]) == (1, 0.75)
     assert api.get("/api/v1/samples/", {"dataset": "mills"}).json()["results"] == [read]
     members = api.get(f"/api/v1/samples/{asked['id']}/examples/").json()["results"]

@@ -16,11 +16,10 @@ from generation.sample_reading import next_open
 from generation.seeded_random import random_key
 from generation.services import samples as services
 from generation.services.samples import (
+    SAMPLES,
     SampleError,
     decide,
     delete_sample,
-    filter_sample,
-    lost_samples,
     request_sample,
     retry_sample,
 )
@@ -56,7 +55,7 @@ def thirty(tmp_path):
 
 def drawn(dataset, choices):
     sample = request_sample(dataset, choices, None)
-    filter_sample(sample.pk)
+    SAMPLES.claim_and_do(sample.pk)
     sample.refresh_from_db()
     return sample
 
@@ -89,7 +88,7 @@ def test_a_sample_holds_what_passes_and_the_table_says_what_was_dropped(tmp_path
     sample = drawn(dataset, SampleChoices())
 
     rows = {row.rule.key: row for row in cascade_rows(sample.cascade)}
-    assert sample.state == Sample.State.READY
+    assert sample.state == Sample.State.DONE
     assert sample.cascade["n"] == 8
     assert {key: row.n_dropped for key, row in rows.items()} == {
         "has-history": 1,
@@ -156,7 +155,7 @@ def test_filtering_costs_the_same_few_statements_for_each_batch(thirty, tmp_path
 
     def cost(dataset):
         sample = request_sample(dataset, EVERYTHING, None)
-        return len(statements(lambda: filter_sample(sample.pk)))
+        return len(statements(lambda: SAMPLES.claim_and_do(sample.pk)))
 
     of_one, of_three = cost(few), cost(thirty)
     assert of_three - of_one == 2 * 4  # examples, turns, passages, sign of life
@@ -172,7 +171,7 @@ def test_a_second_delivery_changes_nothing(thirty):
     decide(member, "drop", "odd", None)
     before = list(sample.members.values_list())
 
-    filter_sample(sample.pk)
+    SAMPLES.claim_and_do(sample.pk)
 
     assert list(sample.members.values_list()) == before
 
@@ -181,7 +180,7 @@ def test_a_sample_that_is_deleted_meanwhile_is_not_missed(thirty):
     sample = request_sample(thirty, EVERYTHING, None)
     delete_sample(sample, None)
 
-    filter_sample(sample.pk)
+    SAMPLES.claim_and_do(sample.pk)
 
     assert not Sample.objects.exists()
 
@@ -193,10 +192,10 @@ def test_two_workers_at_once_store_it_once(thirty, monkeypatch):
     def while_another_finishes(dataset_id):
         monkeypatch.setattr(services, "_batches", batches)
         yield from batches(dataset_id)
-        filter_sample(sample.pk)
+        SAMPLES.claim_and_do(sample.pk)
 
     monkeypatch.setattr(services, "_batches", while_another_finishes)
-    filter_sample(sample.pk)
+    SAMPLES.claim_and_do(sample.pk)
 
     assert sample.members.count() == 30
 
@@ -204,12 +203,14 @@ def test_two_workers_at_once_store_it_once(thirty, monkeypatch):
 def test_a_sample_that_nobody_hears_of_is_sent_again_once(thirty, settings):
     settings.CHUNK_LEASE_SECONDS = 60
     silent = request_sample(thirty, EVERYTHING, None)
-    request_sample(thirty, EVERYTHING._replace(name="lively"), None)
+    lively = request_sample(thirty, EVERYTHING._replace(name="lively"), None)
+    for sample in (silent, lively):
+        assert SAMPLES.claim(sample.pk)
     a_while_ago = timezone.now() - timedelta(seconds=61)
-    Sample.objects.filter(pk=silent.pk).update(sent_at=a_while_ago)
+    Sample.objects.filter(pk=silent.pk).update(lease_until=a_while_ago)
 
-    assert lost_samples() == [silent.pk]
-    assert lost_samples() == []
+    assert SAMPLES.resend() == [silent.pk]
+    assert SAMPLES.resend() == []
 
 
 def test_what_cannot_be_filtered_says_why_and_can_be_tried_again(thirty, rosa, monkeypatch):
@@ -220,15 +221,14 @@ def test_what_cannot_be_filtered_says_why_and_can_be_tried_again(thirty, rosa, m
 
     with monkeypatch.context() as broken:
         broken.setattr(services, "_batches", break_down)
-        with pytest.raises(OSError, match="disk"):
-            filter_sample(sample.pk)
+        SAMPLES.claim_and_do(sample.pk)
 
     sample.refresh_from_db()
     assert sample.state == Sample.State.FAILED
     assert sample.error.endswith("The worker's log has more: OSError: the disk is full")
     assert retry_sample(sample, rosa)
     assert not retry_sample(sample, rosa)
-    filter_sample(sample.pk)
+    SAMPLES.claim_and_do(sample.pk)
     assert sample.members.count() == 30
 
 

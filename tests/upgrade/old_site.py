@@ -35,6 +35,17 @@ FIELDS_NOW = {
 }
 
 
+# Work that goes on is queued again, without a worker's token and its earlier attempts.
+VALUES_NOW = {
+    "generation.import": {"state": {"checking": "queued", "importing": "queued"}},
+    "generation.sample": {"state": {"filtering": "queued", "ready": "done"}},
+}
+NO_MORE = {
+    "generation.import": ("token", "n_attempts"),
+    "generation.grid": ("sent_at", "plan_attempts"),
+}
+
+
 @cache
 def old_rows(judge: str = JUDGE) -> list[Row]:
     """Return the rows of the old installation, with its language model served at this address."""
@@ -67,10 +78,14 @@ def last_old_migrations() -> list[tuple[str, str]]:
 
 
 def under_new_names(row: Row) -> tuple[tuple[str, Any], Row]:
-    """Return (model, id) and the fields of an old row, under their present names."""
+    """Return (model, id) and the fields of an old row, under their present names and words."""
     model = MODELS_NOW.get(row["model"]) or row["model"]
     names = FIELDS_NOW.get(model, {})
     fields = {names.get(name) or name: value for name, value in row["fields"].items()}
+    for name, values in VALUES_NOW.get(model, {}).items():
+        fields[name] = values.get(fields[name], fields[name])
+    for name in NO_MORE.get(model, ()):
+        del fields[name]
     return (model, row["pk"]), fields
 
 

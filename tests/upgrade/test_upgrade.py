@@ -151,7 +151,7 @@ def unfinished() -> list[str]:
         "job": Job.objects.get().state == "done",
         "grid": asked.state == "done",
         "plan": planned.state == "planned",
-        "sample": Sample.objects.get().state == "ready",
+        "sample": Sample.objects.get().state == "done",
         "upload": Import.objects.get().state == "checked",
     }
     return [name for name, is_over in states.items() if not is_over]

@@ -4,47 +4,38 @@ import pytest
 from django.conf import settings
 
 from config.celery import app
-from evaluation.exchange.tasks import resend_interrupted_imports
-from evaluation.jobs.tasks import resend_lost_jobs
-from evaluation.runs.tasks import resend_lost_chunks, resend_lost_grids
-from work import lost_work
-from work.lost_work import resend_all, resends
+from evaluation.exchange.import_process import IMPORTS
+from evaluation.jobs.kinds import JOBS
+from evaluation.runs.services.chunks import RUN_CHUNKS
+from generation.services.grid_chunks import GRID_CHUNKS
+from generation.services.planning import PLANNINGS
+from generation.services.samples import SAMPLES
+from work.pieces import piece_kinds, resend_all
 from work.tasks import resend_lost_work
 
 pytestmark = pytest.mark.once
 
 
-@pytest.fixture
-def registered(monkeypatch):
-    """Return an empty list of kinds of work, in the place of the real one."""
-    kinds: list[lost_work.Resend] = []
-    monkeypatch.setattr(lost_work, "_registered", kinds)
-    return kinds
+def test_every_kind_of_work_is_sent_again():
+    assert {*piece_kinds()} == {IMPORTS, JOBS, RUN_CHUNKS, GRID_CHUNKS, PLANNINGS, SAMPLES}
 
 
-def test_every_kind_of_work_says_how_it_is_sent_again():
-    known = {resend_interrupted_imports, resend_lost_jobs, resend_lost_chunks, resend_lost_grids}
-
-    assert set(lost_work._registered) == known
-
-
-def test_a_kind_that_fails_is_logged_and_keeps_no_other_waiting(registered, caplog):
+def test_a_kind_that_fails_is_logged_and_keeps_no_other_waiting(monkeypatch, caplog):
     sent = []
 
-    @resends
-    def resend_loaves() -> None:
-        raise OSError("the oven is cold")
+    def fail() -> None:
+        raise OSError("the queue is cold")
 
-    @resends
-    def resend_rolls() -> None:
-        sent.append("roll")
+    for kind in piece_kinds():
+        monkeypatch.setattr(kind, "resend", lambda name=kind.task_name: sent.append(name))
+    monkeypatch.setattr(SAMPLES, "resend", fail)
 
     resend_all()
 
-    assert sent == ["roll"]
+    assert len(sent) == len(piece_kinds()) - 1
     [line] = caplog.records
-    assert line.getMessage() == "resend_loaves failed"
-    assert "the oven is cold" in caplog.text
+    assert line.getMessage() == "lost work of generation.tasks.filter_sample was not sent again"
+    assert "the queue is cold" in caplog.text
 
 
 def test_the_beat_sends_one_task_for_all_kinds():

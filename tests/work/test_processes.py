@@ -30,8 +30,8 @@ def supervisor(folder: Path):
 
 def pids(folder: Path, name: str) -> list[int]:
     """Return the processes that a program was, in their order."""
-    lines = (folder / "logs" / f"{name}.log").read_text().splitlines()
-    return [int(line.split()[1]) for line in lines if line.startswith("pid")]
+    lines = (folder / "logs" / f"{name}.log").read_text().splitlines(keepends=True)
+    return [int(line.split()[1]) for line in lines if line.startswith("pid") and "\n" in line]
 
 
 def program(name: str, module: str, *, is_restarted: bool) -> Program:

@@ -59,5 +59,5 @@ def test_an_import_that_waits_says_so(client, adam):
 
     page = client.get(reverse("evaluation:import-progress", args=[upload.pk])).content.decode()
 
-    assert upload.state == Import.State.CHECKING
+    assert upload.state == Import.State.QUEUED
     assert "No worker has answered since" in page

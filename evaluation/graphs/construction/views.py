@@ -35,13 +35,14 @@ from evaluation.graphs.construction.services.constructions import (
 )
 from evaluation.graphs.construction.services.entries_check import MOST_PROBLEMS
 from evaluation.graphs.views.pull import TICK
-from evaluation.jobs.services import GOING_ON, JobError
-from evaluation.jobs.tasks import send_job
+from evaluation.jobs.kinds import send_job
+from evaluation.jobs.services import JobError
 from evaluation.models import Job
 from generation.models import Construction, ConstructionEntry
 from generation.retrieval.endpoint_addresses import NotPublicError
 from generation.services import constructions as services
 from generation.services.constructions import ConstructionError, StaleReviewError
+from work.claims import GOING_ON
 
 CONSTRUCTIONS_PER_PAGE = 20
 ENTRIES_PER_PAGE = 50

@@ -24,8 +24,8 @@ from evaluation.runs.api import RunSerializer
 from evaluation.runs.choices import model_called
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.progress import run_progress
+from evaluation.runs.services.chunks import send_run
 from evaluation.runs.services.runs import RunError
-from evaluation.runs.tasks import send_run
 from generation.api_grids import GridSerializer
 from generation.choices.declaration import ChoiceError
 from generation.choices.serializers import serializer_fields

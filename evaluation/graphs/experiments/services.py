@@ -1,6 +1,6 @@
 """Requests for the grids of KaLMA's experiments over a dataset, and for scores of their answers.
 
-Nothing here sends work to a queue: the caller sends the grid, or the runs' `chunks_to_send`.
+Nothing here sends work to a queue: the caller sends the grid, or the runs.
 """
 
 from collections.abc import Mapping

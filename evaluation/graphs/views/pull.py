@@ -11,8 +11,8 @@ from accounts.http import SignedInRequest
 from evaluation.graphs.forms.graph_pull import PullForm
 from evaluation.graphs.services.endpoint_choices import PRIVATE
 from evaluation.graphs.services.graph_pull import dataset_named, missing_qids, request_pull
+from evaluation.jobs.kinds import send_job
 from evaluation.jobs.services import JobError
-from evaluation.jobs.tasks import send_job
 from evaluation.models import Job
 from generation.models import Dataset
 from generation.retrieval.endpoint_addresses import NotPublicError

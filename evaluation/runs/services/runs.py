@@ -1,6 +1,6 @@
 """The services of runs of auto-metrics: request, cancel, resume, retry, delete.
 
-Nothing here sends work to a queue. A caller that requests a run then sends its `chunks_to_send`.
+Nothing here sends work to a queue; `evaluation.runs.services.chunks.send_run` does.
 """
 
 from collections.abc import Collection
@@ -149,15 +149,6 @@ def n_without_score(dataset: Dataset, plan: RunPlan, responses: QuerySet[Respons
     if sample is None:
         return left.count()
     return len(sample.intersection(left.values_list("pk", flat=True)))
-
-
-def chunks_to_send(run: MetricRun) -> list[int]:
-    """Return the ids of a run's chunks that wait for a worker, and record that they were sent."""
-    running = MetricRun.objects.filter(pk=run.pk, state=MetricRun.State.RUNNING)
-    waiting = RunChunk.objects.filter(run__in=running, state=RunChunk.State.QUEUED)
-    chunks = list(waiting.order_by("number").values_list("pk", flat=True))
-    waiting.update(sent_at=timezone.now())
-    return chunks
 
 
 @transaction.atomic

@@ -8,8 +8,8 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
+from evaluation.jobs.kinds import send_job
 from evaluation.jobs.services import JobError
-from evaluation.jobs.tasks import send_job
 from evaluation.models import Job
 from evaluation.runs.forms.jobs import DistillationForm, PromptSearchForm
 from evaluation.runs.services.distillation import request_distillation

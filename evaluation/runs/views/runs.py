@@ -33,9 +33,9 @@ from evaluation.runs.scores import (
     studies_of,
 )
 from evaluation.runs.services import runs as services
+from evaluation.runs.services.chunks import send_run
 from evaluation.runs.services.runs import RunError
 from evaluation.runs.study_targets import first_plan
-from evaluation.runs.tasks import send_run
 from generation.models import Response
 
 RUNS_PER_PAGE = 20

@@ -23,8 +23,8 @@ from evaluation.runs.families import Family, grid
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import responses_of_study
 from evaluation.runs.progress import scoring_of
+from evaluation.runs.services.chunks import send_run
 from evaluation.runs.services.runs import request_metric_run
-from evaluation.runs.tasks import send_run
 from evaluation.studies.figures.threshold_choice import grid_chart
 from evaluation.studies.forms.threshold_choice import ThresholdChoiceForm
 from evaluation.studies.pages.threshold_choice import ThresholdChoiceTable, threshold_choice_table

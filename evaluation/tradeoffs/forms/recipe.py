@@ -81,7 +81,7 @@ class RecipeForm(FoldingForm):
         super().__init__(data)
         self.fields |= posted_fields(RecipeChoices)
         self.models = offered_models()
-        ready = dataset.samples.filter(state=Sample.State.READY).order_by("name")
+        ready = dataset.samples.filter(state=Sample.State.DONE).order_by("name")
         self._samples = {sample.name: sample for sample in ready}
         self._offer("model", [(each.name, each.name) for each in self.models])
         named = [(name, f"Sample {name}") for name in self._samples]

@@ -174,7 +174,7 @@ class PlanRestrictedForm(FoldingForm):
                 "shares": [f"{share:.1f}" for share in SHARES],
             },
         )
-        ready = dataset.samples.filter(state=Sample.State.READY).order_by("name")
+        ready = dataset.samples.filter(state=Sample.State.DONE).order_by("name")
         samples = [(name, f"Sample {name}") for name in ready.values_list("name", flat=True)]
         self._offer("model", [(name, name) for name in models])
         self._offer("sample", [("", f"All of {dataset.name}"), *samples])

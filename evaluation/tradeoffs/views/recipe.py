@@ -19,8 +19,8 @@ from evaluation.reports.registry import CannotReport
 from evaluation.reports.report import Report
 from evaluation.retrieval.figure import recall_chart
 from evaluation.runs.model_checks import why_unusable
+from evaluation.runs.services.chunks import send_run
 from evaluation.runs.services.runs import request_metric_run
-from evaluation.runs.tasks import send_run
 from evaluation.tradeoffs.figures.recipe import recipe_chart
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.recipe import RecipeForm, ScorersForm, first_choices

@@ -19,7 +19,7 @@ from generation.models import Dataset, Sample
 from generation.progress import progress_bar
 from generation.sample_choices import ALL, SampleChoices, chosen_sample
 from generation.sample_reading import SampleReport, sample_report
-from generation.services.samples import SampleError, filter_sample, request_sample, retry_sample
+from generation.services.samples import SAMPLES, SampleError, request_sample, retry_sample
 
 EXAMPLE = """examples:
   manage.py filter_qrecc qrecc-train --part dev --sample 100 --seed 13
@@ -77,11 +77,15 @@ def _choices(options: dict[str, Any]) -> SampleChoices:
 def _filtered(sample: Sample, stderr: Any) -> Sample:
     """Filter a sample here, unless a worker has done so. Return the sample as it is then."""
     with progress_bar(f"Filtering {sample.dataset.name}", stderr, "examples") as on_progress:
-        filter_sample(
-            sample.pk, lambda n_done: on_progress(n_done, n_done / max(sample.n_total, 1))
-        )
+        if claim := SAMPLES.claim(sample.pk):
+
+            def goes_on() -> bool:
+                on_progress(claim.n_done, claim.n_done / max(claim.n_total, 1))
+                return True
+
+            SAMPLES.do(claim, goes_on)
     sample.refresh_from_db()
-    if sample.state != Sample.State.READY:
+    if sample.state != Sample.State.DONE:
         raise CommandError(f"{sample.name}: {sample.error or sample.state}")
     return sample
 

@@ -54,6 +54,7 @@ KEPT = {
     "MetricRun",
     "Participant",
     "Passage",
+    "Planning",
     "Ranking",
     "Rater",
     "RunChunk",
@@ -126,7 +127,7 @@ def test_what_is_left_is_what_an_import_without_it_would_have_made(adam, tmp_pat
 def test_everything_that_hangs_on_examples_goes_and_was_counted_before(adam, tmp_path):
     dataset = make_everything(tmp_path / "a", "Pilot")
     Grid.objects.update(state=Grid.State.DONE)
-    Sample.objects.update(state=Sample.State.READY)
+    Sample.objects.update(state=Sample.State.DONE)
     MetricRun.objects.update(state=MetricRun.State.DONE)
     Job.objects.update(state=Job.State.DONE)
     every = chosen(dataset, dataset.examples.values_list("key", flat=True))
@@ -214,7 +215,7 @@ def test_work_that_goes_on_is_waited_for(adam, tmp_path):
     running: dict[str, tuple[Any, Any]] = {
         "run of Auto-AIS": (MetricRun, {"metric": "auto_ais", "state": "running"}),
         "grid Temperatures": (Grid, {"name": "Temperatures", "choices": {}, "state": "running"}),
-        "sample hundred": (Sample, {"name": "hundred", "parameters": {}, "state": "filtering"}),
+        "sample hundred": (Sample, {"name": "hundred", "parameters": {}, "state": "queued"}),
         "a pull": (Job, {"kind": Job.Kind.GRAPH_PULL, "name": "a pull"}),
     }
 

@@ -35,7 +35,8 @@ from annotation.models import (
 from evaluation.exchange.services import delete_dataset
 from evaluation.graphs.services import graph_pull
 from evaluation.graphs.services.graph_pull import PullPlan, PullStep, request_pull
-from evaluation.jobs.services import JobError, JobHold, claim_job
+from evaluation.jobs.kinds import JOBS
+from evaluation.jobs.services import JobError, JobHold
 from evaluation.models import Adjudication, Job, JobStep, MetricRun, RunChunk, SavedView
 from generation.models import (
     Call,
@@ -48,6 +49,7 @@ from generation.models import (
     GridSetup,
     Import,
     Passage,
+    Planning,
     Sample,
     SampledExample,
     Triple,
@@ -173,6 +175,7 @@ def generate_something(dataset: Dataset) -> None:
     sample = Sample.objects.create(dataset=dataset, name="hundred", parameters={})
     SampledExample.objects.create(sample=sample, example=response.example, position=1)
     grid = Grid.objects.create(dataset=dataset, name=dataset.name, sample=sample, choices={})
+    Planning.objects.create(grid=grid)
     GridSetup.objects.create(grid=grid, setup=response.setup, position=1)
     GridChunk.objects.create(
         grid=grid, setup=response.setup, number=1, examples=[response.example_id]
@@ -309,7 +312,7 @@ def test_who_deletes_what_somebody_else_has_just_deleted_changes_nothing(adam, t
 def test_a_dataset_to_which_a_pull_is_adding_is_deleted_after_that(adam, monkeypatch):
     """A pull that goes on after the deletion finds its dataset gone, and stores nothing."""
     job = request_pull(PullPlan("pilot", ("Ada",), allow_private=True, endpoint=NOWHERE), None)
-    claim = claim_job(job.pk)
+    claim = JOBS.claim(job.pk)
     assert claim
     dataset = claim.dataset
     assert dataset

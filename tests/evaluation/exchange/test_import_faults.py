@@ -7,15 +7,18 @@ import subprocess
 import sys
 import time
 import zipfile
+from datetime import timedelta
 
 import pytest
 from django.conf import settings
 from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import Vote
-from evaluation.exchange.uploads import interrupted_imports, progress_of
+from evaluation.exchange.import_process import IMPORTS
+from evaluation.exchange.uploads import progress_of
 from generation.models import Dataset, Import
 from tests.services import database_url
 from tests.uploading import carry_on
@@ -50,7 +53,7 @@ def test_a_killed_worker_loses_nothing_and_doubles_nothing(client_for, adam):
     carry_on(upload.pk)  # the check
     client.post(reverse("evaluation:store-import", args=[upload.pk]))
 
-    for _ in range(Import.MOST_ATTEMPTS - 1):
+    for _ in range(IMPORTS.most_claims - 1):
         worker = subprocess.Popen(
             [sys.executable, "-c", CARRY_ON.format(pk=upload.pk)],
             env=os.environ
@@ -66,9 +69,11 @@ def test_a_killed_worker_loses_nothing_and_doubles_nothing(client_for, adam):
         worker.send_signal(signal.SIGKILL)
         assert worker.wait() == -signal.SIGKILL
         assert not Dataset.objects.exists()
-        assert interrupted_imports() == []  # its sign of life is still fresh
+        assert IMPORTS.resend() == []  # its sign of life is still fresh
         cache.clear()  # what a minute of silence does
-        assert interrupted_imports() == [upload.pk]
+        past = timezone.now() - timedelta(seconds=1)
+        Import.objects.update(lease_until=past, sent_at=past)
+        assert IMPORTS.resend() == [upload.pk]
 
     carry_on(upload.pk)
     carry_on(upload.pk)  # delivered twice

@@ -37,10 +37,10 @@ def test_choosing_a_file_keeps_it_and_sends_it_to_be_checked(
 
     upload = Import.objects.get()
     assert (answer.status_code, answer.url) == (302, page_of(upload))
-    assert (upload.name, upload.format, upload.state) == ("My pilot", "", State.CHECKING)
+    assert (upload.name, upload.format, upload.state) == ("My pilot", "", State.QUEUED)
     assert len(sent) == 1
     imports = shown(admin.get(IMPORT)).table("Last imports")
-    assert imports.row("pilot.zip")["State"] == "checking"
+    assert imports.row("pilot.zip")["State"] == "queued"
 
 
 def test_a_file_of_an_older_program_is_read_by_a_choice(admin):
@@ -212,7 +212,7 @@ def test_with_the_tick_the_rest_is_sent_to_be_stored(
         admin.post(page_of(bad_upload, "store-import"), {"skip_bad": "on"})  # a second click
 
     bad_upload.refresh_from_db()
-    assert (bad_upload.state, bad_upload.skip_bad) == (State.IMPORTING, True)
+    assert (bad_upload.state, bad_upload.skip_bad) == (State.QUEUED, True)
     assert len(sent) == 1
 
 

@@ -12,15 +12,13 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from evaluation.exchange import import_process, uploads
-from evaluation.exchange.import_process import carry_on_apart
+from evaluation.exchange.import_process import IMPORTS
 from evaluation.exchange.uploads import (
-    interrupted_imports,
+    check_or_store,
     request_cancelling,
     request_import,
-    run_taken,
-    take,
+    request_storing,
 )
-from generation.models import Import
 from tests.makers import example_row, is_empty, write_files
 from tests.services import database_url
 from tests.uploading import State, file_of
@@ -82,7 +80,7 @@ def large(adam, n_rows=150_000):
 
 
 def carried_on_apart(upload):
-    carry_on_apart(upload.pk)
+    IMPORTS.claim_and_do(upload.pk)
     upload.refresh_from_db()
     return upload
 
@@ -91,9 +89,7 @@ def test_an_import_is_checked_and_stored_by_processes_of_its_own(upload):
     assert carried_on_apart(upload).state == State.CHECKED
     assert is_empty()
 
-    asked_to_store_again = Import.objects.filter(pk=upload.pk).update(state=State.IMPORTING)
-
-    assert asked_to_store_again
+    assert request_storing(upload, skip_bad=False)
     assert carried_on_apart(upload).state == State.DONE
     assert not is_empty()
     assert carried_on_apart(upload).state == State.DONE  # delivered twice
@@ -111,7 +107,7 @@ def test_an_import_that_needs_too_much_memory_ends_with_that_reason(tmp_path, ad
     assert upload.state == State.FAILED
     assert "more than 140 MB of memory" in upload.error
     assert not file_of(upload).exists()
-    assert interrupted_imports() == []
+    assert IMPORTS.resend() == []
 
 
 def test_memory_that_the_system_refuses_is_a_lack_of_memory_as_well(upload, monkeypatch):
@@ -120,10 +116,10 @@ def test_memory_that_the_system_refuses_is_a_lack_of_memory_as_well(upload, monk
 
     monkeypatch.setattr(uploads, "open_material", refused)
 
-    token = take(upload.pk)
-    assert token
+    claim = IMPORTS.claim(upload.pk)
+    assert claim is not None
     with pytest.raises(MemoryError):
-        run_taken(upload.pk, token)
+        check_or_store(IMPORTS.hold(claim))
 
 
 def test_an_import_that_takes_too_long_ends_with_that_reason(adam, allow):
@@ -152,21 +148,21 @@ def test_a_process_that_is_killed_leaves_the_import_to_the_next_worker(upload, s
 
     carried_on_apart(upload)
 
-    assert (upload.state, upload.n_attempts) == (State.CHECKING, 1)
-    assert interrupted_imports() == [upload.pk]
+    assert (upload.state, upload.attempts) == (State.QUEUED, 1)
+    assert IMPORTS.resend() == [upload.pk]
 
 
 def test_after_three_ends_without_a_word_the_import_has_failed(upload, signalled):
     signalled(signal.SIGKILL)
 
-    for _ in range(Import.MOST_ATTEMPTS):
-        assert carried_on_apart(upload).state == State.CHECKING
+    for _ in range(IMPORTS.most_claims):
+        assert carried_on_apart(upload).state == State.QUEUED
     carried_on_apart(upload)
 
     assert upload.state == State.FAILED
     assert "ended 3 times without an error message" in upload.error
     assert not file_of(upload).exists()
-    assert interrupted_imports() == []
+    assert IMPORTS.resend() == []
 
 
 @pytest.mark.faults
@@ -175,7 +171,8 @@ def test_the_process_ends_with_its_worker(adam):
     start = (
         "import django; django.setup(); import time;"
         "from evaluation.exchange import import_process as p;"
-        f"print(p._started({upload.pk}, p.take({upload.pk})).pid, flush=True); time.sleep(60)"
+        f"token = p.IMPORTS.claim({upload.pk}).token;"
+        f"print(p._started({upload.pk}, token).pid, flush=True); time.sleep(60)"
     )
     worker = subprocess.Popen(
         [sys.executable, "-c", start], stdout=subprocess.PIPE, text=True, env=os.environ

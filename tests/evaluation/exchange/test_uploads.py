@@ -45,7 +45,7 @@ pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
 
 def test_an_upload_waits_to_be_checked(upload, adam):
     assert (upload.state, upload.requested_by, upload.file_name) == (
-        State.CHECKING,
+        State.QUEUED,
         adam,
         "pilot.zip",
     )
@@ -101,7 +101,7 @@ def test_only_a_checked_import_can_be_stored_and_only_once(upload):
     assert request_storing(upload, skip_bad=False)
     assert not request_storing(upload, skip_bad=True)
     upload.refresh_from_db()
-    assert (upload.state, upload.skip_bad) == (State.IMPORTING, False)
+    assert (upload.state, upload.is_storing, upload.skip_bad) == (State.QUEUED, True, False)
 
 
 def test_a_check_finds_bad_rows_and_keeps_them_all_as_csv(bad_upload):
@@ -204,9 +204,9 @@ def test_a_checked_import_is_cancelled_at_once(upload):
     assert not request_storing(upload, skip_bad=False)
 
 
-@pytest.mark.parametrize("state", [State.CHECKING, State.IMPORTING])
-def test_cancelling_while_it_waits_for_a_worker_stops_it_before_it_begins(upload, state):
-    if state == State.IMPORTING:
+@pytest.mark.parametrize("is_storing", [False, True])
+def test_cancelling_while_it_waits_for_a_worker_stops_it_before_it_begins(upload, is_storing):
+    if is_storing:
         asked_to_store(upload)
 
     request_cancelling(upload)
@@ -217,9 +217,9 @@ def test_cancelling_while_it_waits_for_a_worker_stops_it_before_it_begins(upload
     assert not file_of(upload).exists()
 
 
-@pytest.mark.parametrize("state", [State.CHECKING, State.IMPORTING])
-def test_cancelling_while_it_runs_leaves_nothing(upload, monkeypatch, state):
-    if state == State.IMPORTING:
+@pytest.mark.parametrize("is_storing", [False, True])
+def test_cancelling_while_it_runs_leaves_nothing(upload, monkeypatch, is_storing):
+    if is_storing:
         asked_to_store(upload)
     in_the_middle(monkeypatch, lambda: request_cancelling(upload))
 
@@ -231,9 +231,9 @@ def test_cancelling_while_it_runs_leaves_nothing(upload, monkeypatch, state):
     assert audit_actions() == []
 
 
-@pytest.mark.parametrize("state", [State.CHECKING, State.IMPORTING])
-def test_cancelling_after_the_last_sign_of_life_still_counts(upload, monkeypatch, state):
-    if state == State.IMPORTING:
+@pytest.mark.parametrize("is_storing", [False, True])
+def test_cancelling_after_the_last_sign_of_life_still_counts(upload, monkeypatch, is_storing):
+    if is_storing:
         asked_to_store(upload)
     in_the_middle(monkeypatch, lambda: request_cancelling(upload))
     monkeypatch.setattr(uploads, "REPORT_EVERY_SECONDS", 1000)  # it never looks in between

@@ -1,8 +1,7 @@
 """Pulls that tests request and execute, and the entities that they find."""
 
 from evaluation.graphs.services.graph_pull import PullPlan, request_pull
-from evaluation.jobs.kinds import do_job
-from evaluation.jobs.services import claim_job
+from evaluation.jobs.kinds import JOBS
 from evaluation.models import Job
 from generation.models import Entity
 from generation.records import Where
@@ -17,9 +16,9 @@ def asked_for(url, *names, dataset="painters", **more) -> Job:
 
 
 def worked(job: Job) -> Job:
-    claim = claim_job(job.pk)
+    claim = JOBS.claim(job.pk)
     assert claim is not None
-    do_job(claim)
+    JOBS.do(claim)
     job.refresh_from_db()
     return job
 

@@ -137,7 +137,7 @@ def test_questions_that_were_asked_here_can_be_listed_alone_and_crowd_no_list_of
     ask(client, graph)
     sample = Sample.objects.get()
     chosen = SampleChoices("drawn").parameters
-    drawn = Sample.objects.create(dataset=graph, name="drawn", parameters=chosen, state="ready")
+    drawn = Sample.objects.create(dataset=graph, name="drawn", parameters=chosen, state="done")
 
     def keys(source: str) -> list[str]:
         listed = client.get(reverse("graphs:questions", args=[graph.slug]), {"source": source})

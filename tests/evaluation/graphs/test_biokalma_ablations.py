@@ -37,7 +37,7 @@ def source(shared):
 
 def asked(dataset, prompts):
     """Ask the offline model about some questions; return what it was shown, by prompt and key."""
-    sample = Sample.objects.create(dataset=dataset, name="some", parameters={}, state="ready")
+    sample = Sample.objects.create(dataset=dataset, name="some", parameters={}, state="done")
     for position, example in enumerate(dataset.examples.order_by("pk")[::EVERY]):
         sample.members.create(example=example, position=position)
     wanted = grid_of(f"over {dataset}"[:100], "extractive", prompts=prompts, sample="some")

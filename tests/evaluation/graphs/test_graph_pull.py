@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from evaluation.graphs.services import graph_pull
 from evaluation.graphs.services.graph_pull import missing_qids
-from evaluation.jobs.services import JobError, JobHold, cancel_job, claim_job, lost_jobs, resume_job
+from evaluation.jobs.kinds import JOBS
+from evaluation.jobs.services import JobError, JobHold, cancel_job, resume_job
 from evaluation.models import Job
 from generation.models import Alias, Dataset, Entity, Triple
 from generation.records import EntityRecord, EntityTriple, KGQuestionRecord
@@ -175,7 +176,7 @@ def test_a_model_that_reads_many_questions_gives_signs_of_life(model, monkeypatc
     dataset = create_dataset("painters")
     asked = [KGQuestionRecord(HERE, f"q{n}", "Rome?", (), None, None) for n in range(5)]
     store_kg_questions(dataset, asked)
-    claim = claim_job(asked_for("http://127.0.0.1:1/", with_mentions=True).pk)
+    claim = JOBS.claim(asked_for("http://127.0.0.1:1/", with_mentions=True).pk)
     assert claim is not None
     hold, signs = JobHold(claim), []
     monkeypatch.setattr(hold, "keep", lambda: signs.append(1))
@@ -274,14 +275,14 @@ def test_who_takes_over_from_a_killed_worker_goes_on_behind_its_last_name(oxigra
         store(hold, dataset, step, entities)
 
     monkeypatch.setattr(graph_pull, "_store", killed)
-    claim = claim_job(job.pk)
+    claim = JOBS.claim(job.pk)
     assert claim is not None
     with pytest.raises(SystemError):
         graph_pull.pull_graph(JobHold(claim))  # no error is stored: the worker keeps the job
     job.refresh_from_db()
     assert (job.state, job.n_done) == (STATE.RUNNING, 1)
     Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert lost_jobs() == [job.pk]
+    assert JOBS.resend() == [job.pk]
 
     monkeypatch.setattr(graph_pull, "_store", store)
     with endpoint_server(forwards(oxigraph.url)) as server:
@@ -310,7 +311,7 @@ def test_a_worker_that_lost_its_pull_stores_neither_step_nor_entities(oxigraph, 
 
 def test_a_pull_whose_dataset_is_deleted_meanwhile_says_so(oxigraph, monkeypatch):
     """The dataset is deleted when the entities are found but not stored yet."""
-    claim = claim_job(asked_for(oxigraph.url, *PAINTERS).pk)
+    claim = JOBS.claim(asked_for(oxigraph.url, *PAINTERS).pk)
     assert claim is not None
     monkeypatch.setattr(JobHold, "next_step", lambda hold: Dataset.objects.all().delete())
 
@@ -340,11 +341,11 @@ def test_a_cancelled_pull_stops_and_its_entities_stay(oxigraph, monkeypatch):
 
 def test_a_long_pull_gives_other_work_a_turn(oxigraph, monkeypatch):
     one_name_at_a_time(monkeypatch)
-    monkeypatch.setattr("evaluation.jobs.services.TURN_SECONDS", -1)
+    monkeypatch.setattr("work.claims.TURN_SECONDS", -1)
     job = pulled(oxigraph.url, *PAINTERS)
     assert (job.state, job.n_done) == (STATE.QUEUED, 0)
 
-    monkeypatch.setattr("evaluation.jobs.services.TURN_SECONDS", 600)
+    monkeypatch.setattr("work.claims.TURN_SECONDS", 600)
     assert worked(job).state == STATE.DONE
 
 

@@ -5,8 +5,8 @@ from django.urls import reverse
 
 from evaluation.graphs.services import graph_pull
 from evaluation.graphs.services.graph_pull import PullPlan, request_pull
-from evaluation.jobs.kinds import do_job
-from evaluation.jobs.services import cancel_job, claim_job
+from evaluation.jobs.kinds import JOBS
+from evaluation.jobs.services import cancel_job
 from evaluation.models import Job
 from generation.models import Entity
 from generation.records import KGQuestionRecord, Where
@@ -53,9 +53,9 @@ def asked_for(url, *names):
 
 
 def work(job) -> None:
-    claim = claim_job(job.pk)
+    claim = JOBS.claim(job.pk)
     assert claim is not None
-    do_job(claim)
+    JOBS.do(claim)
 
 
 def address(name, *arguments):

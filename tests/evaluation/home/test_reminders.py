@@ -72,7 +72,7 @@ def test_planned_grids_wait_to_be_started(rosa, tmp_path):
 
 def test_a_sample_waits_until_all_its_examples_have_a_verdict(rosa, tmp_path):
     dataset = material(tmp_path / "two")
-    sample = Sample.objects.create(dataset=dataset, name="drawn", parameters={}, state="ready")
+    sample = Sample.objects.create(dataset=dataset, name="drawn", parameters={}, state="done")
     for position, example in enumerate(Example.objects.filter(dataset=dataset)):
         SampledExample.objects.create(sample=sample, example=example, position=position)
     first = sample.members.filter(position=0)

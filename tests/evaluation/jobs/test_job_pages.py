@@ -3,8 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from evaluation.jobs.kinds import do_job
-from evaluation.jobs.services import claim_job, request_job
+from evaluation.jobs.kinds import JOBS
+from evaluation.jobs.services import request_job
 from evaluation.metrics.auto_ssa import SsaPrompt
 from evaluation.models import Job
 from evaluation.runs.job_pages import line_of
@@ -38,8 +38,8 @@ def searched(study, name="better", **more):
     spec = ModelSpec(BACKEND, "teacher", "/srv/secret/teacher")
     plan = SearchPlan(study, "cool", "sensible", spec, name, **more)
     job = request_prompt_search(plan, None)
-    if claim := claim_job(job.pk):
-        do_job(claim)
+    if claim := JOBS.claim(job.pk):
+        JOBS.do(claim)
     job.refresh_from_db()
     return job
 

@@ -1,25 +1,24 @@
 """Jobs are done once, also when several workers try, and are resumed after their last step."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.db import DatabaseError
 from django.utils import timezone
 
+from evaluation.jobs import kinds
+from evaluation.jobs.kinds import JOBS
 from evaluation.jobs.services import (
     JobError,
     JobHold,
     cancel_job,
-    carry_out,
-    claim_job,
     delete_job,
-    lost_jobs,
-    note_sent,
     request_job,
     resume_job,
 )
 from evaluation.models import Job, RunChunk
-from evaluation.runs.services.chunks import claim_run_chunk, lost_run_chunks
+from evaluation.runs.services.chunks import RUN_CHUNKS
 from generation.model_specs import BackendError
 from tests.annotation.crowd import at_once
 from tests.evaluation.metric_runs import mill, requested
@@ -45,10 +44,18 @@ def three_steps(hold):
     return {"best": 3}
 
 
+def do(claim, how):
+    """Do a claimed job as a worker does, but with other work than that of its kind."""
+    kind = kinds.kind_of(claim)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(kinds._registered, claim.kind, replace(kind, work=how))
+        JOBS.do(claim)
+
+
 def work(job, how=three_steps):
-    claim = claim_job(job.pk)
+    claim = JOBS.claim(job.pk)
     assert claim is not None
-    carry_out(claim, how)
+    do(claim, how)
     job.refresh_from_db()
     return job
 
@@ -95,7 +102,7 @@ def test_a_job_keeps_its_steps_and_its_result():
 def test_of_many_workers_at_once_one_gets_the_job():
     job = asked_for()
 
-    claims = at_once(*[lambda: claim_job(job.pk)] * 8)
+    claims = at_once(*[lambda: JOBS.claim(job.pk)] * 8)
 
     assert len([claim for claim in claims if claim]) == 1
 
@@ -104,14 +111,14 @@ def test_a_job_that_ended_or_is_gone_is_not_claimed():
     done, cancelled = work(asked_for("done")), asked_for("cancelled")
     cancel_job(cancelled, None)
 
-    assert claim_job(done.pk) is None
-    assert claim_job(cancelled.pk) is None
-    assert claim_job(0) is None
+    assert JOBS.claim(done.pk) is None
+    assert JOBS.claim(cancelled.pk) is None
+    assert JOBS.claim(0) is None
 
 
 def test_who_takes_over_from_a_dead_worker_goes_on_behind_the_last_step():
     job = asked_for()
-    dead = claim_job(job.pk)
+    dead = JOBS.claim(job.pk)
     assert dead is not None
     with pytest.raises(SystemError):
         until(2, raising(SystemError()))(JobHold(dead))
@@ -134,9 +141,9 @@ def test_who_lost_its_job_stores_nothing():
 
     def taken_over(hold):
         expire(job)
-        other = claim_job(job.pk)
+        other = JOBS.claim(job.pk)
         assert other is not None
-        carry_out(other, three_steps)
+        do(other, three_steps)
         hold.store(1, {"found": "mine"})
         raise AssertionError("stored what is another's")
 
@@ -206,7 +213,7 @@ def test_a_worker_that_is_interrupted_gives_its_job_back(error):
 def test_a_job_that_ends_every_worker_fails_in_the_end():
     job = asked_for()
     for _ in range(10):
-        assert claim_job(job.pk)
+        assert JOBS.claim(job.pk)
         expire(job)
 
     work(job)
@@ -239,16 +246,16 @@ def test_only_an_ended_job_is_deleted_and_its_steps_go_with_it():
 def test_jobs_whose_message_or_worker_was_lost_are_sent_again(settings):
     settings.CHUNK_LEASE_SECONDS = 60
     new, sent, at_work, silent = (asked_for(name) for name in ("a", "b", "c", "d"))
-    assert note_sent(sent) == sent.pk
+    assert JOBS.send_waiting(pk=sent.pk) == [sent.pk]
     for job in (at_work, silent):
-        assert note_sent(job) == job.pk
-        claim_job(job.pk)
-        assert note_sent(job) is None
+        assert JOBS.send_waiting(pk=job.pk) == [job.pk]
+        JOBS.claim(job.pk)
+        assert JOBS.send_waiting(pk=job.pk) == []
     expire(silent)
     Job.objects.filter(pk=silent.pk).update(sent_at=timezone.now() - timedelta(minutes=5))
 
-    assert lost_jobs() == [silent.pk, new.pk]
-    assert lost_jobs() == []
+    assert JOBS.resend() == [silent.pk, new.pk]
+    assert JOBS.resend() == []
 
 
 def test_jobs_and_chunks_wait_behind_each_other(tmp_path, settings):
@@ -258,14 +265,14 @@ def test_jobs_and_chunks_wait_behind_each_other(tmp_path, settings):
     Job.objects.update(sent_at=some_time_ago)
     run.chunks.update(sent_at=some_time_ago)
 
-    claim = claim_run_chunk(run.chunks.get().pk)
+    claim = RUN_CHUNKS.claim(run.chunks.get().pk)
     assert claim is not None
-    assert lost_jobs() == []
+    assert JOBS.resend() == []
     expire_chunk(claim)
-    assert lost_jobs() == [job.pk]
+    assert JOBS.resend() == [job.pk]
 
     run.chunks.update(state=RunChunk.State.QUEUED, lease_until=None, sent_at=some_time_ago)
-    assert claim_job(job.pk) is not None
-    assert lost_run_chunks() == []
+    assert JOBS.claim(job.pk) is not None
+    assert RUN_CHUNKS.resend() == []
     expire(job)
-    assert lost_run_chunks() == [claim.pk]
+    assert RUN_CHUNKS.resend() == [claim.pk]

@@ -18,7 +18,7 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import Choices
 from evaluation.runs.families import families_of
 from evaluation.runs.plan import RunPlan
-from evaluation.runs.services.chunks import claim_next_run_chunk
+from evaluation.runs.services.chunks import RUN_CHUNKS
 from evaluation.runs.services.runs import RunError, n_without_score, retry_failed
 from evaluation.studies.disagreements.worklist import worklist
 from evaluation.studies.reports.agreement import agreement_report
@@ -199,9 +199,9 @@ def test_what_failed_is_scored_once_more_and_what_did_not_stays(dataset):
 
 def test_a_chunk_that_is_claimed_twice_gives_each_citation_one_row(dataset):
     run = asked_for(dataset)
-    claim = claim_next_run_chunk(run)
+    claim = RUN_CHUNKS.claim_next(run)
     assert claim is not None
-    claim_next_run_chunk(run)
+    RUN_CHUNKS.claim_next(run)
     run.chunks.update(state="queued", lease_until=None, token="")
 
     work(run)

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from annotation.models import Target, Vote
-from evaluation.jobs.kinds import delete, do_job
-from evaluation.jobs.services import JobError, JobHold, cancel_job, claim_job, resume_job
+from evaluation.jobs.kinds import JOBS, delete
+from evaluation.jobs.services import JobError, JobHold, cancel_job, resume_job
 from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.auto_ssa import AutoSensible
 from evaluation.models import AutoScore, Job
@@ -47,9 +47,9 @@ def plan(run, encoder, **more):
 
 
 def work(job):
-    claim = claim_job(job.pk)
+    claim = JOBS.claim(job.pk)
     assert claim is not None
-    do_job(claim)
+    JOBS.do(claim)
     job.refresh_from_db()
     return job
 

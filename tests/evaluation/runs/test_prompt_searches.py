@@ -5,9 +5,8 @@ import pytest
 from annotation.models import Vote
 from annotation.ordering import share_is_drawn
 from evaluation.backends.registry import BACKENDS
-from evaluation.jobs.kinds import do_job
-from evaluation.jobs.services import JobError, cancel_job, claim_job, resume_job
-from evaluation.jobs.tasks import execute_job
+from evaluation.jobs.kinds import JOBS
+from evaluation.jobs.services import JobError, cancel_job, resume_job
 from evaluation.measures.sensibleness import instructions_of
 from evaluation.metrics.auto_ssa import SsaPrompt, usual_prompt
 from evaluation.models import Job
@@ -62,9 +61,9 @@ def searched(study, **more):
 
 
 def work(job):
-    claim = claim_job(job.pk)
+    claim = JOBS.claim(job.pk)
     assert claim is not None
-    do_job(claim)
+    JOBS.do(claim)
     job.refresh_from_db()
     return job
 
@@ -193,8 +192,8 @@ def test_a_message_that_is_delivered_twice_is_one_search(study, told_model):
     model = told_model(lambda prompt: "0.5")
     job = request_prompt_search(plan(study, name="better"), None)
 
-    execute_job(job.pk)
-    execute_job(job.pk)
+    JOBS.claim_and_do(job.pk)
+    JOBS.claim_and_do(job.pk)
 
     job.refresh_from_db()
     assert (job.state, len(model.asked)) == (Job.State.DONE, 16)

@@ -14,7 +14,7 @@ from evaluation.measures.entailment import Pair
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs import scoring
 from evaluation.runs.progress import run_progress
-from evaluation.runs.services.chunks import score_chunk
+from evaluation.runs.services.chunks import RUN_CHUNKS
 from tests.evaluation.metric_runs import mill, requested, work
 from tests.evaluation.told import claimed, material_of, rows_of
 from tests.makers import example_row, response_row, statements
@@ -244,7 +244,7 @@ def test_a_chunk_costs_as_many_statements_with_five_responses_as_with_fifty(tmp_
         run.chunks.all().delete()
         run.chunks.create(number=1, targets=_targets(run))
         claim = claimed(run)
-        taken = len(statements(lambda: score_chunk(claim)))
+        taken = len(statements(lambda: RUN_CHUNKS.do(claim)))
         assert len(rows_of(run)) == n_responses
         return taken
 
@@ -281,7 +281,7 @@ def test_a_sign_of_life_is_given_between_two_answers(tmp_path, told, settings):
             yield Entailment(0.9)
 
     backend.entailment = one_by_one
-    score_chunk(claim)
+    RUN_CHUNKS.do(claim)
 
     assert len(rows_of(run)) == 2
     assert kept[1] > kept[0]

@@ -10,13 +10,8 @@ from django.utils import timezone
 from evaluation.backends.base import Entailment
 from evaluation.measures.entailment import Pair
 from evaluation.models import AutoScore, MetricRun, RunChunk
-from evaluation.runs.services.chunks import (
-    claim_run_chunk,
-    finish_runs,
-    lost_run_chunks,
-    score_chunk,
-)
-from evaluation.runs.services.runs import cancel_run, chunks_to_send, resume_run
+from evaluation.runs.services.chunks import RUN_CHUNKS
+from evaluation.runs.services.runs import cancel_run, resume_run
 from tests.annotation.crowd import at_once
 from tests.evaluation.metric_runs import mill, requested, work
 from tests.evaluation.told import claimed, expire, problems_of, rows_of
@@ -35,8 +30,8 @@ def test_a_chunk_is_claimed_once(tmp_path):
     run = requested(mill(tmp_path, 3))
     (chunk,) = run.chunks.all()
 
-    assert claim_run_chunk(chunk.pk) is not None
-    assert claim_run_chunk(chunk.pk) is None
+    assert RUN_CHUNKS.claim(chunk.pk) is not None
+    assert RUN_CHUNKS.claim(chunk.pk) is None
 
 
 @pytest.mark.both(transaction=True)
@@ -44,7 +39,7 @@ def test_of_many_workers_at_once_one_gets_the_chunk(tmp_path):
     run = requested(mill(tmp_path, 3))
     (chunk,) = run.chunks.all()
 
-    claims = at_once(*[lambda: claim_run_chunk(chunk.pk)] * 8)
+    claims = at_once(*[lambda: RUN_CHUNKS.claim(chunk.pk)] * 8)
 
     assert len([claim for claim in claims if claim]) == 1
 
@@ -54,9 +49,9 @@ def test_a_chunk_that_is_done_or_cancelled_or_gone_is_not_claimed(tmp_path):
     done, queued, _ = run.chunks.all()
     cancel_run(run, None)
 
-    assert claim_run_chunk(done.pk) is None
-    assert claim_run_chunk(queued.pk) is None
-    assert claim_run_chunk(0) is None
+    assert RUN_CHUNKS.claim(done.pk) is None
+    assert RUN_CHUNKS.claim(queued.pk) is None
+    assert RUN_CHUNKS.claim(0) is None
 
 
 def test_a_chunk_whose_worker_went_silent_goes_to_the_next_who_scores_what_is_left(tmp_path, told):
@@ -70,7 +65,7 @@ def test_a_chunk_whose_worker_went_silent_goes_to_the_next_who_scores_what_is_le
     again = claimed(run)
     assert (again.pk, again.attempts) == (silent.pk, 2)
     assert again.token != silent.token
-    score_chunk(again)
+    RUN_CHUNKS.do(again)
 
     assert len(backend.asked) == 4
     assert AutoScore.objects.get(target=first).score == 0.1
@@ -83,12 +78,12 @@ def test_who_lost_its_chunk_stores_nothing(tmp_path, told):
     def taken_over(pair: Pair) -> Entailment:
         told(0.7)
         expire(slow)
-        score_chunk(claimed(run))
+        RUN_CHUNKS.do(claimed(run))
         backend.answer = lambda pair: Entailment(0.1)
         return Entailment(0.1)
 
     backend = told(taken_over)
-    score_chunk(slow)
+    RUN_CHUNKS.do(slow)
 
     run.refresh_from_db()
     assert run.state == State.DONE
@@ -103,7 +98,7 @@ def test_a_worker_that_is_interrupted_gives_its_chunk_back(tmp_path, told):
     run = requested(mill(tmp_path, 3), backend="told")
 
     with pytest.raises(KeyboardInterrupt):
-        score_chunk(claimed(run))
+        RUN_CHUNKS.do(claimed(run))
 
     assert run.chunks.get().state == ChunkState.QUEUED
 
@@ -116,11 +111,11 @@ def test_a_slow_model_keeps_its_lease_while_it_works(tmp_path, told, settings):
 
     def slow(pair: Pair) -> Entailment:
         time.sleep(0.2)
-        others.append(claim_run_chunk(claim.pk))
+        others.append(RUN_CHUNKS.claim(claim.pk))
         return Entailment(0.9)
 
     told(slow)
-    score_chunk(claim)  # 10 pairs in one batch: 2 s
+    RUN_CHUNKS.do(claim)  # 10 pairs in one batch: 2 s
 
     assert others == [None] * 10
     assert len(rows_of(run)) == 5
@@ -135,11 +130,11 @@ def test_one_call_that_takes_longer_than_the_lease_keeps_the_chunk(tmp_path, tol
 
     def hang(pair: Pair) -> Entailment:
         time.sleep(2.5)  # like a server that does not answer
-        others.append(claim_run_chunk(claim.pk))
+        others.append(RUN_CHUNKS.claim(claim.pk))
         return Entailment(0.9)
 
     told(hang)
-    score_chunk(claim)
+    RUN_CHUNKS.do(claim)
 
     assert others == [None]
     assert len(rows_of(run)) == 1
@@ -153,7 +148,7 @@ def test_a_call_that_never_ends_gives_its_chunk_up(tmp_path, told, settings, mon
     with Hold(claim):
         time.sleep(1.2)
 
-    assert claim_run_chunk(claim.pk)
+    assert RUN_CHUNKS.claim(claim.pk)
 
 
 @pytest.mark.both(transaction=True)
@@ -177,7 +172,7 @@ def test_a_response_that_ends_every_worker_fails_alone_in_the_end(tmp_path, told
     for _ in range(10):
         expire(claimed(run))
 
-    score_chunk(claimed(run))
+    RUN_CHUNKS.do(claimed(run))
 
     problem = "its worker stopped 10 times without an error message"
     assert problems_of(run) == {"r0": problem}
@@ -197,7 +192,7 @@ def test_progress_counts_as_a_sign_that_a_chunk_can_be_scored(tmp_path, told):
 
     told(end)
     with pytest.raises(KeyboardInterrupt):
-        score_chunk(claimed(run))
+        RUN_CHUNKS.do(claimed(run))
 
     first = run.chunks.get(number=1)
     assert (len(first.targets), first.attempts) == (1, 1)
@@ -217,11 +212,11 @@ def test_a_silent_worker_s_chunk_is_sent_again_once(tmp_path):
     expire(claim)
     other = claimed(run)  # the same chunk: it is free again
     expire(other)
-    busy = claim_run_chunk(run.chunks.get(number=2).pk)
+    busy = RUN_CHUNKS.claim(run.chunks.get(number=2).pk)
     assert busy
 
-    assert lost_run_chunks() == [claim.pk]
-    assert lost_run_chunks() == []
+    assert RUN_CHUNKS.resend() == [claim.pk]
+    assert RUN_CHUNKS.resend() == []
 
 
 def test_waiting_chunks_are_left_alone_while_somebody_works(tmp_path):
@@ -229,11 +224,11 @@ def test_waiting_chunks_are_left_alone_while_somebody_works(tmp_path):
     sent(run, 500)  # 500 of 600 seconds, which are ten leases
     claim = claimed(run)
 
-    assert lost_run_chunks() == []
+    assert RUN_CHUNKS.resend() == []
 
-    score_chunk(claim)
-    assert len(lost_run_chunks()) == 2
-    assert lost_run_chunks() == []
+    RUN_CHUNKS.do(claim)
+    assert len(RUN_CHUNKS.resend()) == 2
+    assert RUN_CHUNKS.resend() == []
 
 
 def test_a_message_that_waits_for_ten_leases_was_lost_whoever_is_at_work(tmp_path):
@@ -243,7 +238,7 @@ def test_a_message_that_waits_for_ten_leases_was_lost_whoever_is_at_work(tmp_pat
     sent(other, 0)
     claimed(other)
 
-    assert lost_run_chunks() == list(run.chunks.values_list("pk", flat=True))
+    assert RUN_CHUNKS.resend() == list(run.chunks.values_list("pk", flat=True))
 
 
 def test_a_chunk_that_was_given_back_is_sent_whoever_is_at_work(tmp_path):
@@ -253,52 +248,52 @@ def test_a_chunk_that_was_given_back_is_sent_whoever_is_at_work(tmp_path):
     sent(other, 0)
     claim = claimed(run)
     cancel_run(run, None)
-    score_chunk(claim)  # gives it back
+    RUN_CHUNKS.do(claim)  # gives it back
     resume_run(run, None)
     claimed(other)
 
-    assert lost_run_chunks() == [claim.pk]
+    assert RUN_CHUNKS.resend() == [claim.pk]
 
 
 def test_twenty_waiting_chunks_of_a_run_are_sent_again_at_a_time(tmp_path):
     run = requested(mill(tmp_path, 1030))
     assert run.chunks.count() == 21
     sent(run, 5)
-    assert lost_run_chunks() == []
+    assert RUN_CHUNKS.resend() == []
 
     sent(run, 11)
 
-    assert lost_run_chunks() == list(run.chunks.values_list("pk", flat=True)[:20])
-    assert lost_run_chunks() == [run.chunks.get(number=21).pk]
-    assert lost_run_chunks() == []
+    assert RUN_CHUNKS.resend() == list(run.chunks.values_list("pk", flat=True)[:20])
+    assert RUN_CHUNKS.resend() == [run.chunks.get(number=21).pk]
+    assert RUN_CHUNKS.resend() == []
 
 
 def test_what_was_never_sent_is_sent(tmp_path):
     run = requested(mill(tmp_path))
 
-    assert lost_run_chunks() == list(run.chunks.values_list("pk", flat=True))
+    assert RUN_CHUNKS.resend() == list(run.chunks.values_list("pk", flat=True))
 
 
 def test_a_run_that_does_not_go_on_has_nothing_to_send(tmp_path):
     run = requested(mill(tmp_path))
     cancel_run(run, None)
 
-    assert lost_run_chunks() == []
-    assert chunks_to_send(run) == []
+    assert RUN_CHUNKS.resend() == []
+    assert RUN_CHUNKS.send_waiting(run=run) == []
 
 
 def test_what_was_just_sent_is_not_lost(tmp_path):
     run = requested(mill(tmp_path))
 
-    assert chunks_to_send(run) == list(run.chunks.values_list("pk", flat=True))
-    assert lost_run_chunks() == []
+    assert RUN_CHUNKS.send_waiting(run=run) == list(run.chunks.values_list("pk", flat=True))
+    assert RUN_CHUNKS.resend() == []
 
 
 def test_a_run_whose_last_worker_died_before_it_said_so_is_done(tmp_path):
     run = requested(mill(tmp_path))
     run.chunks.update(state=ChunkState.DONE, targets=[])
 
-    finish_runs()
+    RUN_CHUNKS.end_finished()
 
     run.refresh_from_db()
     assert run.state == State.DONE

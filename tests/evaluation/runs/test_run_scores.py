@@ -10,8 +10,7 @@ from evaluation.measures.entailment import Pair
 from evaluation.models import MetricRun, RunChunk
 from evaluation.runs import scoring
 from evaluation.runs.progress import run_progress
-from evaluation.runs.services import chunks
-from evaluation.runs.services.chunks import score_chunk
+from evaluation.runs.services.chunks import RUN_CHUNKS
 from evaluation.runs.services.runs import resume_run
 from generation.model_specs import BackendError
 from generation.models import Checkpoint, Response
@@ -237,7 +236,7 @@ def test_what_breaks_outside_of_any_response_fails_the_run_and_says_how(tmp_path
 
 def test_a_chunk_that_takes_long_leaves_its_rest_for_another_turn(tmp_path, told, monkeypatch):
     run = requested(mill(tmp_path, 120), backend="told")  # chunks of 6
-    monkeypatch.setattr(chunks, "TURN_SECONDS", 0.05)
+    monkeypatch.setattr("work.claims.TURN_SECONDS", 0.05)
     monkeypatch.setattr(scoring, "SECONDS_BETWEEN_COMMITS", 0.03)  # one response
 
     def slow(pair: Pair) -> Entailment:
@@ -245,7 +244,7 @@ def test_a_chunk_that_takes_long_leaves_its_rest_for_another_turn(tmp_path, told
         return Entailment(0.9)
 
     told(slow)
-    score_chunk(claimed(run))
+    RUN_CHUNKS.do(claimed(run))
 
     first = run.chunks.get(number=1)
     assert (first.state, first.attempts) == (ChunkState.QUEUED, 0)

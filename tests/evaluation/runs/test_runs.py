@@ -15,7 +15,7 @@ from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.plan import RunPlan, responses_of_study
 from evaluation.runs.progress import run_progress, title_of
 from evaluation.runs.services import runs
-from evaluation.runs.services.chunks import score_chunk
+from evaluation.runs.services.chunks import RUN_CHUNKS
 from evaluation.runs.services.runs import RunError, cancel_run, delete_run, resume_run, retry_failed
 from generation.model_specs import ModelSpec
 from tests.annotation.crowd import at_once
@@ -317,7 +317,7 @@ def test_a_worker_whose_run_is_deleted_stops(tmp_path, told, rosa):
         return Entailment(0.9)
 
     told(delete)
-    score_chunk(claimed(run))
+    RUN_CHUNKS.do(claimed(run))
 
     assert not AutoScore.objects.exists()
 

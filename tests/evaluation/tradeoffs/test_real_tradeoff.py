@@ -20,7 +20,7 @@ from generation.grids.recipe import recipe_grid
 from generation.grids.restricted_context import restricted_grid
 from generation.models import Response
 from generation.sample_choices import SampleChoices
-from generation.services.samples import filter_sample, request_sample
+from generation.services.samples import SAMPLES, request_sample
 from tests.evaluation.tradeoffs.scoring import scored, usual_axes
 from tests.generation.question_makers import ask, grid_of, started
 from tests.makers import import_path
@@ -85,7 +85,7 @@ def mtrag(shared):
     dataset = import_path(shared / MTRAG, "mtrag").dataset
     assert dataset
     sample = request_sample(dataset, SampleChoices(SAMPLE, Filters(), size=N), None)
-    filter_sample(sample.pk)
+    SAMPLES.claim_and_do(sample.pk)
     grids = [
         grid_of("grid", MODEL, prompts=PROMPTS, temperatures=[0.0, 0.7], sample=SAMPLE),
         restricted_grid("restricted", MODEL, sample=SAMPLE, shares=[1.0, 0.7, 0.5, 0.2, 0.0]),

@@ -12,7 +12,8 @@ from evaluation.tradeoffs.figures.recipe import recipe_chart
 from evaluation.tradeoffs.forms.recipe import RecipeForm
 from generation.models import Grid, Setup
 from generation.retrieval import dataset_index
-from generation.services.grids import make_plan, start_grid
+from generation.services.grids import start_grid
+from generation.services.planning import PLANNINGS
 from tests.evaluation.makers_of_scores import make_run, make_score
 from tests.evaluation.metric_runs import work as score
 from tests.evaluation.tradeoffs.valley import valley
@@ -84,7 +85,7 @@ def asked_recipe(client, dataset):
     """Have a recipe planned, started and asked."""
     start(client, dataset)
     grid = Grid.objects.get()
-    make_plan(grid.pk)
+    PLANNINGS.claim_and_do(grid.pk)
     start_grid(grid, None)
     grid.refresh_from_db()
     return ask(grid)
@@ -212,7 +213,7 @@ def test_each_stage_follows_the_one_before(researcher, dataset):
     assert stages(page) == ["going on", "later", "later", "later"]
 
     grid = Grid.objects.get()
-    make_plan(grid.pk)
+    PLANNINGS.claim_and_do(grid.pk)
     page = shown(researcher.get(address("recipe-progress")))
     assert stages(page) == ["next", "later", "later", "later"]
     start_grid(grid, None)

@@ -48,7 +48,7 @@ def valley(folder: Path, *, has_golden: bool = True, has_large: bool = True) -> 
 def sample_of(dataset: Dataset, *examples: str) -> Sample:
     """Make a sample of some examples, named after them."""
     sample = Sample.objects.create(
-        dataset=dataset, name="-".join(examples), parameters={}, state=Sample.State.READY
+        dataset=dataset, name="-".join(examples), parameters={}, state=Sample.State.DONE
     )
     ids = dict(dataset.examples.values_list("key", "pk"))
     for position, key in enumerate(examples):

@@ -13,7 +13,7 @@ from generation.filters import Filters
 from generation.models import ASKED, Dataset, Sample
 from generation.sample_choices import SampleChoices
 from generation.sample_reading import sample_report
-from generation.services.samples import decide, filter_sample, request_sample
+from generation.services.samples import SAMPLES, decide, request_sample
 from tests.makers import (
     contents,
     example_row,
@@ -87,7 +87,7 @@ def verified(tmp_path, rosa):
     """Draw 3 of 4 examples by seed 5; the first is kept, the second dropped, the third open."""
     dataset = imported(tmp_path / "pilot")
     sample = request_sample(dataset, SampleChoices("first", Filters(), size=3, seed=5), rosa)
-    filter_sample(sample.pk)
+    SAMPLES.claim_and_do(sample.pk)
     first, second, _ = sample.members.all()
     decide(first, "keep", "", rosa)
     decide(second, "drop", WHY, rosa)
@@ -156,14 +156,14 @@ def test_asking_for_an_imported_sample_again_is_asking_for_the_same(verified, tm
 
     same = request_sample(other, SampleChoices("first", Filters(), size=3, seed=5), None)
 
-    assert (same.state, same.pk) == ("ready", Sample.objects.get(dataset=other).pk)
+    assert (same.state, same.pk) == ("done", Sample.objects.get(dataset=other).pk)
 
 
 def test_what_is_not_drawn_yet_and_what_was_asked_on_a_page_are_in_no_export(verified, tmp_path):
     dataset = verified.dataset
     request_sample(dataset, SampleChoices("waiting", Filters(), size=1), None)
     Sample.objects.create(
-        dataset=dataset, name=f"{ASKED}{'0' * 16}", parameters={}, state=Sample.State.READY
+        dataset=dataset, name=f"{ASKED}{'0' * 16}", parameters={}, state=Sample.State.DONE
     )
 
     export_folder(dataset, None, tmp_path / "export")
@@ -187,7 +187,7 @@ def test_a_sample_in_a_file_is_stored_as_it_says(tmp_path):
     imported(tmp_path / "a", SAMPLE)
 
     sample = Sample.objects.get()
-    assert (sample.name, sample.parameters, sample.state) == ("by hand", DRAWN_BY, "ready")
+    assert (sample.name, sample.parameters, sample.state) == ("by hand", DRAWN_BY, "done")
     assert (sample.n_done, sample.cascade) == (3, {})
     ten, past_ten = ("2026-03-01T10:00:00+00:00", "2026-03-01T10:01:00+00:00")
     assert [

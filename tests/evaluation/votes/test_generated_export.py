@@ -3,15 +3,14 @@
 import pytest
 
 from evaluation.exchange.interchange import BadRows
-from evaluation.runs.tasks import resend_lost_grids
 from evaluation.votes.export import export_folder
 from generation.models import Grid, Response, Setup
-from generation.services.grid_chunks import claim_next_grid_chunk
-from generation.services.grid_chunks import generate_chunk as generate_claimed
+from generation.services.grid_chunks import GRID_CHUNKS
 from generation.services.grids import request_grid
-from generation.tasks import generate_chunk, plan_grid
+from generation.services.planning import PLANNINGS
 from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import forget, import_path, import_rows, is_empty, response_row, write_files
+from work.pieces import resend_all
 
 pytestmark = pytest.mark.both
 COLUMNS = ("key", "example__key", "setup__name", "text", "meta", "digest")
@@ -110,14 +109,14 @@ def test_a_setup_without_a_response_is_made_with_what_its_first_one_says(tmp_pat
 
 def test_what_a_worker_is_at_is_not_made_with_anything_else(tmp_path):
     dataset = dataset_of(tmp_path / "mills", 1)
-    claim = claim_next_grid_chunk(started(dataset, grid_of(model="extractive")))
+    claim = GRID_CHUNKS.claim_next(started(dataset, grid_of(model="extractive")))
     assert claim
     setup = {"model": "extractive", "temperature": 0.0, "prompt": "golden", "made_with": OTHER}
     path = write_files(tmp_path / "more", responses=[response_row(setup=setup)])
 
     assert import_path(path, skip_bad=True).n_problems == 1
 
-    generate_claimed(claim)
+    GRID_CHUNKS.do(claim)
     assert Response.objects.get().setup.made_with["backend"] == "extractive"
 
 
@@ -141,16 +140,14 @@ def test_a_collection_is_the_same_after_an_import_elsewhere(tmp_path):
 
 def test_a_lost_message_is_sent_again_and_the_grid_goes_on(tmp_path, monkeypatch):
     # Here, instead of by a worker.
-    monkeypatch.setattr(plan_grid, "delay", plan_grid.run)
-    monkeypatch.setattr(
-        generate_chunk, "apply_async_on_commit", lambda ids, queue: generate_chunk.run(*ids)
-    )
+    for kind in (PLANNINGS, GRID_CHUNKS):
+        task = kind.task
+        monkeypatch.setattr(task, "apply_async_on_commit", lambda ids, queue, t=task: t.run(*ids))
     dataset = dataset_of(tmp_path / "mills", 3)
     planning = request_grid(dataset, grid_of("planned", model="extractive"), None)
     running = started(dataset, grid_of("running", model="extractive"))
-    Grid.objects.update(sent_at="2020-01-01T00:00:00Z")
 
-    resend_lost_grids()
+    resend_all()
 
     planning.refresh_from_db()
     running.refresh_from_db()

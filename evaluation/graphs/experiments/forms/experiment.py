@@ -71,7 +71,7 @@ class StartForm(ModelsForm):
 
     def _known(self) -> dict[str, dict[str, str]]:
         """Return the samples that are ready, and the graphs that some question has, in words."""
-        ready = self.dataset.samples.filter(state=Sample.State.READY).order_by("name")
+        ready = self.dataset.samples.filter(state=Sample.State.DONE).order_by("name")
         samples = {name: f"Sample {name}" for name in ready.values_list("name", flat=True)}
         there = askable(self.dataset.pk)
         return {

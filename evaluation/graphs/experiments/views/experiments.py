@@ -25,8 +25,8 @@ from evaluation.graphs.experiments.views import alignment
 from evaluation.reports.downloads import report_file
 from evaluation.reports.registry import CannotReport, all_reports
 from evaluation.reports.report import Report
+from evaluation.runs.services.chunks import send_run
 from evaluation.runs.services.runs import RunError
-from evaluation.runs.tasks import send_run
 from generation.choices.declaration import ChoiceError
 from generation.grids.grid_file import GridError
 from generation.models import Dataset

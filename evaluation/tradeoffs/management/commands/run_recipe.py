@@ -190,9 +190,9 @@ def _choices(dataset: Dataset, options: dict[str, Any]) -> RecipeChoices:
 
 
 def _sample(dataset: Dataset, name: str) -> Sample:
-    found = dataset.samples.filter(name=name, state=Sample.State.READY).first()
+    found = dataset.samples.filter(name=name, state=Sample.State.DONE).first()
     if not found:
-        ready = dataset.samples.filter(state=Sample.State.READY).order_by("name")
+        ready = dataset.samples.filter(state=Sample.State.DONE).order_by("name")
         there = ", ".join(ready.values_list("name", flat=True)[:10]) or "none yet"
         raise CommandError(
             f"{dataset.name} has no sample {name!r} that is ready. Ready are: {there}."

@@ -6,7 +6,8 @@ import pytest
 from django.urls import reverse
 
 from evaluation.graphs.construction.services.rounds import write_questions
-from evaluation.jobs.services import JobHold, claim_job
+from evaluation.jobs.kinds import JOBS
+from evaluation.jobs.services import JobHold
 from evaluation.models import Job
 from generation.backends.base import Completion
 from generation.model_specs import ModelSpec
@@ -75,7 +76,7 @@ def test_seconds_of_a_batch_add_up_to_the_time_that_it_took():
     construction.save()
     for _ in range(N_ENTRIES):
         add_entry(construction, state="writing", property="P26", graphs=[ANNE, WILL])
-    claim = claim_job(construction.job.pk)
+    claim = JOBS.claim(construction.job.pk)
     assert claim is not None
 
     began = time.monotonic()

@@ -6,8 +6,8 @@ from django.utils import timezone
 from evaluation.graphs.construction.services import constructions as service
 from evaluation.graphs.construction.services import rounds
 from evaluation.graphs.construction.services.constructions import construct
-from evaluation.jobs.kinds import resume
-from evaluation.jobs.services import JobHold, claim_job
+from evaluation.jobs.kinds import JOBS, resume
+from evaluation.jobs.services import JobHold
 from evaluation.models import Job
 from generation.models import Checkpoint, ConstructionCall, ConstructionEntry
 from generation.models.constructions import SIMPLE_STYLE
@@ -171,7 +171,7 @@ def test_a_worker_that_lost_its_construction_stores_nothing_more(
 ):
     """The second worker takes over from one that went silent, and finishes; the first wakes up."""
     job = asked_for(tmp_path, family_graph.url, n_rounds=2)
-    first = claim_job(job.pk)
+    first = JOBS.claim(job.pk)
     assert first is not None
     woken: list[EntryRound] = []
 

@@ -10,7 +10,7 @@ from evaluation.graphs.experiments.services import ExperimentPlan, grid_of
 from evaluation.models import AutoScore, MetricRun
 from generation.grids.grid_file import GridModel
 from generation.models import Call, Grid, Response
-from generation.services.grid_chunks import claim_next_grid_chunk, generate_chunk
+from generation.services.grid_chunks import GRID_CHUNKS
 from generation.services.grids import cancel_grid
 from tests.evaluation.commands import failure
 from tests.generation.lovelace import lovelace
@@ -62,9 +62,9 @@ def test_the_same_command_again_asks_and_scores_nothing(graph):
 def test_it_goes_on_where_it_was_stopped(graph):
     plan = ExperimentPlan("citations", (GridModel("extractive"),))
     experiment = started(graph, grid_of(graph, plan))
-    claim = claim_next_grid_chunk(experiment)
+    claim = GRID_CHUNKS.claim_next(experiment)
     assert claim is not None
-    generate_chunk(claim)
+    GRID_CHUNKS.do(claim)
     cancel_grid(experiment, None)
     stopped_at = set(Call.objects.values_list("pk", flat=True))
 
