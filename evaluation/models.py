@@ -10,10 +10,10 @@ from django.utils import timezone
 from accounts.models import Archivable
 from annotation.models import Study, Target
 from generation.models import Construction, Dataset
-from work.models import Piece, WholePiece, leased_while_running
+from work.models import ChunkedWork, Piece, WholePiece, held_while_running
 
 
-class MetricRun(Archivable):
+class MetricRun(ChunkedWork, Archivable):
     """One execution of one auto-metric over a dataset, here or (if imported) elsewhere.
 
     `signature` names every choice that changes the number; an imported run has that of its file. If
@@ -47,10 +47,6 @@ class MetricRun(Archivable):
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
-    created_at = models.DateTimeField(auto_now_add=True)
-    resumed_at = models.DateTimeField(null=True, blank=True)  # rates are measured from this time
-    finished_at = models.DateTimeField(null=True, blank=True)
-    error = models.TextField(blank=True)
 
     class Meta:
         ordering = ["metric", "signature"]
@@ -94,7 +90,7 @@ class RunChunk(Piece):
         ordering = ["number"]
         constraints = [
             models.UniqueConstraint(fields=["run", "number"], name="chunk_number_once"),
-            leased_while_running("chunk_lease_while_running"),
+            held_while_running("chunk_lease_while_running"),
         ]
         indexes = [
             models.Index(
@@ -223,7 +219,7 @@ class Job(WholePiece):
     class Meta:
         ordering = ["-pk"]
         constraints = [
-            leased_while_running("job_lease_while_running"),
+            held_while_running("job_lease_while_running"),
         ]
 
     def __str__(self) -> str:

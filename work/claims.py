@@ -76,9 +76,20 @@ def take(rows: QuerySet[Any], now: datetime) -> str | None:
     return token if is_ours else None
 
 
-def are_enough(chunks: QuerySet[Any], now: datetime) -> bool:
+def with_a_worker() -> Q:
+    """Return the condition of pieces that a worker has now."""
+    return Q(state=RUNNING, lease_until__gte=timezone.now())
+
+
+def are_enough(chunks: QuerySet[Any]) -> bool:
     """Return whether as many chunks of a run or grid are worked on as may ask a server at once."""
-    return chunks.filter(state=RUNNING, lease_until__gte=now).count() >= AT_ONE_SERVER
+    return chunks.filter(with_a_worker()).count() >= AT_ONE_SERVER
+
+
+def again(pieces: QuerySet[Any], **columns: object) -> bool:
+    """Have pieces done again that no worker has; return whether there are any."""
+    waits = {"state": QUEUED, "token": "", "lease_until": None, "attempts": 0, "sent_at": None}
+    return bool(pieces.update(**waits, **columns))
 
 
 def silent(rows: QuerySet[Any], now: datetime) -> QuerySet[Any]:
@@ -103,9 +114,7 @@ def lost_if_sent_before(now: datetime, kinds: Iterable[type[Piece]]) -> datetime
         kinds: the models whose rows share a queue. A message waits while a worker is busy with a
             row of any of them; when no worker is busy, it is handled within seconds.
     """
-    at_work = (
-        kind._default_manager.filter(state=RUNNING, lease_until__gte=now).exists() for kind in kinds
-    )
+    at_work = (kind._default_manager.filter(with_a_worker()).exists() for kind in kinds)
     a_message_takes = min(lease(), timedelta(seconds=SENT_AGAIN_AFTER))
     return now - (LEASES_OF_A_QUEUE * lease() if any(at_work) else a_message_takes)
 
@@ -176,21 +185,36 @@ class Hold(Generic[P]):
         """
         self._renew(self._wanted, columns)
 
-    def write(self, **columns: object) -> None:
-        """Write the results of work that was begun, even if the work is not wanted any more.
+    def advance(self, **columns: object) -> None:
+        """Write progress. A worker that ends later without a word is the first one to do so.
+
+        Raises:
+            WorkStopped: as in `keep`; nothing is written.
+        """
+        self._renew(self._wanted, {"attempts": 1, **columns})
+
+    def complete(self, **columns: object) -> None:
+        """Write progress that was begun before, even if the work is not wanted any more.
 
         Raises:
             WorkStopped: another worker has the row now; nothing is written.
         """
-        self._renew(self._mine, columns)
+        self._renew(self._mine, {"attempts": 1, **columns})
 
     def end(self, state: str, **columns: object) -> bool:
         """End the hold in a state that is not running; return whether this worker still had it."""
-        return bool(self._mine.update(state=state, token="", lease_until=None, **columns))
+        return self._let_go(state=state, attempts=0, **columns)
 
-    def release(self, **columns: object) -> None:
-        """Give the row back, if this worker still has it; it then counts as not sent."""
-        self.end(QUEUED, sent_at=None, **columns)
+    def give_back(self) -> None:
+        """Give the piece back to be done later, if this worker still has it."""
+        self.end(QUEUED, sent_at=None)
+
+    def break_off(self) -> None:
+        """Give the piece back as a worker does that ends without a word: that is counted."""
+        self._let_go(state=QUEUED, sent_at=None)
+
+    def _let_go(self, **columns: object) -> bool:
+        return bool(self._mine.update(token="", lease_until=None, **columns))
 
     def fail(self, error: str) -> None:
         """End the hold, and store why the work cannot be done."""
@@ -233,10 +257,10 @@ class SignedHold(Hold[P]):
         self._sign = _sign_of(claim)
         cache.set(self._sign, claim.token, lease().total_seconds())
 
-    def end(self, state: str, **columns: object) -> bool:
+    def _let_go(self, **columns: object) -> bool:
         if cache.get(self._sign) == self.claim.token:
             cache.delete(self._sign)
-        return super().end(state, **columns)
+        return super()._let_go(**columns)
 
     def _extended(self, rows: QuerySet[P], columns: Mapping[str, object]) -> bool:
         token = self.claim.token

@@ -20,7 +20,24 @@ class Piece(models.Model):
     token = models.CharField(max_length=32, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     sent_at = models.DateTimeField(null=True, blank=True)  # when it was last sent to the broker
-    attempts = models.PositiveIntegerField(default=0)
+    attempts = models.PositiveIntegerField(default=0)  # claims since its last progress
+
+    class Meta:
+        abstract = True
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether a worker that had it ended without a word; the next row may be the cause."""
+        return self.attempts > 1
+
+
+class ChunkedWork(models.Model):
+    """Work that is done in chunks, each of which is a piece. Models add a `state`."""
+
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    resumed_at = models.DateTimeField(null=True, blank=True)  # rates are measured from this time
+    finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         abstract = True
@@ -45,7 +62,7 @@ class WholePiece(Piece):
         abstract = True
 
 
-def leased_while_running(name: str) -> models.CheckConstraint:
+def held_while_running(name: str) -> models.CheckConstraint:
     """Return the promise that a piece has a lease if and only if it is running."""
     condition = Q(state="running", lease_until__isnull=False)
     condition |= ~Q(state="running") & Q(lease_until__isnull=True)

@@ -23,6 +23,7 @@ from work.claims import (
     SENT_TOGETHER,
     Hold,
     WorkStopped,
+    again,
     are_enough,
     free,
     lost_if_sent_before,
@@ -119,7 +120,7 @@ class PieceKind(Generic[P, H]):
         if piece is None:
             return None
         self.lock(piece)
-        if self.part_of and self.asks_server(piece) and are_enough(self._beside(piece), now):
+        if self.part_of and self.asks_server(piece) and are_enough(self._beside(piece)):
             return None
         token = take(free(self.ready().filter(pk=piece_id), now), now)
         if token is None:
@@ -152,25 +153,29 @@ class PieceKind(Generic[P, H]):
         with self.hold(claim) as hold:
             hold.goes_on = goes_on
             try:
-                if not self.part_of and claim.attempts > self.most_claims:
+                if not self.part_of and self.ends_its_workers(claim):
                     hold.fail(self.gave_up.format(n=self.most_claims))
                 else:
                     self.work(hold)
             except WorkStopped:
                 logger.info("%r was stopped, is another worker's, or goes on later", claim)
-                hold.release(attempts=0)
+                hold.give_back()
             except self.troubles as error:
                 hold.fail(str(error))
             except DatabaseError:
                 with suppress(DatabaseError):
-                    hold.release()
+                    hold.break_off()
                 raise
             except Exception as error:
                 logger.exception("%r cannot be done", claim)
                 hold.fail(unexpected(error))
             except BaseException:
-                hold.release()
+                hold.break_off()
                 raise
+
+    def ends_its_workers(self, claim: P) -> bool:
+        """Return whether so many workers of a piece ended without a word that it is given up."""
+        return claim.attempts > self.most_claims
 
     def claim_and_do(self, piece_id: int) -> None:
         """Do a piece, if this worker gets it."""
@@ -253,8 +258,7 @@ def resume(
         columns: other columns to set.
     """
     ended = type(piece)._default_manager.filter(pk=piece.pk, state__in=states)
-    again = {"state": QUEUED, "error": "", "attempts": 0, "sent_at": None, "finished_at": None}
-    return bool(ended.update(**again, **columns))
+    return again(ended, error="", finished_at=None, **columns)
 
 
 # --- the kinds --------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ def _store_how_it_ended(status: int, hold: ImportHold, allowed: Allowance) -> No
         hold.fail(reason)
     elif status:  # killed, or unable to begin: another worker may try
         logger.error("the process of import %s ended with status %s", hold.claim.pk, status)
-        hold.release()
+        hold.break_off()
 
 
 def _reason(status: int, allowed: Allowance) -> str:

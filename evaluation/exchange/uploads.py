@@ -29,12 +29,13 @@ from generation.importers.mapped.mapping import read_mapping
 from generation.importers.spreadsheet import safe_cell
 from generation.models import Import
 from generation.records import Problem
-from work.claims import GOING_ON, SignedHold, WorkStopped, lease
+from work.claims import GOING_ON, SignedHold, WorkStopped
 
 logger = logging.getLogger(__name__)
 
 KEPT_CHECKED = timedelta(days=7)
 REPORT_EVERY_SECONDS = 0.5
+PROGRESS_SECONDS = 60.0  # how long the last progress is kept when no more is reported
 PROBLEM_COLUMNS = ("file", "line", "field", "found", "expected")
 
 
@@ -137,7 +138,7 @@ class ImportHold(SignedHold[Import]):
 
     def finish(self, state: Import.State, **columns: object) -> bool:
         """Set an import to a state that is not running; return whether it was still ours."""
-        is_mine = self.end(state, attempts=0, **columns)
+        is_mine = self.end(state, **columns)
         for name in ("progress", "cancel"):
             cache.delete(_cache_key(self.claim.pk, name))
         return is_mine
@@ -244,7 +245,7 @@ def _reporter(hold: ImportHold) -> Callable[[int, float], None]:
             raise WorkStopped
         hold.keep()
         progress = (n_rows, share, now - began)
-        cache.set(_cache_key(import_id, "progress"), progress, timeout=lease().total_seconds())
+        cache.set(_cache_key(import_id, "progress"), progress, timeout=PROGRESS_SECONDS)
 
     return report
 

@@ -184,7 +184,7 @@ class JobHold(Hold[Job]):
         Raises:
             WorkStopped: for the reasons of `keep`; nothing is stored.
         """
-        self.renew(n_done=number, attempts=1)
+        self.advance(n_done=number)
         JobStep.objects.get_or_create(
             job=self.job, number=number, defaults={"content": dict(content)}
         )
@@ -203,7 +203,6 @@ class JobHold(Hold[Job]):
         self.end(
             Job.State.DONE,
             finished_at=timezone.now(),
-            attempts=0,
             error="",
             n_total=F("n_done"),
             result={**self.job.result, **result},

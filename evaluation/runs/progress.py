@@ -12,6 +12,7 @@ from evaluation.metrics.registry import metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.names import distinct_names, run_key
 from generation.json_length import JsonLength
+from work.claims import with_a_worker
 
 
 class RunProgress(NamedTuple):
@@ -106,7 +107,7 @@ def run_progress(runs: QuerySet[MetricRun]) -> list[RunProgress]:
     found = list(runs)
     ids = [run.pk for run in found]
     now = timezone.now()
-    rows, left = _rows(ids), _left(ids, now)
+    rows, left = _rows(ids), _left(ids)
     return [
         _progress(
             run, rows.get(run.pk, _Rows(run.pk)), left.get(run.pk, _RunRemainder(run.pk)), now
@@ -157,15 +158,16 @@ def _rows(runs: list[int]) -> dict[int, _Rows]:
     return {row[0]: _Rows(*row) for row in counted}
 
 
-def _left(runs: list[int], now: datetime) -> dict[int, _RunRemainder]:
+def _left(runs: list[int]) -> dict[int, _RunRemainder]:
     """Count the targets in unfinished chunks. These chunks list only targets without a row."""
-    at_work = Q(state=RunChunk.State.RUNNING, lease_until__gte=now)
     counted = (
         RunChunk.objects.filter(run__in=runs)
         .exclude(state=RunChunk.State.DONE)
         .order_by()
         .values_list("run")
-        .annotate(n_targets=Sum(JsonLength("targets")), n_at_work=Count("pk", filter=at_work))
+        .annotate(
+            n_targets=Sum(JsonLength("targets")), n_at_work=Count("pk", filter=with_a_worker())
+        )
     )
     return {row[0]: _RunRemainder(*row) for row in counted}
 

@@ -19,6 +19,7 @@ from django.utils import timezone
 from generation.grids.grid_file import Price
 from generation.json_length import JsonLength
 from generation.models import Call, Grid, GridChunk, GridSetup, Setup
+from work.claims import with_a_worker
 
 # Tokens of a call's prompt by the model's count; by ours if the model does not report one.
 TOKENS_IN = Case(
@@ -94,7 +95,7 @@ def grids_progress(grids: QuerySet[Grid]) -> list[GridProgress]:
     found = list(grids)
     now = timezone.now()
     ids = [grid.pk for grid in found]
-    calls, left = _calls(ids), _left(ids, now)
+    calls, left = _calls(ids), _left(ids)
     return [_progress(each, calls[each.pk], left[each.pk], now) for each in found]
 
 
@@ -102,7 +103,7 @@ def setups_progress(grid: Grid) -> list[SetupProgress]:
     """Return the progress of a grid's setups, in its order, with three statements."""
     cells = GridSetup.objects.filter(grid=grid).select_related("setup")
     calls = _calls([grid.pk])[grid.pk]
-    left = _left([grid.pk], timezone.now())[grid.pk]
+    left = _left([grid.pk])[grid.pk]
     return [
         _setup_progress(
             grid,
@@ -139,15 +140,14 @@ def _calls(grids: list[int]) -> Mapping[int, dict[tuple[int, str], _Calls]]:
     return found
 
 
-def _left(grids: list[int], now: datetime) -> Mapping[int, dict[int, _SetupRemainder]]:
+def _left(grids: list[int]) -> Mapping[int, dict[int, _SetupRemainder]]:
     """Return the examples in unfinished chunks, which have no call yet, by grid and setup."""
-    at_work = Q(state=GridChunk.State.RUNNING, lease_until__gte=now)
     counted = (
         GridChunk.objects.filter(grid__in=grids)
         .exclude(state=GridChunk.State.DONE)
         .order_by()
         .values_list("grid", "setup")
-        .annotate(n=Sum(JsonLength("examples")), n_at_work=Count("pk", filter=at_work))
+        .annotate(n=Sum(JsonLength("examples")), n_at_work=Count("pk", filter=with_a_worker()))
     )
     found: dict[int, dict[int, _SetupRemainder]] = defaultdict(dict)
     for grid, setup, *counts in counted:

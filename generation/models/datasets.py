@@ -10,7 +10,7 @@ from django.utils.text import Truncator
 
 from accounts.models import Archivable
 from generation.limits import LONGEST_FACTS
-from work.models import WholePiece, leased_while_running
+from work.models import WholePiece, held_while_running
 
 FIRST_WORDS = 60  # characters of a passage that name it if it has no title
 
@@ -184,7 +184,7 @@ class Import(WholePiece):
     class Meta:
         ordering = ["-pk"]
         constraints = [
-            leased_while_running("import_lease_while_running"),
+            held_while_running("import_lease_while_running"),
         ]
 
     def __str__(self) -> str:

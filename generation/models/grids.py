@@ -8,10 +8,10 @@ from accounts.models import Archivable
 from generation.models.datasets import Dataset, Example
 from generation.models.samples import Sample
 from generation.models.setups import Response, Setup
-from work.models import Piece, leased_while_running
+from work.models import ChunkedWork, Piece, held_while_running
 
 
-class Grid(Archivable):
+class Grid(ChunkedWork, Archivable):
     """One grid over a dataset: models × temperatures × prompt types × seeds and so on.
 
     It is planned first (its calls, their tokens and their price), then started. Its setups are
@@ -36,13 +36,9 @@ class Grid(Archivable):
     plan = models.JSONField(default=dict, blank=True)  # see `generation.grids.plan`
     setups = models.ManyToManyField(Setup, through="GridSetup", related_name="grids")
     state = models.CharField(max_length=9, choices=State, default=State.PLANNING)
-    error = models.TextField(blank=True)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
-    created_at = models.DateTimeField(auto_now_add=True)
-    resumed_at = models.DateTimeField(null=True, blank=True)  # rates are counted from here
-    finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         db_table = "generation_experiment"
@@ -58,7 +54,7 @@ class Planning(Piece):
     grid = models.OneToOneField(Grid, models.CASCADE, primary_key=True, related_name="planning")
 
     class Meta:
-        constraints = [leased_while_running("planning_lease_while_running")]
+        constraints = [held_while_running("planning_lease_while_running")]
 
     def __str__(self) -> str:
         return f"planning of grid {self.grid_id}"
@@ -95,7 +91,7 @@ class GridChunk(Piece):
         ordering = ["number"]
         constraints = [
             models.UniqueConstraint(fields=["grid", "number"], name="experiment_chunk_number_once"),
-            leased_while_running("experiment_chunk_lease_while_running"),
+            held_while_running("experiment_chunk_lease_while_running"),
         ]
         indexes = [
             models.Index(

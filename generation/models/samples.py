@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from generation.models.datasets import Dataset, Example
-from work.models import WholePiece, leased_while_running
+from work.models import WholePiece, held_while_running
 
 ASKED = "asked-"  # the prefix of keys of questions asked on a page, and of their samples' names
 IS_ASKED = rf"^{ASKED}[0-9a-f]{{16}}$"  # matches such a key or such a name
@@ -31,7 +31,7 @@ class Sample(WholePiece):
     class Meta:
         ordering = ["-pk"]
         constraints = [
-            leased_while_running("sample_lease_while_running"),
+            held_while_running("sample_lease_while_running"),
             models.UniqueConstraint(fields=["dataset", "name"], name="sample_once_per_dataset"),
         ]
 

@@ -8,7 +8,6 @@ from hashlib import sha256
 from typing import Annotated, NamedTuple
 
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
@@ -39,6 +38,7 @@ from generation.services.grids import (
 from generation.services.planning import PLANNINGS
 from generation.text.prompt_types import prompt_type
 from generation.text_html import forget_texts
+from work.claims import with_a_worker
 
 LONGEST_QUESTION = 2_000
 PROMPT = "graph-retrieved"
@@ -148,7 +148,7 @@ def delete_question(example: Example, user: User | None) -> None:
         )
     samples = Sample.objects.filter(dataset=example.dataset_id, name=_name_of(example))
     grids = Grid.objects.filter(sample__in=samples)
-    at_work = GridChunk.objects.filter(grid__in=grids, lease_until__gte=timezone.now())
+    at_work = GridChunk.objects.filter(with_a_worker(), grid__in=grids)
     is_asked = any(grid.state in GOING_ON for grid in grids.select_for_update(of=("self",)))
     if is_asked or at_work.exists():
         raise QuestionError(

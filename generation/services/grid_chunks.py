@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
-from django.utils import timezone
 
 from generation.backends.base import LanguageModel, Prompt
 from generation.backends.problems import storable
@@ -36,8 +35,9 @@ from generation.models import (
 from generation.services.calls import PendingCall, call_of, response_of
 from generation.services.model_provenance import open_noted
 from generation.services.pace import calls_at_once, is_limited, not_free_within, reserve
-from work.claims import MOST_CLAIMS, RUNNING, Hold, WorkStopped
-from work.pieces import PieceKind, register
+from work.chunks import ChunkKind
+from work.claims import Hold, WorkStopped, with_a_worker
+from work.pieces import register
 
 logger = logging.getLogger(__name__)
 
@@ -56,20 +56,6 @@ class _Model(NamedTuple):
 
 
 # --- a claimed chunk ------------------------------------------------------------------------
-
-
-def _running() -> QuerySet[Grid]:
-    return Grid.objects.filter(state=Grid.State.RUNNING)
-
-
-@transaction.atomic
-def _finish(grid_id: int) -> None:
-    """Mark a grid as done if no chunk is left; code that adds chunks locks the grid as well."""
-    grid = _running().select_for_update(no_key=True).filter(pk=grid_id).first()
-    unfinished = GridChunk.objects.exclude(state=GridChunk.State.DONE)
-    if grid and not unfinished.filter(grid=grid).exists():
-        grid.state, grid.finished_at = Grid.State.DONE, timezone.now()
-        grid.save(update_fields=["state", "finished_at"])
 
 
 class GridChunkHold(Hold[GridChunk]):
@@ -113,12 +99,12 @@ class GridChunkHold(Hold[GridChunk]):
 
     def finish(self) -> None:
         """Mark the chunk as done, and the grid too if this was its last chunk."""
-        if self.end(GridChunk.State.DONE, examples=[], attempts=0):
-            _finish(self.claim.grid_id)
+        if self.end(GridChunk.State.DONE, examples=[]):
+            GRID_CHUNKS.finish(self.claim.grid_id)
 
     def _take_off(self, examples: set[int]) -> None:
         left = [pk for pk in self.claim.examples if pk not in examples]
-        self.write(examples=left, attempts=1)
+        self.complete(examples=left)
         self.claim.examples = left
 
     def fail(self, error: str) -> None:
@@ -126,14 +112,12 @@ class GridChunkHold(Hold[GridChunk]):
 
         The model's location is replaced by its name, because only admins may see it.
         """
-        self.release(attempts=0)
+        self.give_back()
         with suppress(GridError):
             spec = spec_of(self.claim.setup)
             if spec.location:
                 error = error.replace(spec.location, spec.name)
-        _running().filter(pk=self.claim.grid_id).update(
-            state=Grid.State.FAILED, error=storable(error), finished_at=timezone.now()
-        )
+        GRID_CHUNKS.fail(self.claim.grid_id, storable(error))
 
 
 # --- calls ----------------------------------------------------------------------------------
@@ -152,10 +136,10 @@ def _ask(claim: GridChunk, hold: GridChunkHold) -> None:
     model = _Model(open_noted(setup, spec, maker.retrieval), is_limited(setup.model))
     hold.renew()  # loading the model may have taken long
     hold.begin_turn()
-    if claim.attempts > MOST_CLAIMS:
+    if GRID_CHUNKS.ends_its_workers(claim):
         _give_up_first(claim, hold)
     # If a worker died, its successor asks the prompt that may have caused it alone.
-    together = 1 if claim.attempts > 1 else _together(spec, model.itself)
+    together = 1 if claim.was_interrupted else _together(spec, model.itself)
     prepared = together if model.is_limited else PREPARED_TOGETHER
     while examples := hold.examples[:prepared]:
         there = _there(setup, examples)
@@ -266,7 +250,7 @@ def _wait(hold: GridChunkHold, seconds: float) -> None:
 
 def _give_up_first(claim: GridChunk, hold: GridChunkHold) -> None:
     """Store that the first example's call cannot be made, because it has ended its workers."""
-    problem = f"its worker stopped {MOST_CLAIMS} times without an error message"
+    problem = f"its worker stopped {GRID_CHUNKS.most_claims} times without an error message"
     first = hold.examples[:1]
     if there := _there(claim.setup, first):
         hold.skip(there)
@@ -280,17 +264,15 @@ def _give_up_first(claim: GridChunk, hold: GridChunkHold) -> None:
 # --- the kind of piece ----------------------------------------------------------------------
 
 
-class GridChunkWork(PieceKind[GridChunk, GridChunkHold]):
+class GridChunkWork(ChunkKind[GridChunk, GridChunkHold]):
     """Chunks of grids: examples to ask about. A model that cannot be used fails the whole grid."""
 
     model = GridChunk
     task_name = "generation.tasks.generate_chunk"
     part_of = "grid"
+    goes_on_in = (Grid.State.PLANNING, Grid.State.RUNNING)
     related = ("grid__dataset", "setup")
     troubles = (BackendError, GridError, PromptError)
-
-    def wanted(self) -> QuerySet[GridChunk]:
-        return self.rows().filter(grid__in=_running())
 
     def asks_server(self, piece: GridChunk) -> bool:
         try:
@@ -304,8 +286,11 @@ class GridChunkWork(PieceKind[GridChunk, GridChunkHold]):
         Two grids may share a setup: while a worker answers a chunk of it for one grid, the other
         grid waits, so that no call is made twice.
         """
-        running = GridChunk.objects.filter(state=RUNNING, lease_until__gte=timezone.now())
-        elsewhere = running.filter(setup=OuterRef("setup")).exclude(grid=OuterRef("grid"))
+        elsewhere = (
+            GridChunk.objects.filter(with_a_worker())
+            .filter(setup=OuterRef("setup"))
+            .exclude(grid=OuterRef("grid"))
+        )
         callable_soon = self.wanted().exclude(setup__model__in=not_free_within(PATIENCE_SECONDS))
         return callable_soon.filter(~Exists(elsewhere))
 
@@ -324,11 +309,6 @@ class GridChunkWork(PieceKind[GridChunk, GridChunkHold]):
         """
         _ask(hold.claim, hold)
         hold.finish()
-
-    def end_finished(self) -> None:
-        unfinished = GridChunk.objects.exclude(state=GridChunk.State.DONE)
-        for grid in _running().exclude(pk__in=unfinished.values("grid")):
-            _finish(grid.pk)
 
 
 GRID_CHUNKS = register(GridChunkWork())

@@ -6,8 +6,7 @@ Nothing here sends work to a queue; `generation.tasks.send` does.
 from collections.abc import Iterable, Mapping, Sequence
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, Max, OuterRef
-from django.utils import timezone
+from django.db.models import Exists, OuterRef
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
@@ -27,7 +26,9 @@ from generation.models import (
     Sample,
     Setup,
 )
+from generation.services.grid_chunks import GRID_CHUNKS
 from generation.services.responses import store_setups
+from work.claims import again, with_a_worker
 
 MOST_CHUNKS = 20  # chunks of a small grid; more if it has many setups
 SMALLEST_CHUNK, LARGEST_CHUNK = 5, 100  # examples
@@ -147,8 +148,7 @@ def cancel_grid(grid: Grid, user: User | None) -> bool:
 
     Its responses stay, and the answers of calls in flight are stored.
     """
-    going_on = Grid.objects.filter(pk=grid.pk, state__in=(State.PLANNING, State.RUNNING))
-    if not going_on.update(state=State.CANCELLED, finished_at=timezone.now()):
+    if not GRID_CHUNKS.cancel(grid):
         return False
     _record(user, "grid.cancelled", grid)
     return True
@@ -164,7 +164,7 @@ def resume_grid(grid: Grid, user: User | None) -> bool:
     if grid.state not in (State.CANCELLED, State.FAILED):
         return False
     if grid.cells.exists():
-        _take_up(grid)
+        GRID_CHUNKS.take_up(grid)
     else:
         _plan_again(grid)
     _record(user, "grid.resumed", grid)
@@ -187,7 +187,7 @@ def retry_failed(grid: Grid, user: User | None) -> int:
             failed.filter(setup=setup, example__in=some).delete()
     n_calls = _add_chunks(grid, to_ask)
     if n_calls:
-        _take_up(grid)
+        GRID_CHUNKS.take_up(grid)
         _record(user, "grid.retried", grid, n_calls=n_calls)
     return n_calls
 
@@ -203,8 +203,7 @@ def delete_grid(grid: Grid, user: User | None) -> None:
     grid = _locked(grid)
     if grid.state == State.RUNNING:
         raise GridChangeError("This grid is running. Cancel it first.")
-    at_work = grid.chunks.filter(state=GridChunk.State.RUNNING)
-    if at_work.filter(lease_until__gte=timezone.now()).exists():
+    if grid.chunks.filter(with_a_worker()).exists():
         raise GridChangeError(
             "A worker is still working on this grid. Wait until its last call has ended."
         )
@@ -263,22 +262,14 @@ def _start(
         for position, setup in enumerate(ids)
     )
     n_calls = _add_chunks(grid, dict(zip(ids, to_ask, strict=True)))
-    _take_up(grid)
+    GRID_CHUNKS.take_up(grid)
     _record(user, "grid.started", grid, n_calls=n_calls)
 
 
 def _plan_again(grid: Grid) -> None:
     """Have a grid that was not started planned, and discard its old plan."""
-    Planning.objects.update_or_create(
-        grid=grid,
-        defaults={
-            "state": Planning.State.QUEUED,
-            "token": "",
-            "lease_until": None,
-            "attempts": 0,
-            "sent_at": None,
-        },
-    )
+    planning, _ = Planning.objects.get_or_create(grid=grid)
+    again(Planning.objects.filter(pk=planning.pk))
     Grid.objects.filter(pk=grid.pk).update(
         state=State.PLANNING, plan={}, finished_at=None, error=""
     )
@@ -288,29 +279,15 @@ def _add_chunks(grid: Grid, to_ask: Mapping[int, Sequence[int]]) -> int:
     """Cut examples, by setup, into further chunks at the end; return how many examples."""
     n_calls = sum(map(len, to_ask.values()))
     size = min(max(n_calls // MOST_CHUNKS, SMALLEST_CHUNK), LARGEST_CHUNK)
-    chunks = GridChunk.objects.filter(grid=grid)
-    first = (chunks.aggregate(last=Max("number"))["last"] or 0) + 1
     parts = ((setup, part) for setup, each in to_ask.items() for part in lots(each, size))
     GridChunk.objects.bulk_create(
         (
             GridChunk(grid=grid, setup_id=setup, number=number, examples=part)
-            for number, (setup, part) in enumerate(parts, start=first)
+            for number, (setup, part) in enumerate(parts, start=GRID_CHUNKS.next_number(grid))
         ),
         batch_size=SAVED_TOGETHER,
     )
     return n_calls
-
-
-def _take_up(grid: Grid) -> None:
-    """Set a grid to running if anything is left, or else to done."""
-    this = Grid.objects.filter(pk=grid.pk)
-    unfinished = grid.chunks.exclude(state=GridChunk.State.DONE)
-    now = timezone.now()
-    if not unfinished.exists():
-        this.update(state=State.DONE, error="", finished_at=grid.finished_at or now)
-    elif grid.state != State.RUNNING:
-        unfinished.update(attempts=0)
-        this.update(state=State.RUNNING, resumed_at=now, finished_at=None, error="")
 
 
 def _record(user: User | None, action: str, grid: Grid, **details: object) -> None:

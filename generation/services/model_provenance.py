@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
 from generation.backends.base import LanguageModel
 from generation.backends.registry import open_language_model
@@ -12,6 +11,7 @@ from generation.model_specs import BackendError, ModelSpec
 from generation.models import GridChunk, Setup
 from generation.services.checkpoints import pin_revision
 from generation.text.prompt_types import is_about_graph
+from work.claims import with_a_worker
 
 LONGEST_DEVICE = 100
 
@@ -81,8 +81,7 @@ def _note(setup: Setup, made_with: dict[str, Any]) -> bool:
 
 def _is_free(setup: Setup) -> bool:
     """Return whether a setup may be made with anything: no response, and one worker at most."""
-    chunks = GridChunk.objects.filter(setup=setup, state=GridChunk.State.RUNNING)
-    n_at_it = chunks.filter(lease_until__gte=timezone.now()).count()
+    n_at_it = GridChunk.objects.filter(with_a_worker(), setup=setup).count()
     return n_at_it <= 1 and not setup.responses.exists()
 
 

@@ -19,13 +19,13 @@ class PlanningHold(Hold[Planning]):
     @transaction.atomic
     def finish(self, plan: GridPlan) -> None:
         """Store the plan of a grid, which a researcher may start now."""
-        if self.end(Planning.State.DONE, attempts=0):
+        if self.end(Planning.State.DONE):
             self._planning().update(state=Grid.State.PLANNED, plan=plan.as_data(), error="")
 
     @transaction.atomic
     def fail(self, error: str) -> None:
         """Store why a grid cannot be planned."""
-        if self.end(Planning.State.DONE, attempts=0):
+        if self.end(Planning.State.DONE):
             self._planning().update(
                 state=Grid.State.FAILED, error=storable(error), finished_at=timezone.now()
             )

@@ -194,7 +194,7 @@ class SampleHold(Hold[Sample]):
         Raises:
             WorkStopped: the sample was cancelled or deleted, or another worker has it.
         """
-        self.renew(n_done=n_done, attempts=1)
+        self.advance(n_done=n_done)
         self.claim.n_done = n_done
         # There are no turns: a drawing that stops begins again from the first example.
         if not self.goes_on():
@@ -203,10 +203,7 @@ class SampleHold(Hold[Sample]):
     @transaction.atomic
     def finish(self, members: Sequence[int], cascade: Mapping[str, Any]) -> None:
         """Store the drawn examples, if this worker still has the sample."""
-        is_mine = self.end(
-            State.DONE, cascade=cascade, error="", attempts=0, finished_at=timezone.now()
-        )
-        if is_mine:
+        if self.end(State.DONE, cascade=cascade, error="", finished_at=timezone.now()):
             SampledExample.objects.bulk_create(
                 (
                     SampledExample(sample=self.claim, example_id=pk, position=position)

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from itertools import islice
 
 from django.db import transaction
-from django.db.models import QuerySet
-from django.utils import timezone
 
 from evaluation.backends.base import Backend
 from evaluation.backends.registry import open_backend
@@ -16,15 +14,16 @@ from evaluation.metrics.registry import is_of_earlier_rule, metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.plan import spec_of
 from evaluation.runs.scoring import RunScorer, unscored
-from evaluation.runs.services.runs import LONGEST_REVISION
 from generation.backends.problems import storable
 from generation.backends.registry import is_server
 from generation.model_specs import BackendError
 from generation.services.checkpoints import pin_revision, with_leave
-from work.claims import MOST_CLAIMS, Hold
-from work.pieces import PieceKind, register
+from work.chunks import ChunkKind
+from work.claims import Hold
+from work.pieces import register
 
 LONGEST_DEVICE = 100
+LONGEST_REVISION = 64
 
 
 class RunChunkHold(Hold[RunChunk]):
@@ -39,30 +38,28 @@ class RunChunkHold(Hold[RunChunk]):
         """
         scored = {score.target_id for score in scores}
         left = [target for target in self.claim.targets if target not in scored]
-        self.renew(targets=left, attempts=1)
+        self.advance(targets=left)
         AutoScore.objects.bulk_create(scores)
         self.claim.targets = left
 
     def finish(self) -> None:
         """Set the chunk to done, and the run too if this was its last chunk."""
-        if self.end(RunChunk.State.DONE, targets=[], attempts=0):
-            _finish_run(self.claim.run_id)
+        if self.end(RunChunk.State.DONE, targets=[]):
+            RUN_CHUNKS.finish(self.claim.run_id)
 
     def fail(self, error: str) -> None:
         """Give the chunk back, and store why its run failed.
 
         The model's location is replaced, because only admins may see it.
         """
-        self.release(attempts=0)
+        self.give_back()
         run = self.claim.run
         if run.model_location:
             error = error.replace(run.model_location, run.model_name)
-        _running_runs().filter(pk=run.pk).update(
-            state=MetricRun.State.FAILED, error=storable(error), finished_at=timezone.now()
-        )
+        RUN_CHUNKS.fail(run.pk, storable(error))
 
 
-class RunChunkWork(PieceKind[RunChunk, RunChunkHold]):
+class RunChunkWork(ChunkKind[RunChunk, RunChunkHold]):
     """Chunks of runs: targets that are scored together. A run whose backend is unusable fails."""
 
     model = RunChunk
@@ -70,9 +67,6 @@ class RunChunkWork(PieceKind[RunChunk, RunChunkHold]):
     part_of = "run"
     related = ("run",)
     troubles = (BackendError,)
-
-    def wanted(self) -> QuerySet[RunChunk]:
-        return self.rows().filter(run__in=_running_runs())
 
     def asks_server(self, piece: RunChunk) -> bool:
         return is_server(piece.run.backend)
@@ -86,34 +80,16 @@ class RunChunkWork(PieceKind[RunChunk, RunChunkHold]):
         scorer = RunScorer(claim.run, _backend_of(claim.run), hold.keep)
         hold.begin_turn()
         waiting = unscored(claim.run, list(claim.targets))
-        if claim.attempts > MOST_CLAIMS:
-            problem = f"its worker stopped {MOST_CLAIMS} times without an error message"
+        if self.ends_its_workers(claim):
+            problem = f"its worker stopped {self.most_claims} times without an error message"
             hold.store([scorer.failed(each, problem) for each in islice(waiting, 1)])
         # A further attempt means that a worker died at one of these responses. Each is now
         # scored alone, to find out which.
-        for rows in scorer.batches(waiting, is_alone=claim.attempts > 1):
+        for rows in scorer.batches(waiting, is_alone=claim.was_interrupted):
             hold.store(rows)
             if claim.targets:
                 hold.end_turn()
         hold.finish()
-
-    def end_finished(self) -> None:
-        unfinished = RunChunk.objects.exclude(state=RunChunk.State.DONE)
-        for run in _running_runs().exclude(pk__in=unfinished.values("run")):
-            _finish_run(run.pk)
-
-
-def _running_runs() -> QuerySet[MetricRun]:
-    return MetricRun.objects.filter(state=MetricRun.State.RUNNING)
-
-
-@transaction.atomic
-def _finish_run(run_id: int) -> None:
-    """Set a run to done if no chunk is left. A process that adds chunks locks the run as well."""
-    run = _running_runs().select_for_update(no_key=True).filter(pk=run_id).first()
-    if run and not run.chunks.exclude(state=RunChunk.State.DONE).exists():
-        run.state, run.finished_at = MetricRun.State.DONE, timezone.now()
-        run.save(update_fields=["state", "finished_at"])
 
 
 def _backend_of(run: MetricRun) -> Backend:

@@ -6,8 +6,7 @@ Nothing here sends work to a queue; `evaluation.runs.services.chunks.send_run` d
 from collections.abc import Collection
 
 from django.db import transaction
-from django.db.models import Max, QuerySet
-from django.utils import timezone
+from django.db.models import QuerySet
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
@@ -17,6 +16,7 @@ from evaluation.metrics.registry import metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import STUDIES_OF_CHOICE, RunPlan, spec_of, with_sample_of
+from evaluation.runs.services.chunks import LONGEST_REVISION, RUN_CHUNKS
 from evaluation.runs.services.targets import (
     SAVED_TOGETHER,
     Wanted,
@@ -31,7 +31,6 @@ from generation.models import Dataset, Response
 MOST_CHUNKS = 20  # chunks of a run, roughly, as far as the sizes below allow
 SMALLEST_CHUNK, LARGEST_CHUNK = 5, 200  # targets
 LOWER_PRECISION = "bf16"
-LONGEST_REVISION = 64
 
 
 class RunError(Exception):
@@ -73,7 +72,7 @@ def request_metric_run(
     _check_any(plan, wanted)
     _note_citations(run, plan, wanted)
     n_added = _add_chunks(run, _without_score(run, wanted.targets))
-    is_resumed = _take_up(run)
+    is_resumed = RUN_CHUNKS.take_up(run)
     # Without anything to score, keep the location of the model that made the run's scores.
     if n_added or is_resumed:
         leave = {"key_over_http": True} if plan.spec.key_over_http else {}
@@ -157,8 +156,7 @@ def cancel_run(run: MetricRun, user: User | None) -> bool:
 
     Its workers stop when they next look. Scores are kept.
     """
-    running = MetricRun.objects.filter(pk=run.pk, state=MetricRun.State.RUNNING)
-    if not running.update(state=MetricRun.State.CANCELLED, finished_at=timezone.now()):
+    if not RUN_CHUNKS.cancel(run):
         return False
     _record(user, "run.cancelled", run)
     return True
@@ -170,7 +168,7 @@ def resume_run(run: MetricRun, user: User | None) -> bool:
     run = _locked(run)
     if run.state not in (MetricRun.State.CANCELLED, MetricRun.State.FAILED):
         return False
-    _take_up(run)
+    RUN_CHUNKS.take_up(run)
     _record(user, "run.resumed", run)
     return True
 
@@ -188,7 +186,7 @@ def retry_failed(run: MetricRun, user: User | None) -> int:
         failed.filter(target__in=targets[start : start + SAVED_TOGETHER]).delete()
     n_added = _add_chunks(run, targets)
     if n_added:
-        _take_up(run)
+        RUN_CHUNKS.take_up(run)
         judged = metric_of(run.metric, run.parameters).judges
         _record(user, "run.retried", run, **{f"n_{judged}": n_added})
     return n_added
@@ -274,8 +272,7 @@ def _note_citations(run: MetricRun, plan: RunPlan, wanted: Wanted) -> None:
 def _without_score(run: MetricRun, targets: list[int]) -> list[int]:
     """Return the targets that have neither score nor failure and are in no unfinished chunk."""
     there = set(AutoScore.objects.filter(run=run).values_list("target", flat=True))
-    unfinished = RunChunk.objects.filter(run=run).exclude(state=RunChunk.State.DONE)
-    for in_chunk in unfinished.values_list("targets", flat=True):
+    for in_chunk in RUN_CHUNKS.unfinished(run).values_list("targets", flat=True):
         there.update(in_chunk)
     return [target for target in targets if target not in there]
 
@@ -284,33 +281,15 @@ def _add_chunks(run: MetricRun, targets: Collection[int]) -> int:
     """Divide targets into new chunks after the existing ones. Return the number of targets."""
     size = min(max(len(targets) // MOST_CHUNKS, SMALLEST_CHUNK), LARGEST_CHUNK)
     ordered = list(targets)
-    first = (RunChunk.objects.filter(run=run).aggregate(last=Max("number"))["last"] or 0) + 1
     starts = range(0, len(ordered), size)
     RunChunk.objects.bulk_create(
         (
             RunChunk(run=run, number=number, targets=ordered[start : start + size])
-            for number, start in enumerate(starts, start=first)
+            for number, start in enumerate(starts, start=RUN_CHUNKS.next_number(run))
         ),
         batch_size=SAVED_TOGETHER,
     )
     return len(ordered)
-
-
-def _take_up(run: MetricRun) -> bool:
-    """Set a run running if anything is left, else done. Return whether it begins to run now."""
-    unfinished = RunChunk.objects.filter(run=run).exclude(state=RunChunk.State.DONE)
-    now = timezone.now()
-    if not unfinished.exists():
-        done = MetricRun.objects.filter(pk=run.pk)
-        done.update(state=MetricRun.State.DONE, error="", finished_at=run.finished_at or now)
-        return False
-    if run.state == MetricRun.State.RUNNING:
-        return False
-    unfinished.update(attempts=0)
-    MetricRun.objects.filter(pk=run.pk).update(
-        state=MetricRun.State.RUNNING, resumed_at=now, finished_at=None, error=""
-    )
-    return True
 
 
 def _record(user: User | None, action: str, run: MetricRun, **details: object) -> None:

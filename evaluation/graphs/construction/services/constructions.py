@@ -364,7 +364,7 @@ def _look_up_some(
             continue
         with transaction.atomic():
             # Nothing is stored if this raises WorkStopped.
-            hold.renew(n_done=hold.job.n_done + 1, attempts=1)
+            hold.advance(n_done=hold.job.n_done + 1)
             if isinstance(outcome, Unsettled):
                 leave_out(entry, LeftOutEntry(Problem(outcome.why.value), outcome.detail))
             else:

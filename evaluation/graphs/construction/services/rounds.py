@@ -177,7 +177,7 @@ class _Writer:
             WorkStopped: this worker has lost the job. Nothing is stored.
         """
         n_done = self._hold.job.n_done + (not said.problem)
-        self._hold.renew(n_done=n_done, attempts=1)
+        self._hold.advance(n_done=n_done)
         store_call(asked, said)
         if said.problem and (said.is_refused or asked.attempt >= MOST_ATTEMPTS):
             fail_entry(
