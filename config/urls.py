@@ -15,6 +15,7 @@ urlpatterns = [
     path("", home.home, name="home"),
     path("long-work/", home.home_work, name="home-work"),
     path("accounts/", include("accounts.urls")),
+    path("work/", include("work.urls")),
     path("api/", include("config.api")),
     path("docs/", docs, name="docs"),
     path("docs/<path:name>/", docs_page, name="docs-page"),

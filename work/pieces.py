@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from celery import Task, shared_task
 from django.conf import settings
 from django.db import DatabaseError, models, transaction
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from work.claims import (
@@ -31,6 +32,7 @@ from work.claims import (
     take,
     unexpected,
     unheard,
+    with_a_worker,
 )
 from work.models import Piece, WholePiece
 
@@ -47,6 +49,7 @@ class PieceKind(Generic[P, H]):
     model: type[P]
     # The name of its Celery task. It must not change, because messages in a queue have it.
     task_name: str
+    doing: str  # what a worker does with a piece, as in 'scores a run'
     part_of = ""  # the field of the larger work that a piece is a part of
     is_quick = False  # whether it takes seconds, and never waits behind the work of models
     related: tuple[str, ...] = ()  # the other rows that doing a piece reads
@@ -101,6 +104,14 @@ class PieceKind(Generic[P, H]):
 
     def end_finished(self) -> None:
         """End larger work that has no unfinished piece. Its worker may have died before that."""
+
+    def counts(self) -> dict[str, int]:
+        """Return how many pieces wait for a worker (`n_waiting`) or have one (`n_at_work`)."""
+        has_one = with_a_worker() | Q(pk__in=self.at_work())
+        counted: dict[str, int] = self.wanted().aggregate(
+            n_waiting=Count("pk", filter=Q(state=QUEUED)), n_at_work=Count("pk", filter=has_one)
+        )
+        return counted
 
     # --- claims -----------------------------------------------------------------------------
 
@@ -275,7 +286,8 @@ def register(kind: K) -> K:
     def do_piece(piece_id: int) -> None:
         kind.claim_and_do(piece_id)
 
-    kind.task = shared_task(name=kind.task_name, acks_late=True, **limits)(do_piece)
+    options = {"name": kind.task_name, "acks_late": True, "doing": kind.doing}
+    kind.task = shared_task(**options, **limits)(do_piece)
     _registered.append(kind)
     return kind
 

@@ -65,6 +65,7 @@ class ImportWork(PieceKind[Import, ImportHold]):
 
     model = Import
     task_name = "evaluation.tasks.carry_on_import"
+    doing = "imports a file"
     is_quick = True
     related = ("requested_by",)
     # The process has a limit of its own. The task's is for a worker that does not enforce it.

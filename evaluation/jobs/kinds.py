@@ -61,6 +61,7 @@ class JobWork(PieceKind[Job, JobHold]):
 
     model = Job
     task_name = "evaluation.tasks.execute_job"
+    doing = "does a job"
     related = ("study", "dataset", "construction")
     troubles = (BackendError, JobError)
     # One step (a prompt over all examples, an epoch) may take longer than any other task.

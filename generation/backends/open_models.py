@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from generation.backends.model_files import commit_of, fingerprint
 from generation.model_specs import ModelSpec
+from work.worker_records import note_model
 
 Opened = TypeVar("Opened")
 
@@ -50,7 +51,10 @@ def _opened(spec: ModelSpec, open_model: Callable[[ModelSpec], Any], files: str)
     gc.collect()  # models have many reference cycles, which would keep the last one alive
     if torch := sys.modules.get("torch"):
         torch.cuda.empty_cache()
-    return open_model(spec)
+    note_model()  # none, while this one is being opened
+    model = open_model(spec)
+    note_model(spec.name or spec.location, model.device.removeprefix("cuda: "))
+    return model
 
 
 @lru_cache(maxsize=4)

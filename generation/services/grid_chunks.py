@@ -269,6 +269,7 @@ class GridChunkWork(ChunkKind[GridChunk, GridChunkHold]):
 
     model = GridChunk
     task_name = "generation.tasks.generate_chunk"
+    doing = "asks for a grid"
     part_of = "grid"
     goes_on_in = (Grid.State.PLANNING, Grid.State.RUNNING)
     related = ("grid__dataset", "setup")

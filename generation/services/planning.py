@@ -39,6 +39,7 @@ class PlanningWork(PieceKind[Planning, PlanningHold]):
 
     model = Planning
     task_name = "generation.tasks.plan_experiment"
+    doing = "plans a grid"
     is_quick = True
     related = ("grid__dataset", "grid__sample")
     troubles = (GridError, PromptError)

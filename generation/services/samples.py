@@ -222,6 +222,7 @@ class SampleWork(PieceKind[Sample, SampleHold]):
 
     model = Sample
     task_name = "generation.tasks.filter_sample"
+    doing = "draws a sample"
     is_quick = True
     related = ("dataset",)
 

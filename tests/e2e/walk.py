@@ -41,6 +41,7 @@ from tests.e2e.run_walk import disagreement_stops, report_stops, run_stops
 from tests.e2e.sample_walk import sample_pages
 from tests.e2e.stops import ARABIC, LONG, SCRIPT, Stop, administrator
 from tests.e2e.tradeoff_walk import tradeoff_pages
+from tests.e2e.worker_walk import worker_stops
 from tests.evaluation.studies.pages.address import NAMES
 from tests.graph_material import ANSWER, SHOWN, cited_row, hathaways
 from tests.makers import example_row, response_row
@@ -312,6 +313,7 @@ def research_stops(folder: Path) -> Iterator[Stop]:
     yield from report_stops(folder, plans)
     yield from token_stops(plans)
     yield from invitation_stops()
+    yield from worker_stops()
     yield from run_stops(folder, plans)
     yield from disagreement_stops(folder, plans)
     yield from quality_stops(folder, plans)

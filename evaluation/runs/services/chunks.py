@@ -64,6 +64,7 @@ class RunChunkWork(ChunkKind[RunChunk, RunChunkHold]):
 
     model = RunChunk
     task_name = "evaluation.tasks.execute_chunk"
+    doing = "scores a run"
     part_of = "run"
     related = ("run",)
     troubles = (BackendError,)

@@ -13,6 +13,8 @@ from generation.model_specs import BackendError, ModelSpec
 class Model:
     """A stand-in for the weights that fill the memory."""
 
+    device = "cpu"
+
 
 @pytest.fixture
 def alive(monkeypatch, tmp_path):

@@ -72,7 +72,7 @@ def test_a_killed_worker_loses_nothing_and_doubles_nothing(client_for, adam):
         assert IMPORTS.resend() == []  # its sign of life is still fresh
         cache.clear()  # what a minute of silence does
         past = timezone.now() - timedelta(seconds=1)
-        Import.objects.update(lease_until=past, sent_at=past)
+        Import.objects.update(lease_until=past, sent_at=None)
         assert IMPORTS.resend() == [upload.pk]
 
     carry_on(upload.pk)
