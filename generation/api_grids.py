@@ -31,7 +31,7 @@ from generation.grids.progress import GridProgress, grids_progress
 from generation.models import Call, Dataset, Grid, Setup
 from generation.services import grids as services
 from generation.services.grids import GridChangeError, OutgrownPlan
-from generation.tasks import send
+from generation.services.planning import send_grid
 
 # --- grids ----------------------------------------------------------------------------------
 
@@ -224,7 +224,7 @@ class Grids(Readable):
         try:
             is_started = services.start_grid(grid, _who(request))
         except OutgrownPlan as error:
-            transaction.on_commit(partial(send, grid))
+            transaction.on_commit(partial(send_grid, grid))
             raise NotNow(str(error)) from error
         except GridError as error:
             raise NotNow(f"{error}.") from error
@@ -265,7 +265,7 @@ class Grids(Readable):
     def _answer(self, grid: Grid, *, is_sent: bool = False) -> Answer:
         """Answer with the progress of a grid, and with 202 if a worker now has something to do."""
         if is_sent:
-            transaction.on_commit(partial(send, grid))
+            transaction.on_commit(partial(send_grid, grid))
         [progress] = _progress([grid.pk])
         code = status.HTTP_202_ACCEPTED if is_sent else status.HTTP_200_OK
         return Answer(self.get_serializer(progress).data, status=code)

@@ -4,7 +4,7 @@ import logging
 
 from celery import shared_task
 
-from generation.models import Dataset, Grid
+from generation.models import Dataset
 from generation.retrieval import dataset_index
 from generation.services.grid_chunks import GRID_CHUNKS
 from generation.services.planning import PLANNINGS
@@ -13,7 +13,7 @@ from work.worker_health import at_work
 
 logger = logging.getLogger(__name__)
 
-__all__ = ["GRID_CHUNKS", "PLANNINGS", "SAMPLES", "build_index", "send"]
+__all__ = ["GRID_CHUNKS", "PLANNINGS", "SAMPLES", "build_index"]
 
 
 @shared_task(acks_late=True)
@@ -24,9 +24,3 @@ def build_index(dataset_id: int) -> None:
             dataset_index.build_index(dataset_id)
     except Dataset.DoesNotExist:
         logger.info("dataset %s was deleted before it was indexed", dataset_id)
-
-
-def send(grid: Grid) -> None:
-    """Send the work that a grid waits for after the commit: its planning, or its chunks."""
-    PLANNINGS.send_waiting(grid=grid)
-    GRID_CHUNKS.send_waiting(grid=grid)

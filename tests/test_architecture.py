@@ -40,7 +40,7 @@ LAYERS = [
     ("urls", "grid_urls"),
     ("views", "api", "api_grids", "api_new_run", "api_samples", "authentication"),
     ("command", "management", "tasks"),
-    ("pages", "downloads", "kinds", "job_kinds", "report_kinds", "named_answers", "templatetags"),
+    ("pages", "downloads", "kinds", "work_kinds", "report_kinds", "named_answers", "templatetags"),
     ("forms", "services", "reports", "figures"),
 ]
 PURE = [

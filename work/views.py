@@ -1,15 +1,164 @@
-"""The page of the workers, for admins."""
+"""The pages of long work: all of it in a list, its buttons, one's own in short, and the workers."""
 
-from typing import NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
 
-from django.http import HttpResponse
-from django.views.decorators.http import require_safe
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import trigger_client_event
 
 from accounts.access import Role, allowed
-from accounts.http import SignedInRequest, render_page_or_fragment
+from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
+from work.kinds import WorkKind, WorkRefused, kinds_for
+from work.pages import STATES, ListedWork, WorkFilter, one_of, own_work, page_number, work_page
 from work.pieces import piece_kinds
 from work.worker_health import is_cache_usable
 from work.worker_records import SEEN_SECONDS, seen_workers
+
+STATE_WORDS = dict(
+    zip(STATES, ("Going on", "Waiting for a decision", "Failed", "Cancelled", "Done"), strict=True)
+)
+NEWS_SECONDS = 24 * 3600.0  # failures of one's own work count as news for so long
+SEEN_KEY = "work_seen_at"  # the time in the session when the person last saw the list
+
+
+# --- all work -------------------------------------------------------------------------------
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def all_work(request: SignedInRequest) -> HttpResponse:
+    """List all long work, newest first, as far as this person may see it."""
+    kinds = kinds_for(request.user)
+    wanted = WorkFilter(
+        kind=_chosen(request, "kind", kinds),
+        state=_chosen(request, "state", STATES),
+        only_of=request.user.pk if request.GET.get("mine") else None,
+    )
+    page = work_page(kinds, wanted, page_number(request.GET.get("page")), request.user)
+    request.session[SEEN_KEY] = timezone.now().timestamp()
+    context = {
+        "page": page,
+        "wanted": wanted,
+        "kinds": sorted(kinds.values(), key=lambda kind: kind.noun),
+        "states": STATE_WORDS,
+        "goes_on": any(each.goes_on for each in page.work),
+    }
+    return render(request, "work/all_work.html", context)
+
+
+def _chosen(request: SignedInRequest, name: str, known: Any) -> str:
+    """Return a choice from the address, or "" if there is no such choice."""
+    choice = request.GET.get(name, "")
+    return choice if choice in known else ""
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def work_card(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
+    """Show one piece of work. Its card asks for this repeatedly until it has ended."""
+    found = _listed(_kind(request, kind), pk, request)
+    answer = render(request, "work/_card.html", {"each": found})
+    if not found.goes_on or str(found.row.n_done) != request.GET.get("seen", ""):
+        trigger_client_event(answer, "work-changed")
+    return answer
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def work_bar(request: SignedInRequest) -> HttpResponse:
+    """Say how much of one's own work goes on, and whether some has failed since one last looked."""
+    news = timezone.now() - timedelta(seconds=NEWS_SECONDS)
+    seen_at = request.session.get(SEEN_KEY, 0.0)
+    since = max(news, datetime.fromtimestamp(seen_at, UTC))
+    mine = own_work(kinds_for(request.user), since, request.user)
+    return render(request, "work/_bar.html", {"mine": mine})
+
+
+# --- what can be done with it ---------------------------------------------------------------
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def cancel(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
+    """Stop work that goes on. What it has found is kept."""
+    of_kind, work = _changeable(request, kind, pk)
+    listed = _listed(of_kind, pk, request)
+    if of_kind.cancel(work, request.user):
+        messages.success(request, f"{listed.row.name} was cancelled. What it has found stays.")
+    else:
+        messages.info(request, f"{listed.row.name} had already ended.")
+    return _back(request, listed.url)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def resume(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
+    """Continue work that was cancelled or failed, after what it has found."""
+    of_kind, work = _changeable(request, kind, pk)
+    listed = _listed(of_kind, pk, request)
+    if not of_kind.resume(work, request.user):
+        messages.info(request, f"{listed.row.name} has nothing left to do.")
+    return _back(request, listed.url)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def delete(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
+    """Delete work that has ended."""
+    of_kind, work = _changeable(request, kind, pk)
+    listed = _listed(of_kind, pk, request)
+    try:
+        of_kind.delete(work, request.user)
+    except WorkRefused as error:
+        messages.error(request, str(error))
+        return _back(request, listed.url)
+    messages.success(request, f"{listed.row.name} is deleted. {of_kind.stays}".strip())
+    is_its_page = page_to_return_to(request).startswith(listed.url)
+    return redirect("work:all") if is_its_page else _back(request, reverse("work:all"))
+
+
+def _kind(request: SignedInRequest, key: str) -> WorkKind[Any]:
+    """Return a kind whose work this person may see."""
+    kind = kinds_for(request.user).get(key)
+    if kind is None:
+        raise Http404("There is no such kind of work.")
+    return kind
+
+
+def _changeable(request: SignedInRequest, key: str, pk: int) -> tuple[WorkKind[Any], Model]:
+    """Return work that this person may change, with its kind.
+
+    Raises:
+        PermissionDenied: only admins may change work of this kind.
+    """
+    kind = _kind(request, key)
+    work = get_object_or_404(kind.rows(), pk=pk)
+    if not kind.may_change(request.user):
+        raise PermissionDenied(f"Only admins can change a {kind.noun}.")
+    return kind, work
+
+
+def _listed(kind: WorkKind[Any], pk: int, request: SignedInRequest) -> ListedWork:
+    found = one_of(kind, pk, request.user)
+    if found is None:
+        raise Http404(f"There is no such {kind.noun}.")
+    return found
+
+
+def _back(request: SignedInRequest, otherwise: str) -> HttpResponse:
+    """Redirect to the page whose button was pressed, or to this address if it is not known."""
+    here = page_to_return_to(request)
+    return redirect(otherwise if here == reverse("home") else here)
+
+
+# --- the workers ----------------------------------------------------------------------------
 
 
 class QueueRow(NamedTuple):

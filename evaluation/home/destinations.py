@@ -19,7 +19,6 @@ from django.db.models.functions import Cast
 from django.urls import reverse
 
 from annotation.models import Arm, Study, Vote
-from evaluation.home.union_rows import NUMBER, comes_first, first, number, part, text, union
 from evaluation.models import MetricRun
 from evaluation.tradeoffs.axes import (
     ATTRIBUTION_METRICS,
@@ -28,6 +27,7 @@ from evaluation.tradeoffs.axes import (
     SENSIBLENESS_QUESTIONS,
 )
 from generation.models import Dataset, Entity, Example, ExamplePassage, Response
+from work.union_rows import NUMBER, comes_first, first, number, part, text, union
 
 SHOWN = 4  # results of each sort, at most
 RUNNING = (Study.State.OPEN, Study.State.PAUSED)

@@ -14,9 +14,9 @@ from django.urls import reverse
 from accounts.access import Role, roles_of
 from accounts.models import User
 from annotation.models import Assignment, Enquiry, Study
-from evaluation.home.union_rows import first, n_of, number, part, text, union
 from generation.models import Construction, ConstructionEntry, Grid, Import, Sample, SampledExample
 from generation.models.samples import IS_ASKED
+from work.union_rows import first, n_of, number, part, text, union
 
 SHOWN = 4  # reminders of a group, at most
 

@@ -13,9 +13,10 @@ from accounts.access import Role, allowed, allowed_to_all, may_import, roles_of
 from accounts.http import SignedInRequest
 from accounts.services import FIRST_NEWS, note_home_visit
 from evaluation.home.destinations import reading
-from evaluation.home.long_work import long_work
 from evaluation.home.reminders import reminders
 from evaluation.home.steps import DONE, first_steps
+from work.kinds import kinds_for
+from work.pages import recent_work
 
 
 @require_safe
@@ -47,9 +48,5 @@ def home_work(request: SignedInRequest) -> HttpResponse:
 
 
 def _work_of(request: SignedInRequest, since: datetime) -> dict[str, Any]:
-    work = long_work(
-        since,
-        is_admin=Role.ADMIN in roles_of(request.user),
-        with_imports=may_import(request.user),
-    )
+    work = recent_work(kinds_for(request.user), since, request.user)
     return {"work": work, "since": since}

@@ -17,7 +17,7 @@ from accounts.api import NameFilter, Readable
 from accounts.models import User
 from annotation.models import Study
 from evaluation.jobs import services
-from evaluation.jobs.kinds import kind_of, resume, send_job
+from evaluation.jobs.kinds import kind_of
 from evaluation.jobs.private_endpoints import error_for, parameters_for
 from evaluation.models import Job
 from evaluation.reports.api import Conflict
@@ -119,9 +119,8 @@ class Jobs(Readable):
         In a construction that is done, entries that failed get one more attempt each.
         """
         job = self._changeable()
-        if not resume(job, _who(request)):
+        if not kind_of(job).resume(job, _who(request)):
             raise Conflict("This job cannot go on. Only a job that was cancelled or failed can.")
-        send_job(job)
         return self._answer(job, status.HTTP_202_ACCEPTED)
 
     def _changeable(self) -> Job:
@@ -131,7 +130,7 @@ class Jobs(Readable):
             PermissionDenied: this user may not change it.
         """
         job: Job = self.get_object()
-        if kind_of(job).asks_others and Role.ADMIN not in roles_of(_who(self.request)):
+        if not kind_of(job).may_change(_who(self.request)):
             raise PermissionDenied("Only admins may change pulls and constructions.")
         return job
 

@@ -1,59 +1,82 @@
-"""Kinds of jobs. Each is registered here by the module `job_kinds` of the app of its subject."""
+"""Kinds of jobs. Each is declared in the module `work_kinds` of the room of its subject."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache
-from typing import Any
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from django.utils.module_loading import autodiscover_modules
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
 
+from accounts.access import Role, roles_of
 from accounts.models import User
-from evaluation.jobs.services import JobError, JobHold, delete_job, resume_job
+from evaluation.jobs.private_endpoints import error_for
+from evaluation.jobs.services import JobError, JobHold, cancel_job, delete_job, resume_job
 from evaluation.models import Job
 from generation.backends.registry import is_server
 from generation.model_specs import BackendError
+from work.kinds import WorkKind, work_kinds
 from work.pieces import PieceKind
 from work.pieces import register as register_pieces
+from work.work_row import WorkRow
 
 
-@dataclass(frozen=True)
-class JobKind:
+class JobKind(WorkKind[Job]):
     """One kind of job: its work, and the data that its page shows beside its progress."""
 
-    key: Job.Kind
-    work: Callable[[JobHold], Mapping[str, Any]]
-    template: str = ""  # the template that shows what a job has found
-    # The context of `template`, from a job and a page number.
-    found: Callable[[Job, str | None], Mapping[str, Any]] | None = None
-    # The address of a page for this kind, which is used instead of `template` and `found`.
-    page: Callable[[Job], str] | None = None
-    # Choices for a metric run that uses what a job has found, by their names in the form.
-    run_choices: Callable[[Job], Mapping[str, str]] | None = None
-    # The kind's plural ('Pulls') if it asks other machines; only admins may change such jobs.
-    asks_others: str = ""
-    left: str = "Runs that used it stay as they are"  # shown after a job was deleted
-    resume: Callable[[Job, User | None], bool] = resume_job
-    delete: Callable[[Job, User | None], None] = delete_job
+    job_kind: Job.Kind
+    model = Job
+    view = "evaluation:job"
+    columns: ClassVar = {"details": Cast("parameters", TextField())}
+    template = ""  # the template that shows what a job has found
+    in_short: str  # what lists say about one job: a format of its parameters
 
+    def work(self, hold: JobHold) -> Mapping[str, Any]:
+        """Do a job from its last step to its end, and return its result."""
+        raise NotImplementedError
 
-_registered: dict[str, JobKind] = {}
+    def page_content(self, job: Job, page: str | None) -> Mapping[str, Any]:
+        """Return the context of `template`, for a page number."""
+        return {}
 
+    def own_page(self, job: Job) -> str:
+        """Return the address of the page that is used instead of that of jobs; "" for none."""
+        return ""
 
-def register(*kinds: JobKind) -> None:
-    """Register kinds, so that their jobs can be done and shown."""
-    _registered.update({kind.key: kind for kind in kinds})
+    def run_choices(self, job: Job) -> Mapping[str, str] | None:
+        """Return choices for a metric run that uses what a job has found; None: none uses it."""
+        return None
 
+    def rows(self) -> QuerySet[Job]:
+        return Job.objects.filter(kind=self.job_kind)
 
-@cache
-def _kinds() -> Mapping[str, JobKind]:
-    """Return all kinds by key. Their modules are imported at the first call."""
-    autodiscover_modules("job_kinds")
-    return _registered
+    def titled(self, row: WorkRow, user: User) -> WorkRow:
+        job = Job(parameters=json.loads(row.details), error=row.error)
+        about = self.in_short.format_map(defaultdict(str, job.parameters))
+        return row._replace(error=error_for(job, Role.ADMIN in roles_of(user)), about=about)
+
+    def cancel(self, work: Job, user: User | None) -> bool:
+        return cancel_job(work, user)
+
+    def resume(self, work: Job, user: User | None) -> bool:
+        is_queued = self.take_up(work, user)
+        if is_queued:
+            send_job(work)
+        return is_queued
+
+    def take_up(self, job: Job, user: User | None) -> bool:
+        """Have a job continue after what it has found; return whether anything is left to do."""
+        return resume_job(job, user)
+
+    def delete(self, work: Job, user: User | None) -> None:
+        delete_job(work, user)
 
 
 def kind_of(job: Job) -> JobKind:
     """Return the declaration of a job's kind."""
-    return _kinds()[job.kind]
+    kind = work_kinds()[job.kind.replace("_", "-")]
+    assert isinstance(kind, JobKind)
+    return kind
 
 
 class JobWork(PieceKind[Job, JobHold]):
@@ -84,22 +107,3 @@ JOBS = register_pieces(JobWork())
 def send_job(job: Job) -> None:
     """Send a message about a job that waits, after the transaction is committed."""
     JOBS.send_waiting(pk=job.pk)
-
-
-def resume(job: Job, user: User | None) -> bool:
-    """Continue a job after what it has found; return whether there is anything left to do.
-
-    In a construction that is done, entries that failed get one more attempt each.
-    """
-    return kind_of(job).resume(job, user)
-
-
-def delete(job: Job, user: User | None) -> None:
-    """Delete a job that has ended, with its steps and its files on the disk.
-
-    With the job of a construction, its entries and calls are deleted too.
-
-    Raises:
-        JobError: the job is waiting or running, or a dataset was made from its construction.
-    """
-    kind_of(job).delete(job, user)

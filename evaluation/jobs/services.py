@@ -22,12 +22,13 @@ from evaluation.models import Job, JobStep
 from generation.backends.problems import storable
 from generation.models import Construction, Dataset
 from work.claims import Hold
+from work.kinds import WorkRefused
 from work.pieces import cancel, resume
 
 ENDED = (Job.State.CANCELLED, Job.State.FAILED, Job.State.DONE)
 
 
-class JobError(Exception):
+class JobError(WorkRefused):
     """A refused job, or a refused change to one.
 
     The message gives the reason, and `field` is the choice that is wrong, if it is one.

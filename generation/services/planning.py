@@ -9,6 +9,7 @@ from generation.grids.grid_file import GridError
 from generation.grids.plan import GridPlan, planned
 from generation.grids.prompts import PromptError
 from generation.models import Grid, Planning
+from generation.services.grid_chunks import GRID_CHUNKS
 from work.claims import Hold
 from work.pieces import PieceKind, register
 
@@ -57,3 +58,9 @@ class PlanningWork(PieceKind[Planning, PlanningHold]):
 
 
 PLANNINGS = register(PlanningWork())
+
+
+def send_grid(grid: Grid) -> None:
+    """Send the work that a grid waits for after the commit: its planning, or its chunks."""
+    PLANNINGS.send_waiting(grid=grid)
+    GRID_CHUNKS.send_waiting(grid=grid)

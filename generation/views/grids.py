@@ -21,7 +21,7 @@ from generation.grids.progress import GridProgress, grids_progress, setups_progr
 from generation.models import Example, Grid
 from generation.services import grids as services
 from generation.services.grids import GridChangeError, OutgrownPlan
-from generation.tasks import send
+from generation.services.planning import send_grid
 
 GOING_ON = (Grid.State.PLANNING, Grid.State.RUNNING)
 
@@ -185,4 +185,4 @@ def _back(request: SignedInRequest, grid: Grid) -> HttpResponse:
 
 
 def _send(grid: Grid) -> None:
-    transaction.on_commit(partial(send, grid))
+    transaction.on_commit(partial(send_grid, grid))

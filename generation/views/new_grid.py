@@ -18,7 +18,7 @@ from generation.grids.grid_file import GridError
 from generation.grids.plan import examples_of
 from generation.models import Grid
 from generation.services.grids import GridChangeError, request_grid
-from generation.tasks import send
+from generation.services.planning import send_grid
 
 
 class Size(NamedTuple):
@@ -101,5 +101,5 @@ def new_grid_from_file(request: SignedInRequest) -> HttpResponse:
 
 
 def _planned(grid: Grid) -> HttpResponse:
-    transaction.on_commit(partial(send, grid))
+    transaction.on_commit(partial(send_grid, grid))
     return redirect("grids:grid", grid.pk)

@@ -33,7 +33,7 @@ FILES = {
     *("graphs:experiment-file", "annotation:payments-file", "annotation:approved-file"),
 }
 PARTS_OF_PAGES = {
-    *("evaluation:job-progress", "evaluation:run-progress", "evaluation:run-precision"),
+    *("work:card", "work:bar", "evaluation:run-progress", "evaluation:run-precision"),
     *("home-work", "evaluation:study-runs", "evaluation:threshold-choice-progress"),
     *("generation:sample-progress", "grids:progress", "constructions:progress"),
 }

@@ -14,6 +14,8 @@ from work.worker_records import INDEX, WorkerRecord, write_record
 def worker_stops() -> Iterator[Stop]:
     """Yield the page of the workers; workers of earlier tests are left out of the index."""
     admin, address = administrator(), reverse("work:workers")
+    yield Stop("all work", admin, reverse("work:all"))
+    yield Stop("all work, none like that", admin, f"{reverse('work:all')}?state=to-decide&mine=yes")
     cache.delete(INDEX)
     yield Stop("workers, none", admin, address)
     host, now = "a-very-long-name-of-a-host.cluster.example.org", timezone.now()

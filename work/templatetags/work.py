@@ -9,6 +9,20 @@ from work.worker_health import watch, why_unsent
 
 register = template.Library()
 
+TAGS = {
+    "done": "ok",
+    "running": "on",
+    "cancelled": "warn",
+    "failed": "bad",
+    "failed in part": "bad",
+}
+
+
+@register.filter
+def state_tag(state: str) -> str:
+    """Return the CSS class of a state's tag; "" for a queued run, which has none."""
+    return f"tag--{TAGS[state]}" if state in TAGS else ""
+
 
 @register.simple_tag
 def are_workers_silent() -> bool:

@@ -33,7 +33,7 @@ from generation.grids.grid_file import GridError, of_data
 from generation.grids.progress import grids_progress
 from generation.models import Dataset, Grid
 from generation.services.grids import GridChangeError
-from generation.tasks import send
+from generation.services.planning import send_grid
 
 STUDY = OpenApiParameter(
     "study", description="For alignment: the slug of a study. Default: the newest."
@@ -193,7 +193,7 @@ class StartExperiment(APIView):
             raise ValidationError({error.field or "models": [f"{error}."]}) from error
         except GridChangeError as error:
             raise Conflict(str(error)) from error
-        send(grid)
+        send_grid(grid)
         [progress] = grids_progress(Grid.objects.filter(pk=grid.pk))
         return Answer(GridSerializer(progress).data, status.HTTP_202_ACCEPTED)
 

@@ -30,7 +30,7 @@ from generation.models import (
 from generation.services.asked_questions import QuestionError, store_question
 from generation.services.asked_questions import ask as ask_model
 from generation.services.grids import GridChangeError
-from generation.tasks import send
+from generation.services.planning import send_grid
 
 QUESTIONS_PER_PAGE = 50
 MOST_UNFOLDED = 3  # With more answers, their citations are folded.
@@ -122,7 +122,7 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
         except (GridError, GridChangeError) as error:
             form.add_error("model", f"{error}")
         else:
-            send(grid)
+            send_grid(grid)
             return redirect("graphs:question", slug, example.pk)
     return _show_form(request, dataset, form, status=422)
 

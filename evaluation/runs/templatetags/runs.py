@@ -15,20 +15,6 @@ from generation.amounts import UNDEFINED, about
 register = template.Library()
 register.filter(about)
 
-TAGS = {
-    "done": "ok",
-    "running": "on",
-    "cancelled": "warn",
-    "failed": "bad",
-    "failed in part": "bad",
-}
-
-
-@register.filter
-def state_tag(state: str) -> str:
-    """Return the CSS class of a state's tag; "" for a queued run, which has none."""
-    return f"tag--{TAGS[state]}" if state in TAGS else ""
-
 
 @register.filter
 def rate(progress: RunProgress) -> str:

@@ -33,7 +33,7 @@ from generation.grids.grid_file import GridError
 from generation.models import Dataset, Grid
 from generation.retrieval.dataset_index import is_index_asked_for
 from generation.services.grids import GridChangeError, request_grid
-from generation.tasks import send
+from generation.services.planning import send_grid
 
 
 @require_safe
@@ -65,7 +65,7 @@ def start_recipe(request: SignedInRequest, slug: str) -> HttpResponse:
         except GridChangeError as error:
             form.add_error("name", str(error))
         else:
-            transaction.on_commit(partial(send, grid))
+            transaction.on_commit(partial(send_grid, grid))
             return redirect("tradeoffs:recipe-progress", slug, grid.pk)
     return _show_form(request, dataset, form, plan, status=422)
 

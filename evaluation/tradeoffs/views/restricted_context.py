@@ -36,7 +36,7 @@ from evaluation.tradeoffs.reports.tradeoff import TradeoffRow, tradeoff_report
 from generation.grids.grid_file import GridError
 from generation.models import Dataset, Grid
 from generation.services.grids import GridChangeError, request_grid
-from generation.tasks import send
+from generation.services.planning import send_grid
 
 
 @require_safe
@@ -56,7 +56,7 @@ def start_restricted(request: SignedInRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         try:
             grid = request_grid(dataset, form.grid, request.user)
-            transaction.on_commit(partial(send, grid))
+            transaction.on_commit(partial(send_grid, grid))
             return redirect("grids:grid", grid.pk)
         except GridError as error:
             form.refuse(error)

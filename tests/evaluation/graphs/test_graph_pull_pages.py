@@ -58,6 +58,10 @@ def work(job) -> None:
     JOBS.do(claim)
 
 
+def change(action, job):
+    return reverse(f"work:{action}", args=["graph-pull", job.pk])
+
+
 def address(name, *arguments):
     return reverse(f"evaluation:{name}", args=arguments)
 
@@ -176,18 +180,18 @@ def test_a_pull_whose_endpoint_is_down_says_so_and_can_be_tried_again(
     work(job)
 
     page = shown(admin.get(address("job", job.pk)))
-    said = "The job stopped. http://127.0.0.1:1/sparql: no connection"
+    said = "It stopped. http://127.0.0.1:1/sparql: no connection"
     assert any(message.startswith(said) for message in page.messages)
     assert "Try again bards, pull 1" in page.buttons
     assert "Nothing yet" in page.headings
 
-    admin.post(address("resume-job", job.pk))
+    admin.post(change("resume", job))
     job.refresh_from_db()
     assert job.state == STATE.QUEUED
 
 
-def test_pulls_stand_in_the_list_of_jobs(browser, job):
-    page = shown(browser.get(address("jobs")))
+def test_pulls_stand_in_the_list_of_all_work(browser, job):
+    page = shown(browser.get(reverse("work:all")))
 
     assert "bards, pull 1 done" in page.headings
     assert "Knowledge graph pulled into bards" in page.text
@@ -197,30 +201,33 @@ def test_pulls_stand_in_the_list_of_jobs(browser, job):
 def test_progress_of_a_pull_is_told_piece_by_piece(browser, oxigraph):
     job = asked_for(oxigraph.url)
 
-    page = shown(browser.get(address("job-progress", job.pk), {"seen": "0"}))
+    page = shown(browser.get(change("card", job), {"seen": "0"}))
 
-    assert "0 of 3 names" in page.text
+    assert "0 of at most 3 names" in page.text
 
 
-@pytest.mark.parametrize("action", ["cancel-job", "resume-job", "delete-job"])
+@pytest.mark.parametrize("action", ["cancel", "resume", "delete"])
 def test_only_admins_cancel_resume_and_delete_pulls(admin, browser, oxigraph, action):
     job = asked_for(oxigraph.url)
-    if action != "cancel-job":
+    if action != "cancel":
         cancel_job(job, None)
     before = Job.objects.values().get()
 
-    assert browser.post(address(action, job.pk)).status_code == 403
+    assert browser.post(change(action, job)).status_code == 403
     assert Job.objects.values().get() == before
     assert "Only an admin can change this." in shown(browser.get(address("job", job.pk))).text
 
-    assert admin.post(address(action, job.pk)).status_code == 302
+    assert admin.post(change(action, job)).status_code == 302
     assert Job.objects.values().first() != before
 
 
 def test_deleting_a_pull_says_that_what_it_brought_stays(admin, job):
-    page = shown(admin.post(address("delete-job", job.pk), follow=True))
+    page = shown(admin.post(change("delete", job), follow=True))
 
-    assert page.messages[0] == "bards, pull 1 is deleted. What it pulled stays."
+    assert page.messages[0] == (
+        "bards, pull 1 is deleted. The pulled entities stay in the graph. The record of names and "
+        "what was found for them is deleted."
+    )
     assert Entity.objects.count() == 2
 
 

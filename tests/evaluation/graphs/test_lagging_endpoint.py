@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.graphs.construction.services import constructions as service
-from evaluation.jobs.kinds import resume
+from evaluation.jobs.kinds import kind_of
 from evaluation.models import Job
 from generation.models import ConstructionEntry
 from tests.endpoint_server import endpoint_server, forwards, gives
@@ -37,6 +37,6 @@ def test_an_entry_waits_and_the_job_says_why(writer, family_graph, tmp_path, mon
         assert construction().entries.get(number=1).state == ConstructionEntry.State.WAITING
 
         server.plan = [there]
-        resume(job, None)
+        kind_of(job).take_up(job, None)
         assert worked(job).state == Job.State.DONE
     assert not construction().entries.filter(state=ConstructionEntry.State.WAITING).exists()

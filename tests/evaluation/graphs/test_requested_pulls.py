@@ -5,7 +5,7 @@ from django.db import connection
 
 from evaluation.graphs.services import graph_pull
 from evaluation.graphs.services.graph_pull import PullPlan, request_pull, user_agent
-from evaluation.jobs.kinds import delete
+from evaluation.jobs.kinds import kind_of
 from evaluation.jobs.services import JobError
 from evaluation.models import Job
 from generation.models import Dataset
@@ -103,7 +103,7 @@ def test_other_choices_are_another_pull():
 
 def test_deleting_a_pull_leaves_the_graph_and_deleting_the_dataset_deletes_the_pull(oxigraph):
     job = pulled(oxigraph.url, "Aristotle")
-    delete(job, None)
+    kind_of(job).delete(job, None)
     assert qids() == ["Q868"]
 
     pulled(oxigraph.url, "Aristotle")

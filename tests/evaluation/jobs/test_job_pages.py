@@ -48,6 +48,10 @@ def address(name, *arguments):
     return reverse(f"evaluation:{name}", args=arguments)
 
 
+def change(name, job):
+    return reverse(f"work:{name}", args=["prompt-search", job.pk])
+
+
 def test_a_finished_search_shows_every_prompt_and_leads_to_a_run(study, told_model, browser):
     told_model(lambda prompt: f"{rater_score(prompt) if n_shown(prompt) else 0.5}")
     job = searched(study)
@@ -137,14 +141,14 @@ def test_a_distillation_is_started_by_its_form(tmp_path, told_model, browser):
 def test_a_job_is_cancelled_resumed_and_deleted_by_its_page(study, browser):
     job = request_job(Job.Kind.PROMPT_SEARCH, "own", OF_SEARCH, data=NO_DATA, n_total=3)
 
-    browser.post(address("delete-job", job.pk))
+    browser.post(change("delete", job))
     assert Job.objects.exists()
-    for name, state in (("cancel-job", STATE.CANCELLED), ("resume-job", STATE.QUEUED)):
-        assert browser.post(address(name, job.pk)).url == address("job", job.pk)
+    for name, state in (("cancel", STATE.CANCELLED), ("resume", STATE.QUEUED)):
+        assert browser.post(change(name, job)).url == address("job", job.pk)
         job.refresh_from_db()
         assert job.state == state
-    browser.post(address("cancel-job", job.pk))
-    assert browser.post(address("delete-job", job.pk)).url == address("jobs")
+    browser.post(change("cancel", job))
+    assert browser.post(change("delete", job)).url == reverse("work:all")
     assert not Job.objects.exists()
 
 
@@ -155,12 +159,12 @@ NO_DATA = {"examples": [], "n_unusable": 0}
 def test_progress_says_when_something_has_changed(study, browser):
     job = request_job(Job.Kind.PROMPT_SEARCH, "own", OF_SEARCH, data=NO_DATA, n_total=3)
 
-    same = browser.get(address("job-progress", job.pk) + "?seen=0")
+    same = browser.get(change("card", job) + "?seen=0")
     Job.objects.filter(pk=job.pk).update(n_done=1)
-    changed = browser.get(address("job-progress", job.pk) + "?seen=0")
+    changed = browser.get(change("card", job) + "?seen=0")
 
     assert "HX-Trigger" not in same
-    assert "job-changed" in changed["HX-Trigger"]
+    assert "work-changed" in changed["HX-Trigger"]
 
 
 def test_the_list_costs_the_same_however_many_jobs_there_are(study, browser):
@@ -223,11 +227,11 @@ def test_pages_are_for_researchers(client_for, rachel, name):
     assert client_for(rachel).get(address(name)).status_code == 403
 
 
-@pytest.mark.parametrize("name", ["cancel-job", "resume-job", "delete-job"])
+@pytest.mark.parametrize("name", ["cancel", "resume", "delete"])
 def test_changes_are_for_researchers_and_by_post(study, client_for, rachel, browser, name):
     job = request_job(Job.Kind.PROMPT_SEARCH, "own", OF_SEARCH, data=NO_DATA, n_total=3)
 
-    assert client_for(rachel).post(address(name, job.pk)).status_code == 403
-    assert browser.get(address(name, job.pk)).status_code == 405
+    assert client_for(rachel).post(change(name, job)).status_code == 403
+    assert browser.get(change(name, job)).status_code == 405
     job.refresh_from_db()
     assert job.state == STATE.QUEUED

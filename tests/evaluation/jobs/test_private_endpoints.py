@@ -25,7 +25,7 @@ def stopped(is_private):
 def shown(client, made):
     pages = [
         reverse("constructions:construction", args=[made.pk]),
-        reverse("evaluation:jobs"),
+        reverse("work:all"),
         f"/api/v1/jobs/{made.job.pk}/",
     ]
     return [client.get(page).content.decode() for page in pages]

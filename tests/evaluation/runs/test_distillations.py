@@ -5,7 +5,7 @@ import json
 import pytest
 
 from annotation.models import Target, Vote
-from evaluation.jobs.kinds import JOBS, delete
+from evaluation.jobs.kinds import JOBS, kind_of
 from evaluation.jobs.services import JobError, JobHold, cancel_job, resume_job
 from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.auto_ssa import AutoSensible
@@ -211,8 +211,8 @@ def test_deleting_a_distillation_leaves_only_a_model_that_runs_may_use(run, enco
     orphan = work(request_distillation(plan(run, encoder, epochs=1, name="orphan"), None))
     Checkpoint.objects.get(name="orphan").delete()
 
-    delete(kept, None)
-    delete(orphan, None)
+    kind_of(kept).delete(kept, None)
+    kind_of(orphan).delete(orphan, None)
 
     assert [folder.name for folder in models.iterdir()] == ["small"]
     assert not Job.objects.exists()

@@ -31,7 +31,7 @@ from generation.choices.declaration import ChoiceError
 from generation.grids.grid_file import GridError
 from generation.models import Dataset
 from generation.services.grids import GridChangeError
-from generation.tasks import send
+from generation.services.planning import send_grid
 
 
 @require_safe
@@ -72,7 +72,7 @@ def start_experiment(request: SignedInRequest, slug: str, key: str) -> HttpRespo
         except GridChangeError as error:
             form.add_error(None, str(error))
         else:
-            send(asked)
+            send_grid(asked)
             return redirect("graphs:experiment", slug, key)
     return _show(request, dataset, key, form=form, status=422)
 

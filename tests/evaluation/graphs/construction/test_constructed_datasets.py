@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.jobs import kinds as job_kinds
+from evaluation.jobs.kinds import kind_of
 from evaluation.jobs.services import JobError
 from evaluation.models import Job
 from generation.models import Construction, Dataset
@@ -130,12 +130,12 @@ def test_a_construction_with_datasets_is_kept():
     with pytest.raises(
         JobError, match=r"Painters was made from Families\. Delete that dataset first"
     ):
-        job_kinds.delete(built, None)
+        kind_of(built).delete(built, None)
     assert Job.objects.exists()
     assert Construction.objects.exists()
     Dataset.objects.all().delete()
     built.refresh_from_db()
 
-    job_kinds.delete(built, None)
+    kind_of(built).delete(built, None)
     assert not Construction.objects.exists()
     assert not Job.objects.exists()

@@ -131,10 +131,10 @@ class TestConstruction:
     def test_its_job_leads_to_it(self, browser, admin, bards):
         answer = browser.get(reverse("evaluation:job", args=[bards.job.pk]))
         assert answer.url == address("construction", bards.pk)
-        assert "Questions about a graph" in shown(browser.get(reverse("evaluation:jobs"))).text
+        assert "Questions about a graph" in shown(browser.get(reverse("work:all"))).text
 
-        admin.post(reverse("evaluation:delete-job", args=[bards.job.pk]))
-        assert Job.objects.exists()
+        admin.post(reverse("work:delete", args=["construction", bards.job.pk]))
+        assert not Construction.objects.exists()
 
     def test_what_failed_is_tried_once_more(self, admin, browser, bards):
         assert browser.post(address("resume", bards.pk)).status_code == 403

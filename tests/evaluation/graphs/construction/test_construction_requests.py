@@ -8,7 +8,7 @@ from evaluation.graphs.construction.services.constructions import (
     request_construction,
     resume_construction,
 )
-from evaluation.jobs import kinds as job_kinds
+from evaluation.jobs.kinds import kind_of
 from evaluation.jobs.services import JobError, cancel_job
 from evaluation.models import Job
 from generation.models import Construction, ConstructionEntry, Dataset
@@ -117,13 +117,13 @@ def test_what_is_done_without_failed_entries_does_not_go_on():
     assert Job.objects.get().state == STATE.DONE
 
 
-@pytest.mark.parametrize("name", ["constructions:resume", "evaluation:resume-job"])
-def test_every_page_goes_on_in_the_same_way(client_for, adam, name):
+@pytest.mark.parametrize("is_of_all_work", [False, True])
+def test_every_page_goes_on_in_the_same_way(client_for, adam, is_of_all_work):
     made = make_construction()
     failed = add_failed(made)
-    pk = made.pk if name.startswith("constructions") else made.job.pk
+    own, of_all = reverse("constructions:resume", args=[made.pk]), ["construction", made.job.pk]
 
-    client_for(adam).post(reverse(name, args=[pk]))
+    client_for(adam).post(reverse("work:resume", args=of_all) if is_of_all_work else own)
 
     failed.refresh_from_db()
     assert failed.state == "writing"
@@ -143,9 +143,9 @@ def test_what_is_not_at_its_end_makes_no_dataset(writer, family_graph, tmp_path)
 def test_a_construction_that_goes_on_is_not_deleted(writer, family_graph, tmp_path):
     job = asked_for(tmp_path, family_graph.url)
     with pytest.raises(JobError, match="Cancel it first"):
-        job_kinds.delete(job, None)
+        kind_of(job).delete(job, None)
     cancel_job(job, None)
-    job_kinds.delete(job, None)
+    kind_of(job).delete(job, None)
     assert not ConstructionEntry.objects.exists()
 
 

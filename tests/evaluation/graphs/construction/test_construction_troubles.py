@@ -6,7 +6,7 @@ from django.utils import timezone
 from evaluation.graphs.construction.services import constructions as service
 from evaluation.graphs.construction.services import rounds
 from evaluation.graphs.construction.services.constructions import construct
-from evaluation.jobs.kinds import JOBS, resume
+from evaluation.jobs.kinds import JOBS, kind_of
 from evaluation.jobs.services import JobHold
 from evaluation.models import Job
 from generation.models import Checkpoint, ConstructionCall, ConstructionEntry
@@ -76,7 +76,7 @@ def test_an_endpoint_that_fails_in_the_middle_is_gone_on_with(
         assert job.n_done == 2
 
         server.plan = [forwards(family_graph.url)]
-        resume(job, None)
+        kind_of(job).take_up(job, None)
         assert worked(job).state == STATE.DONE
         n_first = sum("Orazio Gentileschi" in asked.query for asked in server.asked)
     assert n_first == 2  # for entries 1 and 14: entry 1 is not looked up again
@@ -97,7 +97,7 @@ def test_a_model_that_fails_in_the_middle_is_gone_on_with(whole, writer, family_
     n = ConstructionCall.objects.count()
 
     writer.otherwise = writes
-    resume(job, None)
+    kind_of(job).take_up(job, None)
     assert worked(job).state == STATE.DONE
     assert n < ConstructionCall.objects.count()
     assert contents() == whole
@@ -137,7 +137,7 @@ def test_another_model_behind_the_name_is_refused(writer, family_graph, tmp_path
     Checkpoint.objects.update(served_name="another")
     Job.objects.update(state=STATE.FAILED)
 
-    resume(job, None)
+    kind_of(job).take_up(job, None)
     worked(job)
     assert job.state == STATE.FAILED
     assert "its calls so far were made with openai, openai|chat|127.0.0.1|scripted" in job.error
@@ -161,7 +161,7 @@ def test_a_cancelled_construction_stops_between_two_calls(
     assert job.state == STATE.CANCELLED
     assert ConstructionCall.objects.filter(round=SIMPLE_STYLE).count() == 0
     monkeypatch.setattr(rounds, "store_call", store_call)
-    resume(job, None)
+    kind_of(job).take_up(job, None)
     assert worked(job).state == STATE.DONE
     assert contents() == whole
 
@@ -218,7 +218,7 @@ def test_neighbours_that_a_model_refuses_fail_and_the_rest_is_built(writer, fami
     assert job.state == STATE.DONE
     assert built() == [number for number in BUILT if number not in (3, 4, 5)]
 
-    assert resume(job, None)
+    assert kind_of(job).take_up(job, None)
     assert worked(job).state == STATE.DONE  # only other prompts are answered, still
     assert [entry(number).calls.count() for number in (3, 4, 5, FAILS)] == [2, 2, 2, 4]
     assert entry(5).detail.startswith("round 1, attempt 2: ")
@@ -255,7 +255,7 @@ def test_an_entry_without_a_simple_question_fails_and_only_that_is_asked_again(
 
     writer.otherwise = writes
     writer.requests.clear()
-    assert resume(job, None)
+    assert kind_of(job).take_up(job, None)
     assert worked(job).state == STATE.DONE
     asked = [(entry_of(request), round_of(request)) for request in writer.requests]
     assert sorted(asked) == [(7, (SIMPLE_STYLE, 4)), (FAILS, (1, 4))]

@@ -5,24 +5,28 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from evaluation.home.long_work import SHOWN, LongWork, WorkRow, long_work
+from accounts.access import Role
+from accounts.models import User
+from accounts.services import create_user
 from evaluation.models import Job, MetricRun
 from generation.models import Grid, Import, Sample
 from tests.evaluation.metric_runs import BARE, cancelled, done, mill, requested, work
 from tests.generation import grid_runs
 from tests.makers import import_rows, pilot_rows, response_row
+from work.kinds import kinds_for
+from work.pages import SHOWN, ListedWork, LongWork, recent_work
 
 pytestmark = pytest.mark.once
 
 
-def seen(since: datetime | None = None, **reader: bool) -> LongWork:
-    """Return the work as an admin sees it, or as `reader` says; by default that of the last day."""
-    choices = {"is_admin": True, "with_imports": True} | reader
-    return long_work(since or timezone.now() - timedelta(days=1), **choices)
+def seen(since: datetime | None = None, role: Role = Role.ADMIN) -> LongWork:
+    """Return the work as a person in this role sees it; by default that of the last day."""
+    reader = create_user(f"reader {User.objects.count()}", [role], None)
+    return recent_work(kinds_for(reader), since or timezone.now() - timedelta(days=1), reader)
 
 
-def said(rows: list[WorkRow]) -> list[tuple[str, str, str]]:
-    return [(each.kind, each.name, each.outcome) for each in rows]
+def said(work: list[ListedWork]) -> list[tuple[str, str, str]]:
+    return [(each.kind.key, each.row.name, each.row.outcome) for each in work]
 
 
 def test_a_run_has_its_title_its_dataset_and_the_share_of_its_chunks(rosa, tmp_path):
@@ -30,31 +34,37 @@ def test_a_run_has_its_title_its_dataset_and_the_share_of_its_chunks(rosa, tmp_p
     n_chunks = run.chunks.count()
     assert n_chunks > 1
 
-    [row] = seen().going_on
+    [listed] = seen().going_on
 
-    assert (row.kind, row.name, row.dataset) == ("run", "Auto-AIS, v3, localized K = 2", "mill")
-    assert row.percent == 100 // n_chunks
-    assert row.url == f"/metrics/{run.pk}/"
+    row = listed.row
+    assert (row.kind, row.name) == ("metric-run", "Auto-AIS, v3, localized K = 2")
+    assert (row.dataset, row.percent) == ("mill", 100 // n_chunks)
+    assert listed.url == f"/metrics/{run.pk}/"
+
+
+RUNNING = {"state": "running", "lease_until": "2026-01-01T00:00:00Z"}
 
 
 def test_every_kind_of_work_is_listed_while_it_goes_on(rosa, tmp_path):
     dataset = mill(tmp_path)
     requested(dataset, rosa)
     grid_runs.started(grid_runs.valley(tmp_path), name="grid")
-    Job.objects.create(kind="prompt_search", name="search", n_done=3, n_total=12)
-    Sample.objects.create(dataset=dataset, name="sample", parameters={}, n_done=1, n_total=4)
+    Job.objects.create(kind="prompt_search", name="search", n_done=3, n_total=12, **RUNNING)
+    Sample.objects.create(
+        dataset=dataset, name="sample", parameters={}, n_done=1, n_total=4, **RUNNING
+    )
     Import.objects.create(requested_by=rosa, file_name="votes.csv", name="votes")
 
-    rows = {each.kind: each for each in seen().going_on}
+    rows = {each.kind.key: each for each in seen().going_on}
 
-    assert {kind: each.percent for kind, each in rows.items()} == {
-        "run": 0,
+    assert {kind: each.row.percent for kind, each in rows.items()} == {
+        "metric-run": 0,
         "grid": 0,
-        "job": 25,
+        "prompt-search": 25,
         "sample": 25,
         "import": None,
     }
-    assert rows["sample"].url == f"/data/mill/samples/{rows['sample'].pk}/"
+    assert rows["sample"].url == f"/data/mill/samples/{rows['sample'].row.pk}/"
 
 
 def test_failures_come_first_then_what_ended_last(rosa, tmp_path):
@@ -68,12 +78,12 @@ def test_failures_come_first_then_what_ended_last(rosa, tmp_path):
     ended = seen().ended
 
     assert said(ended) == [
-        ("job", "pull", "failed"),
-        ("run", "Auto-AIS, v3, localized K = 2", "failed in part"),
-        ("run", "Auto-AIS, v2, localized K = 2", "cancelled"),
-        ("run", "Auto-AIS, v3, whole", "done"),
+        ("graph-pull", "pull", "failed"),
+        ("metric-run", "Auto-AIS, v3, localized K = 2", "failed in part"),
+        ("metric-run", "Auto-AIS, v2, localized K = 2", "cancelled"),
+        ("metric-run", "Auto-AIS, v3, whole", "done"),
     ]
-    assert ended[1].n_missing == 1
+    assert ended[1].row.n_missing == 1
 
 
 def test_a_grid_whose_calls_failed_has_failed_in_part(tmp_path):
@@ -83,7 +93,7 @@ def test_a_grid_whose_calls_failed_has_failed_in_part(tmp_path):
 
     assert said([grid]) == [("grid", "too small", "failed in part")]
     # 4 examples without evidence, and 3 with the golden evidence that they have
-    assert grid.n_missing == 7
+    assert grid.row.n_missing == 7
 
 
 def test_what_ended_before_is_not_listed(rosa, tmp_path):
@@ -101,11 +111,12 @@ def test_imported_scores_are_no_work(tmp_path):
     assert seen() == LongWork([], [], False, False)
 
 
-def test_imports_are_for_those_who_may_import(rosa):
+def test_imports_are_for_those_who_may_import(rosa, settings):
+    settings.RESEARCHERS_IMPORT = False
     Import.objects.create(requested_by=rosa, file_name="votes.csv", name="votes")
 
     assert len(seen().going_on) == 1
-    assert seen(with_imports=False).going_on == []
+    assert seen(role=Role.RESEARCHER).going_on == []
 
 
 def test_addresses_in_our_network_are_for_admins(rosa):
@@ -119,8 +130,8 @@ def test_addresses_in_our_network_are_for_admins(rosa):
         error=f"{endpoint} does not answer.",
     )
 
-    assert endpoint in seen().ended[0].error
-    assert endpoint not in seen(is_admin=False).ended[0].error
+    assert endpoint in seen().ended[0].row.error
+    assert endpoint not in seen(role=Role.RESEARCHER).ended[0].row.error
 
 
 def test_long_lists_are_cut_but_no_failure_is_lost(tmp_path):
@@ -141,5 +152,5 @@ def test_long_lists_are_cut_but_no_failure_is_lost(tmp_path):
 
     assert found.is_ended_cut
     assert len(found.ended) == SHOWN
-    assert found.ended[0].name == "grid 0"  # the oldest, but it failed
-    assert found.ended[1].name == "grid 19"
+    assert found.ended[0].row.name == "grid 0"  # the oldest, but it failed
+    assert found.ended[1].row.name == "grid 19"

@@ -1,0 +1,92 @@
+"""The kinds of long work about material: grids and samples."""
+
+from functools import partial
+from typing import ClassVar
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.urls import reverse
+
+from accounts.models import User
+from generation.models import Call, Grid, GridChunk, Sample
+from generation.models.samples import IS_ASKED
+from generation.services.grids import GridChangeError, cancel_grid, delete_grid, resume_grid
+from generation.services.planning import send_grid
+from generation.services.samples import (
+    SAMPLES,
+    SampleError,
+    cancel_sample,
+    delete_sample,
+    retry_sample,
+)
+from work.kinds import WorkKind, WorkRefused, register_work
+from work.union_rows import n_of
+from work.work_row import WorkRow
+
+
+class GridKind(WorkKind[Grid]):
+    """Grids of calls of language models."""
+
+    key = "grid"
+    noun = "grid"
+    model = Grid
+    view = "grids:grid"
+    unit = "chunk"
+    result = "response"
+    goes_on_in = (Grid.State.PLANNING, Grid.State.RUNNING)
+    decided_in = (Grid.State.PLANNED,)
+    columns: ClassVar = {
+        "n_done": n_of(GridChunk.objects.filter(state=GridChunk.State.DONE), "grid"),
+        "n_total": n_of(GridChunk.objects.all(), "grid"),
+        "n_missing": n_of(Call.objects.filter(response=None), "grid"),
+    }
+
+    def cancel(self, work: Grid, user: User | None) -> bool:
+        return cancel_grid(work, user)
+
+    def resume(self, work: Grid, user: User | None) -> bool:
+        is_resumed = resume_grid(work, user)
+        if is_resumed:
+            transaction.on_commit(partial(send_grid, work))
+        return is_resumed
+
+    def delete(self, work: Grid, user: User | None) -> None:
+        try:
+            delete_grid(work, user)
+        except GridChangeError as error:
+            raise WorkRefused(str(error)) from error
+
+
+class SampleKind(WorkKind[Sample]):
+    """Samples of a dataset. A question asked on a page has one too, which is no work to follow."""
+
+    key = "sample"
+    noun = "sample"
+    model = Sample
+    view = "generation:sample"
+    unit = "example"
+    stays = "Its examples stay in the dataset."
+
+    def rows(self) -> QuerySet[Sample]:
+        return Sample.objects.exclude(name__regex=IS_ASKED)
+
+    def url(self, row: WorkRow) -> str:
+        return reverse(self.view, args=[row.slug, row.pk])
+
+    def cancel(self, work: Sample, user: User | None) -> bool:
+        return cancel_sample(work, user)
+
+    def resume(self, work: Sample, user: User | None) -> bool:
+        is_queued = retry_sample(work, user)
+        if is_queued:
+            SAMPLES.send_waiting(pk=work.pk)
+        return is_queued
+
+    def delete(self, work: Sample, user: User | None) -> None:
+        try:
+            delete_sample(work, user)
+        except SampleError as error:
+            raise WorkRefused(str(error)) from error
+
+
+register_work(GridKind(), SampleKind())

@@ -1,0 +1,119 @@
+"""The kinds of long work, as people see them: their words, who may, and what can be done with them.
+
+From one object come the rows of the page of all work, its buttons, and the resource of the API.
+Each kind is registered by the module `work_kinds` of the app or room of its subject.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, ClassVar, Generic, TypeVar
+
+from django.db.models import Model, QuerySet
+from django.urls import reverse
+from django.utils.module_loading import autodiscover_modules
+
+from accounts.access import Role, roles_of
+from accounts.models import User
+from work.claims import GOING_ON
+from work.union_rows import number, text
+from work.work_row import WorkRow
+
+W = TypeVar("W", bound=Model)
+
+
+class WorkRefused(Exception):
+    """A change of long work that is refused. The message says why."""
+
+
+class WorkKind(Generic[W]):
+    """One kind of long work."""
+
+    key: str  # its part of an address, such as 'metric-run'
+    noun: str
+    model: type[W]
+    view: str  # the name of the page of one piece of work
+    unit = ""  # the word for one of the things that `n_done` counts
+    result = ""  # the word for one result that work may lack, though it is done
+    goes_on_in: tuple[str, ...] = GOING_ON
+    decided_in: tuple[str, ...] = ()  # the states in which a person has to decide how it goes on
+    is_for_admins = False  # whether only admins may change it
+    can_resume = True
+    stays = ""  # what stays when one is deleted, as a sentence
+    columns: ClassVar[Mapping[str, Any]] = {}  # columns that differ from the usual ones
+
+    def rows(self) -> QuerySet[W]:
+        """Return the work of this kind that is listed."""
+        return self.model._default_manager.all()
+
+    def all_columns(self) -> dict[str, Any]:
+        """Return the columns of a listed row, as names of fields or expressions."""
+        usual = {
+            "name": "name",
+            "dataset": "dataset__name",
+            "slug": "dataset__slug",
+            "ended_at": "finished_at",
+            "n_done": "n_done",
+            "n_total": "n_total",
+            "n_missing": number(),
+            "details": text(),
+        }
+        return usual | dict(self.columns)
+
+    def titled(self, row: WorkRow, user: User) -> WorkRow:
+        """Return a row with its title, and with its error as this user may see it."""
+        return row
+
+    def url(self, row: WorkRow) -> str:
+        """Return the address of the page of one piece of work."""
+        return reverse(self.view, args=[row.pk])
+
+    # --- who may ----------------------------------------------------------------------------
+
+    def may_see(self, user: User) -> bool:
+        return Role.RESEARCHER in roles_of(user)
+
+    def may_change(self, user: User) -> bool:
+        is_allowed = not self.is_for_admins or Role.ADMIN in roles_of(user)
+        return is_allowed and self.may_see(user)
+
+    # --- what can be done with it -----------------------------------------------------------
+
+    def cancel(self, work: W, user: User | None) -> bool:
+        """Stop work that goes on; return whether it did. What it has found is kept."""
+        raise NotImplementedError
+
+    def resume(self, work: W, user: User | None) -> bool:
+        """Continue work that was cancelled or failed, and send it; return whether it was."""
+        raise NotImplementedError
+
+    def delete(self, work: W, user: User | None) -> None:
+        """Delete work that has ended.
+
+        Raises:
+            WorkRefused: it goes on, or something else needs it.
+        """
+        raise NotImplementedError
+
+
+_registered: dict[str, WorkKind[Any]] = {}
+
+
+def register_work(*kinds: WorkKind[Any]) -> None:
+    """Register kinds, so that their work is listed and can be changed."""
+    _registered.update({kind.key: kind for kind in kinds})
+
+
+@cache
+def _discovered() -> Mapping[str, WorkKind[Any]]:
+    autodiscover_modules("work_kinds")
+    return _registered
+
+
+def work_kinds() -> Mapping[str, WorkKind[Any]]:
+    """Return all kinds by key. Their modules are imported at the first call."""
+    return _discovered()
+
+
+def kinds_for(user: User) -> dict[str, WorkKind[Any]]:
+    """Return the kinds whose work a user may see, by key."""
+    return {key: kind for key, kind in work_kinds().items() if kind.may_see(user)}

@@ -1,0 +1,185 @@
+"""Long work of every kind in one list: what goes on, what has ended, and what a filter leaves.
+
+This module only reads, with the same few statements whatever the number of kinds and rows.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import Q, QuerySet
+
+from accounts.models import User
+from work.kinds import WorkKind
+from work.union_rows import comes_first, first, part, text, union
+from work.work_row import CANCELLED, DONE, FAILED, WorkRow
+
+Kinds = Mapping[str, WorkKind[Any]]
+
+SHOWN = 8  # rows of each list on home, at most
+PER_PAGE = 25
+HAS_FAILED = Q(state=FAILED) | Q(state=DONE, n_without__gt=0)
+
+
+class ListedWork(NamedTuple):
+    """A row with its kind, and what this reader may do with it."""
+
+    row: WorkRow
+    kind: WorkKind[Any]
+    url: str
+    may_change: bool
+
+    @property
+    def goes_on(self) -> bool:
+        return self.row.state in self.kind.goes_on_in
+
+
+class LongWork(NamedTuple):
+    """The work that goes on, newest first, and the ended work, failures first. Both are cut."""
+
+    going_on: list[ListedWork]
+    ended: list[ListedWork]
+    is_going_on_cut: bool
+    is_ended_cut: bool
+
+
+class WorkFilter(NamedTuple):
+    """The part of all work that a reader wants to see. Empty texts filter nothing."""
+
+    kind: str = ""
+    state: str = ""  # one of `STATES`
+    only_of: int | None = None  # the id of the user who asked for it
+
+    def leaves(self, kind: WorkKind[Any]) -> QuerySet[Any]:
+        """Return the rows of one kind that are left."""
+        rows = kind.rows()
+        if self.state:
+            rows = rows.filter(state__in=STATES[self.state](kind))
+        return rows.filter(requested_by=self.only_of) if self.only_of else rows
+
+
+GOES_ON, TO_DECIDE = "going-on", "to-decide"
+# The states of a kind that a filter leaves, by the word in the address.
+STATES: Mapping[str, Any] = {
+    GOES_ON: lambda kind: kind.goes_on_in,
+    TO_DECIDE: lambda kind: kind.decided_in,
+    FAILED: lambda kind: (FAILED,),
+    CANCELLED: lambda kind: (CANCELLED,),
+    DONE: lambda kind: (DONE,),
+}
+
+
+class WorkPage(NamedTuple):
+    """One page of the list of all work."""
+
+    work: list[ListedWork]
+    number: int
+    has_more: bool
+
+
+def work_page(kinds: Kinds, wanted: WorkFilter, number: int, user: User) -> WorkPage:
+    """Return a page of the work that a filter leaves, newest first. It takes two statements."""
+    start = (number - 1) * PER_PAGE
+    keys = [
+        part(wanted.leaves(kind), kind=text(key), pk="pk", began_at="created_at")
+        for key, kind in kinds.items()
+        if wanted.kind in ("", key)
+    ]
+    begin, *others = keys
+    newest = begin.union(*others, all=True).order_by("-row_began_at", "-row_pk")
+    found = list(newest[start : start + PER_PAGE + 1])
+    places = {(key, pk): place for place, (key, pk, _) in enumerate(found[:PER_PAGE])}
+    parts = [
+        _row_part(key, kind, kind.rows().filter(pk__in=[pk for k, pk in places if k == key]))
+        for key, kind in kinds.items()
+    ]
+    rows = [WorkRow(*row) for row in union(parts)]
+    rows.sort(key=lambda row: places[row.kind, row.pk])
+    return WorkPage(_listed(rows, kinds, user), number, len(found) > PER_PAGE)
+
+
+def page_number(said: str | None) -> int:
+    """Return the number of a page from an address; 1 if it has none."""
+    return int(said) if said and said.isdecimal() and 0 < len(said) < 7 and int(said) else 1
+
+
+def one_of(kind: WorkKind[Any], pk: int, user: User) -> ListedWork | None:
+    """Return one piece of work as it is listed; None: there is none."""
+    rows = [WorkRow(*row) for row in union([_row_part(kind.key, kind, kind.rows().filter(pk=pk))])]
+    return next(iter(_listed(rows, {kind.key: kind}, user)), None)
+
+
+def recent_work(kinds: Kinds, since: datetime, user: User) -> LongWork:
+    """Return the work that goes on, and the work that has ended since a moment."""
+    parts = [each for key, kind in kinds.items() for each in _recent(key, kind, since)]
+    found = _listed((WorkRow(*row) for row in union(parts)), kinds, user)
+    going_on = [each for each in found if each.goes_on]
+    ended = [each for each in found if not each.goes_on]
+    going_on.sort(key=lambda each: each.row.began_at, reverse=True)
+    ended.sort(key=lambda each: each.row.ended_at or each.row.began_at, reverse=True)
+    ended.sort(key=lambda each: not each.row.has_failed)
+    return LongWork(going_on[:SHOWN], ended[:SHOWN], len(going_on) > SHOWN, len(ended) > SHOWN)
+
+
+class OwnWork(NamedTuple):
+    """The number of pieces of a user's work that go on, and of those that failed lately."""
+
+    n_going_on: int
+    n_failed: int
+
+
+def own_work(kinds: Kinds, since: datetime, user: User) -> OwnWork:
+    """Count a user's own work, with one statement."""
+    parts = []
+    for kind in kinds.values():
+        mine = kind.rows().filter(requested_by=user)
+        parts.append(part(mine.filter(state__in=kind.goes_on_in), pk="pk", state=text(GOES_ON)))
+        failed = mine.filter(Q(**{f"{kind.all_columns()['ended_at']}__gt": since}), state=FAILED)
+        parts.append(part(failed, pk="pk", state=text(FAILED)))
+    states = [state for _, state in union(parts)]
+    return OwnWork(states.count(GOES_ON), states.count(FAILED))
+
+
+def _recent(key: str, kind: WorkKind[Any], since: datetime) -> list[QuerySet[Any, Any]]:
+    """Return one kind's newest rows that go on, and those that ended, failures first."""
+    columns = kind.all_columns()
+    ended_at = columns["ended_at"]
+    going_on = kind.rows().filter(state__in=kind.goes_on_in).order_by("-pk")
+    ended = (
+        kind.rows()
+        .filter(Q(**{f"{ended_at}__gt": since}), state__in=[DONE, FAILED, CANCELLED])
+        .annotate(n_without=columns["n_missing"])
+        .order_by(comes_first(HAS_FAILED), f"-{ended_at}", "-pk")
+    )
+    return [_row_part(key, kind, first(rows, SHOWN + 1)) for rows in (going_on, ended)]
+
+
+def _row_part(key: str, kind: WorkKind[Any], rows: QuerySet[Any]) -> QuerySet[Any, Any]:
+    columns = kind.all_columns()
+    return part(
+        rows,
+        kind=text(key),
+        pk="pk",
+        name=columns["name"],
+        dataset=columns["dataset"],
+        slug=columns["slug"],
+        state="state",
+        n_missing=columns["n_missing"],
+        began_at="created_at",
+        ended_at=columns["ended_at"],
+        n_done=columns["n_done"],
+        n_total=columns["n_total"],
+        error="error",
+        details=columns["details"],
+        requested_by="requested_by",
+    )
+
+
+def _listed(rows: Iterable[WorkRow], kinds: Kinds, user: User) -> list[ListedWork]:
+    may_change = {key for key, kind in kinds.items() if kind.may_change(user)}
+    found = []
+    for row in rows:
+        kind = kinds[row.kind]
+        shown = kind.titled(row._replace(dataset=row.dataset or "", slug=row.slug or ""), user)
+        found.append(ListedWork(shown, kind, kind.url(shown), row.kind in may_change))
+    return found
