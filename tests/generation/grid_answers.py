@@ -10,8 +10,6 @@ from pathlib import Path
 
 import django
 
-from generation.services.grid_chunks import GRID_CHUNKS
-
 CALL_SECONDS = 0.001
 
 
@@ -21,6 +19,7 @@ def main(grid_id: int, log: Path) -> None:
 
     from generation.backends.registry import LANGUAGE_MODELS, LanguageModelKind
     from generation.models import Grid
+    from generation.services.grid_chunks import GRID_CHUNKS
     from tests.generation.question_makers import LOGGING, Noting
 
     model = Noting()
