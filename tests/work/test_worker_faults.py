@@ -100,11 +100,24 @@ class Group:
 
     @property
     def computing(self) -> list[int]:
-        """The processes that compute: single ones, or those of a pool."""
-        parents = [pid for pid, words in self._programs() if "--hostname=worker@%h" in words]
-        if not parents:
-            return [pid for pid, words in self._programs() if "--pool=solo" in words]
-        return [pid for pid, parent in _children().items() if parent in parents]
+        """The heavy processes, which compute."""
+        return self._of_sort("heavy")
+
+    @property
+    def quick(self) -> list[int]:
+        """The processes for what takes seconds; they take the tasks of the beat."""
+        return self._of_sort("quick")
+
+    def _of_sort(self, sort: str) -> list[int]:
+        """Return the processes of one sort of workers: single ones, or those of a pool."""
+        found = {
+            pid: words
+            for pid, words in self._programs()
+            if any(word.startswith(f"--hostname=worker-{sort}") for word in words)
+        }
+        if all("--pool=solo" in words for words in found.values()):
+            return list(found)
+        return [pid for pid, parent in _children().items() if parent in found]
 
     def kill(self) -> None:
         """End all of it as a power cut would."""
@@ -156,9 +169,9 @@ def group_on(broker: str, folder: Path, **environment: str) -> Iterator[Group]:
 
 
 def idle_process(group: Group, many: Dataset, page: Callable[[MetricRun], str]) -> MetricRun:
-    """Kill a process that waits for work; then there is some."""
-    assert waited(lambda: len(group.computing) == 2, 60), group.log[-3000:]
-    os.kill(random.choice(group.computing), signal.SIGKILL)
+    """Kill a process of either sort that waits for work; then there is some."""
+    assert waited(lambda: len(group.computing) == len(group.quick) == 2, 60), group.log[-3000:]
+    os.kill(random.choice([*group.computing, *group.quick]), signal.SIGKILL)
     return asked_for(many)
 
 
@@ -236,7 +249,7 @@ def test_busy_processes_raise_no_false_alarm(broker, many, tmp_path, client, ros
     watch._latest = 0.0
     with group_on(broker, tmp_path, **HASTY) as group:
         run = scoring(group, many)
-        before = sorted([*group.computing, *group.beat])
+        before = sorted([*group.computing, *group.quick, *group.beat])
         ends_at = time.monotonic() + 3 * SILENT_AFTER_SECONDS
         while time.monotonic() < ends_at:
             if is_over(run):
@@ -245,7 +258,7 @@ def test_busy_processes_raise_no_false_alarm(broker, many, tmp_path, client, ros
             assert watch.silent_since() is None
             time.sleep(0.1)
 
-        assert sorted([*group.computing, *group.beat]) == before
+        assert sorted([*group.computing, *group.quick, *group.beat]) == before
 
 
 def test_servers_that_hang_hold_their_own_work_only(many, tmp_path):
