@@ -73,9 +73,11 @@ class Workers:
 
     A sign of any sort counts for all sorts. The beat's task goes to the quick workers, so they
     answer it however long the heavy ones compute. A sign of each sort would need messages that wait
-    behind long work. So silence does not show that a heavy process hangs in a call. What helps then
-    is that its lease is not renewed for ever: after half an hour the other heavy processes get its
-    chunk. A process that ends is started again at once, whatever its sort.
+    behind long work. A process that ends is started again at once, whatever its sort.
+
+    So silence does not show that a heavy process hangs in a call. Its lease is renewed for half an
+    hour at most; then another heavy process gets its chunk. Over Redis and RabbitMQ, Celery's time
+    limit ends the process. Over the queue in a folder it hangs until it is killed by hand.
     """
 
     def __init__(self, supervisor: Supervisor) -> None:
