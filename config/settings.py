@@ -274,7 +274,8 @@ CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://")
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# This is not on the command line, because a model's share of the cores depends on it.
+# The number of heavy worker processes (`work.workers`). A model's share of the cores depends on it,
+# in whatever process the model is, and not on `--concurrency` of the command line.
 CELERY_WORKER_CONCURRENCY = env.int("ATTEST_WORKER_PROCESSES", default=2)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -284,10 +285,10 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # Two installations may share a broker, each with a queue of its own.
 CELERY_TASK_DEFAULT_QUEUE = env.str("ATTEST_QUEUE", default="celery")
-# Chunks of runs, and jobs, have a queue of their own. A worker takes from both queues in turn, so
-# that an import or a figure does not wait until a long run is over. Work that mostly waits for a
-# server has a third queue and a process of threads (`work.workers`), so that servers which do not
-# answer block no other work.
+# What computes long or loads a model has a queue of its own: chunks of runs and grids, and jobs.
+# Each queue has workers of its own (`work.workers`), so that an import or a figure does not wait
+# until a long run is over. Work that mostly waits for a server has a third queue and a process of
+# threads, so that servers which do not answer block no other work.
 CHUNK_QUEUE = f"{CELERY_TASK_DEFAULT_QUEUE}-chunks"
 SERVER_QUEUE = f"{CELERY_TASK_DEFAULT_QUEUE}-servers"
 SERVER_THREADS = 16

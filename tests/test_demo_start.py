@@ -185,7 +185,9 @@ def test_a_first_start_prints_the_sign_ins_and_runs_site_and_worker(first):
     sent = run([sys.executable, "-m", "celery", "-A", "config", "call", task], first.environment)
     assert sent.returncode == 0, sent.stderr
     done = f"{task}[{sent.stdout.strip()}] succeeded"
-    assert wait_until(lambda: any(done in log.read_text() for log in logs.glob("worker-*.log")))
+    assert wait_until(
+        lambda: any(done in log.read_text() for log in logs.glob("worker-quick-*.log"))
+    )
 
 
 def test_a_new_database_has_all_migrations(first):
@@ -242,7 +244,8 @@ def test_it_is_refused_without_debug(environment, port):
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
 def test_nothing_is_left_running_however_it_ends(demo, name):
     pids = descendants(demo.pid)
-    assert len(pids) >= 6  # site with its worker process; beat, two workers, one for servers
+    # The site with its worker process; a beat, two quick and two heavy workers, one for servers.
+    assert len(pids) >= 8
 
     demo.send_signal(signal.Signals[name])
 
@@ -252,7 +255,8 @@ def test_nothing_is_left_running_however_it_ends(demo, name):
 
 def test_whoever_of_the_workers_dies_is_started_again(demo):
     before = celery_processes(demo.pid)
-    assert before.keys() == {"beat", "worker-1", "worker-2", "worker-for-servers"}
+    sorts = {f"worker-{sort}-{number}" for sort in ("quick", "heavy") for number in (1, 2)}
+    assert before.keys() == {"beat", "worker-for-servers", *sorts}
 
     for pid in before.values():
         os.kill(pid, signal.SIGKILL)
@@ -277,7 +281,7 @@ def test_its_workers_do_what_takes_longer(first):
     logs = Path(first.environment["ATTEST_DATA_DIR"]) / "logs"
 
     def is_done() -> bool:
-        said = "".join(log.read_text() for log in logs.glob("worker-*.log"))
+        said = "".join(log.read_text() for log in logs.glob("worker-heavy-*.log"))
         return re.search(r"tasks\.complete_demo\[\S+\] succeeded", said) is not None
 
     assert wait_until(is_done, SECONDS_FOR_ALL_WORK)

@@ -35,6 +35,8 @@ def tiny_checkpoint(
     entailment: int = 1,
     is_reversed: bool = False,
     max_tokens: int = 128,
+    n_layers: int = 2,
+    hidden_size: int = 32,
     seed: int = 0,
 ) -> Path:
     """Write a sequence-classification checkpoint with its tokenizer into a folder, and return it.
@@ -44,6 +46,8 @@ def tiny_checkpoint(
         entailment: the output that is high where the premise entails the hypothesis.
         is_reversed: whether that output is high where the premise does not entail it.
         max_tokens: the most tokens of a pair.
+        n_layers: the number of its layers. With many wide ones a checkpoint is slow, and not tiny.
+        hidden_size: the width of its layers.
         seed: the seed of its weights.
     """
     import torch
@@ -55,8 +59,8 @@ def tiny_checkpoint(
         model = BertForSequenceClassification(
             BertConfig(
                 vocab_size=len(tokenizer),
-                hidden_size=32,
-                num_hidden_layers=2,
+                hidden_size=hidden_size,
+                num_hidden_layers=n_layers,
                 num_attention_heads=4,
                 intermediate_size=64,
                 max_position_embeddings=max_tokens,

@@ -1,4 +1,10 @@
-"""The processes for long work: a beat, workers that compute, and one that waits for servers."""
+"""The processes for long work: a beat and three sorts of workers.
+
+*Quick* workers take what people wait for on a page: imports, figures, samples, plans, indexes, and
+the tasks of the beat. *Heavy* workers take what computes for minutes and loads models: chunks of
+runs and grids, and jobs. Each sort has a queue of its own, so that an import begins at once while
+long work goes on. A third sort waits for servers.
+"""
 
 import logging
 import signal
@@ -21,6 +27,9 @@ QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 # is sent again.
 STOP_SIGNAL = signal.SIGQUIT
 VERBOSE = {"ATTEST_LOG_LEVEL": "INFO"}
+# There are two, so that a long import in one does not hold up figures in the other. More would only
+# take memory: an import works in a process of its own, and the other quick tasks are short.
+N_QUICK = 2
 
 
 def programs() -> Iterator[Program]:
@@ -31,32 +40,45 @@ def programs() -> Iterator[Program]:
     """
     beat = (*CELERY, "beat", "--loglevel=INFO", "--pidfile=")
     yield Program("beat", beat, signal.SIGTERM, VERBOSE, is_restarted=True)
-    queues = f"{settings.CELERY_TASK_DEFAULT_QUEUE},{settings.CHUNK_QUEUE}"
-    n_processes = settings.CELERY_WORKER_CONCURRENCY
-    if settings.CELERY_BROKER_URL.startswith("filesystem"):
-        for number in range(1, n_processes + 1):
-            yield _worker(f"worker-{number}", queues, "--pool=solo")
-    else:
-        yield _worker("worker", queues, f"--concurrency={n_processes}")
+    yield from _processes("worker-quick", settings.CELERY_TASK_DEFAULT_QUEUE, N_QUICK)
+    yield from _processes("worker-heavy", settings.CHUNK_QUEUE, settings.CELERY_WORKER_CONCURRENCY)
     threads = ("--pool=threads", f"--concurrency={settings.SERVER_THREADS}")
     yield _worker("worker-for-servers", settings.SERVER_QUEUE, *threads)
 
 
-def _worker(name: str, queues: str, *arguments: str) -> Program:
+def _processes(name: str, queue: str, n_processes: int) -> Iterator[Program]:
+    """Yield the programs of one sort of workers: single processes, or one pool of them."""
+    if settings.CELERY_BROKER_URL.startswith("filesystem"):
+        for number in range(1, n_processes + 1):
+            yield _worker(f"{name}-{number}", queue, "--pool=solo")
+    else:
+        yield _worker(name, queue, f"--concurrency={n_processes}")
+
+
+def _worker(name: str, queue: str, *arguments: str) -> Program:
     command = (
         *CELERY,
         "worker",
         "--loglevel=INFO",
         *QUIET,
         f"--hostname={name}@%h",
-        f"--queues={queues}",
+        f"--queues={queue}",
         *arguments,
     )
     return Program(name, command, STOP_SIGNAL, VERBOSE, is_restarted=True)
 
 
 class Workers:
-    """The workers of a supervisor, which starts them again when none gives a sign."""
+    """The workers of a supervisor, which starts them again when none gives a sign.
+
+    A sign of any sort counts for all sorts. The beat's task goes to the quick workers, so they
+    answer it however long the heavy ones compute. A sign of each sort would need messages that wait
+    behind long work. A process that ends is started again at once, whatever its sort.
+
+    So silence does not show that a heavy process hangs in a call. Its lease is renewed for half an
+    hour at most; then another heavy process gets its chunk. Over Redis and RabbitMQ, Celery's time
+    limit ends the process. Over the queue in a folder it hangs until it is killed by hand.
+    """
 
     def __init__(self, supervisor: Supervisor) -> None:
         self._supervisor = supervisor

@@ -16,10 +16,13 @@ from uuid import uuid4
 import redis
 from django.conf import settings
 from django.db.models import QuerySet
+from django.utils import timezone
 from kombu.connection import Connection
 
+from config.celery import app as celery_app
+from evaluation.exchange.import_process import IMPORTS
 from evaluation.models import AutoScore, MetricRun
-from generation.models import Dataset
+from generation.models import Dataset, Import
 from tests.makers import example_row, import_rows, response_row
 from tests.services import database_url, need, url_of
 
@@ -58,6 +61,14 @@ class Site:
     def send(self, run: MetricRun, times: int = 1) -> None:
         """Send the chunks of a run, as a page does, each of them `times` times."""
         self._python("-c", SEND.format(run=run.pk, times=times))
+
+    def send_import(self, upload: Import) -> None:
+        """Send an import, as a page does, into the folder that is this site's queue."""
+        messages = str(self._folder / "queue" / "messages")
+        folders = dict.fromkeys(("data_folder_in", "data_folder_out"), messages)
+        with celery_app.connection_for_write(self.url, transport_options=folders) as connection:
+            Import.objects.filter(pk=upload.pk).update(sent_at=timezone.now())
+            IMPORTS.task.apply_async((upload.pk,), connection=connection, queue=self.queue)
 
     def purge(self) -> None:
         """Delete every message that waits in the queue."""

@@ -92,12 +92,27 @@ def test_workers_that_give_no_sign_are_all_started_anew(supervisor, folder, sett
 @pytest.mark.parametrize(
     ("broker", "names"),
     [
-        ("filesystem://", ["beat", "worker-1", "worker-2", "worker-for-servers"]),
-        ("redis://127.0.0.1:6379/15", ["beat", "worker", "worker-for-servers"]),
+        (
+            "filesystem://",
+            [
+                "beat",
+                "worker-quick-1",
+                "worker-quick-2",
+                "worker-heavy-1",
+                "worker-heavy-2",
+                "worker-heavy-3",
+                "worker-for-servers",
+            ],
+        ),
+        (
+            "redis://127.0.0.1:6379/15",
+            ["beat", "worker-quick", "worker-heavy", "worker-for-servers"],
+        ),
     ],
 )
 def test_the_queue_in_a_folder_has_single_processes_and_no_pool(settings, broker, names):
     settings.CELERY_BROKER_URL = broker
+    settings.CELERY_WORKER_CONCURRENCY = 3
 
     found = list(workers.programs())
 
@@ -107,13 +122,31 @@ def test_the_queue_in_a_folder_has_single_processes_and_no_pool(settings, broker
     assert is_solo == [name[-1].isdecimal() for name in names[1:]]
 
 
-def test_every_queue_has_somebody_who_reads_it(settings):
-    read = [
-        queue
-        for each in workers.programs()
-        for argument in each.arguments
-        if argument.startswith("--queues=")
-        for queue in argument.removeprefix("--queues=").split(",")
-    ]
+@pytest.mark.parametrize("broker", ["filesystem://", "redis://127.0.0.1:6379/15"])
+def test_each_sort_of_workers_reads_a_queue_of_its_own(settings, broker):
+    settings.CELERY_BROKER_URL = broker
 
-    assert set(read) == set(settings.CELERY_TASK_QUEUES)
+    read = {each.name: queue for each in workers.programs() if (queue := queue_of(each))}
+
+    assert {name.rstrip("-12"): queue for name, queue in read.items()} == {
+        "worker-quick": settings.CELERY_TASK_DEFAULT_QUEUE,
+        "worker-heavy": settings.CHUNK_QUEUE,
+        "worker-for-servers": settings.SERVER_QUEUE,
+    }
+    assert set(read.values()) == set(settings.CELERY_TASK_QUEUES)
+
+
+def test_quick_workers_are_two_however_many_are_heavy(settings):
+    settings.CELERY_BROKER_URL = "redis://127.0.0.1:6379/15"
+    settings.CELERY_WORKER_CONCURRENCY = 16
+
+    found = {each.name: each.arguments for each in workers.programs()}
+
+    assert "--concurrency=2" in found["worker-quick"]
+    assert "--concurrency=16" in found["worker-heavy"]
+
+
+def queue_of(program: Program) -> str:
+    """Return the names after `--queues=`; "" for the beat."""
+    words = (each.partition("=") for each in program.arguments)
+    return next((queue for name, _, queue in words if name == "--queues"), "")

@@ -1,5 +1,7 @@
 """Workers, their beat and all of them are killed: all work is done once, and pages report it.
 
+Work that computes long, or that waits for a server, holds up no other work.
+
 Each kind of kill comes 20 times in all: over the queue in a folder, Redis and RabbitMQ, and by the
 rounds of `make test-faults` on SQLite and PostgreSQL. Only the beat sends messages here.
 """
@@ -19,11 +21,13 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.backends.pair_model import OBVIOUSLY_NOT
+from evaluation.exchange.uploads import request_import, request_storing
 from evaluation.measures.entailment import AutoAis
 from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.models import AutoScore, MetricRun, RunChunk
@@ -31,9 +35,18 @@ from evaluation.runs.plan import RunPlan
 from evaluation.runs.services import runs
 from evaluation.runs.services.runs import request_metric_run
 from generation.model_specs import ModelSpec
-from generation.models import Dataset
-from tests.evaluation.workers import BROKERS, is_over, long_evidence, site_on, stored, waited
+from generation.models import Dataset, Import
+from tests.evaluation.workers import (
+    BROKERS,
+    Site,
+    is_over,
+    long_evidence,
+    site_on,
+    stored,
+    waited,
+)
 from tests.language_model_server import says, stand_in
+from tests.tiny_models import tiny_checkpoint
 from work.claims import AT_ONE_SERVER
 from work.worker_health import watch
 
@@ -78,8 +91,9 @@ def n_scored(run: MetricRun) -> int:
 class Group:
     """The processes that `manage.py work` started, and their present state."""
 
-    def __init__(self, environment: Mapping[str, str], log: Path) -> None:
-        self._environment = {**environment}
+    def __init__(self, site: Site, environment: Mapping[str, str], log: Path) -> None:
+        self.site = site
+        self._environment = {**site.environment, **environment}
         self._log = log
         self.start()
 
@@ -100,11 +114,24 @@ class Group:
 
     @property
     def computing(self) -> list[int]:
-        """The processes that compute: single ones, or those of a pool."""
-        parents = [pid for pid, words in self._programs() if "--hostname=worker@%h" in words]
-        if not parents:
-            return [pid for pid, words in self._programs() if "--pool=solo" in words]
-        return [pid for pid, parent in _children().items() if parent in parents]
+        """The heavy processes, which compute."""
+        return self._of_sort("heavy")
+
+    @property
+    def quick(self) -> list[int]:
+        """The processes for what takes seconds; they take the tasks of the beat."""
+        return self._of_sort("quick")
+
+    def _of_sort(self, sort: str) -> list[int]:
+        """Return the processes of one sort of workers: single ones, or those of a pool."""
+        found = {
+            pid: words
+            for pid, words in self._programs()
+            if any(word.startswith(f"--hostname=worker-{sort}") for word in words)
+        }
+        if all("--pool=solo" in words for words in found.values()):
+            return list(found)
+        return [pid for pid, parent in _children().items() if parent in found]
 
     def kill(self) -> None:
         """End all of it as a power cut would."""
@@ -145,7 +172,7 @@ def _children() -> dict[int, int]:
 @contextmanager
 def group_on(broker: str, folder: Path, **environment: str) -> Iterator[Group]:
     with site_on(broker, folder) as site:
-        group = Group({**site.environment, **environment}, folder / "work.log")
+        group = Group(site, environment, folder / "work.log")
         try:
             yield group
         finally:
@@ -156,9 +183,9 @@ def group_on(broker: str, folder: Path, **environment: str) -> Iterator[Group]:
 
 
 def idle_process(group: Group, many: Dataset, page: Callable[[MetricRun], str]) -> MetricRun:
-    """Kill a process that waits for work; then there is some."""
-    assert waited(lambda: len(group.computing) == 2, 60), group.log[-3000:]
-    os.kill(random.choice(group.computing), signal.SIGKILL)
+    """Kill a process of either sort that waits for work; then there is some."""
+    assert waited(lambda: len(group.computing) == len(group.quick) == 2, 60), group.log[-3000:]
+    os.kill(random.choice([*group.computing, *group.quick]), signal.SIGKILL)
     return asked_for(many)
 
 
@@ -236,7 +263,7 @@ def test_busy_processes_raise_no_false_alarm(broker, many, tmp_path, client, ros
     watch._latest = 0.0
     with group_on(broker, tmp_path, **HASTY) as group:
         run = scoring(group, many)
-        before = sorted([*group.computing, *group.beat])
+        before = sorted([*group.computing, *group.quick, *group.beat])
         ends_at = time.monotonic() + 3 * SILENT_AFTER_SECONDS
         while time.monotonic() < ends_at:
             if is_over(run):
@@ -245,7 +272,7 @@ def test_busy_processes_raise_no_false_alarm(broker, many, tmp_path, client, ros
             assert watch.silent_since() is None
             time.sleep(0.1)
 
-        assert sorted([*group.computing, *group.beat]) == before
+        assert sorted([*group.computing, *group.quick, *group.beat]) == before
 
 
 def test_servers_that_hang_hold_their_own_work_only(many, tmp_path):
@@ -280,6 +307,56 @@ def test_servers_that_hang_hold_their_own_work_only(many, tmp_path):
         taken = RunChunk.objects.filter(state=RunChunk.State.RUNNING)
         assert taken.count() == 2 * AT_ONE_SERVER
         assert not taken.filter(lease_until__gt=lease_ends).exists()
+
+
+# With such windows and the slow model below, each chunk takes far longer than an import.
+N_WINDOW = 12
+PATIENT = {"ATTEST_BEAT_SECONDS": "1", "ATTEST_CHUNK_LEASE_SECONDS": "60"}
+
+
+def test_an_import_is_done_while_long_chunks_keep_all_heavy_processes(
+    many, adam, tmp_path, settings, monkeypatch, capsys
+):
+    monkeypatch.setattr(runs, "MOST_CHUNKS", 2)
+    monkeypatch.setattr(runs, "LARGEST_CHUNK", N_EXAMPLES * N_SETUPS // 2)
+    settings.MEDIA_ROOT = tmp_path / "uploads"  # the group looks for uploads here
+    folder = tiny_checkpoint(tmp_path / "slow", max_tokens=512, n_layers=12, hidden_size=384)
+    slow = ModelSpec("transformers", "slow", str(folder))
+    with group_on("filesystem", tmp_path, **PATIENT) as group:
+        run = asked_for(many, N_WINDOW, spec=slow)
+        begins = waited(lambda: len(claims_of(run)) == 2 and n_scored(run) > 0, 120)
+        assert begins, group.log[-3000:]
+        held = claims_of(run)
+        upload = request_import(
+            SimpleUploadedFile("many.jsonl", a_thousand_rows()), "Many", "", adam
+        )
+
+        sent_at = time.monotonic()
+        group.site.send_import(upload)
+        assert waited(lambda: Import.objects.get().state != Import.State.QUEUED, 60)
+        seconds = time.monotonic() - sent_at
+        assert waited(lambda: Import.objects.get().state == Import.State.CHECKED, 60)
+        assert request_storing(Import.objects.get(), skip_bad=False)
+        group.site.send_import(upload)
+        assert waited(lambda: Import.objects.get().state == Import.State.DONE, 60)
+
+        assert Dataset.objects.get(name="Many").examples.count() == 1000
+        assert claims_of(run) == held, "a heavy process was free in the meantime"
+    with capsys.disabled():
+        sys.stdout.write(f"\n{connection.vendor}: the import began after {seconds:.2f} s")
+
+
+def claims_of(run: MetricRun) -> dict[int, str]:
+    """Return the tokens of the workers that are at the chunks of a run, by chunk."""
+    at_work = run.chunks.filter(state=RunChunk.State.RUNNING)
+    return dict(at_work.values_list("pk", "token"))
+
+
+def a_thousand_rows() -> bytes:
+    return b"".join(
+        b'{"id": "%d", "turns": [{"speaker": "user", "text": "Why is that?"}]}\n' % number
+        for number in range(1000)
+    )
 
 
 def test_a_real_minute_of_silence_is_said(many, tmp_path, client, rosa, settings):

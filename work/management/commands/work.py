@@ -1,10 +1,10 @@
 """Start the workers and watch them. Ctrl-C ends all of them.
 
 They do the long work of the site: imports, grids, runs and other jobs. Their processes are a beat,
-which starts work that is due; the worker processes, whose number is in ATTEST_WORKER_PROCESSES; and
-a worker that waits for servers. A process that ends is started again. If no worker answers for a
-minute, all are started again. Several machines may run this command: each piece of work is done
-only once.
+which starts work that is due; two quick workers for imports, figures, samples and plans; heavy
+workers for what computes, whose number is in ATTEST_WORKER_PROCESSES; and a worker that waits for
+servers. A process that ends is started again. If no worker answers for a minute, all are started
+again. Several machines may run this command: each piece of work is done only once.
 """
 
 from argparse import RawDescriptionHelpFormatter

@@ -67,7 +67,8 @@ class Command(BaseCommand):
                 if not is_complete():
                     # A queue in a folder has no host name, about which kombu warns the terminal.
                     logging.getLogger("kombu.connection").setLevel(logging.ERROR)
-                    complete_demo.delay()
+                    # It asks and scores, which would keep imports waiting in the other queue.
+                    complete_demo.apply_async(queue=settings.CHUNK_QUEUE)
                 self._run(url, port)
         except ProcessTrouble as error:
             raise CommandError(f"{error}\nThe demo was stopped.") from error
