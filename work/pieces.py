@@ -223,20 +223,24 @@ class PieceKind(Generic[P, H]):
     def resend(self) -> list[int]:
         """Send again what was lost, and return the ids. Two callers at once do no harm.
 
-        These are pieces whose worker went silent, pieces that were given back, and some of those
-        that have waited so long that their messages must be lost.
+        These are pieces whose worker went silent, pieces that were given back, and those that have
+        waited so long that their messages must be lost. Of larger work, only the pieces that come
+        next are sent.
         """
         self.end_finished()
         now = timezone.now()
-        left = silent(self.wanted().exclude(pk__in=self.at_work()), now).order_by(
-            *filter(None, [self.part_of, "pk"])
-        )
-        waiting = unheard(self.ready(), self._message_lost_before(now)).order_by("pk")
-        if not self.part_of:
-            return self.send(chain(left, waiting))
+        left = silent(self.wanted().exclude(pk__in=self.at_work()), now)
+        waiting = self.ready().filter(state=QUEUED).order_by("pk")
+        unheard_of = unheard(waiting, self._message_lost_before(now))
+        if self.part_of:
+            unheard_of = unheard_of.filter(pk__in=self._first_of_each_work(waiting))
+        return self.send(chain(left.order_by("pk"), unheard_of))
+
+    def _first_of_each_work(self, waiting: models.QuerySet[P]) -> list[int]:
+        """Return the ids of some pieces of each larger work, so that messages do not pile up."""
         works = waiting.order_by(self.part_of).values_list(self.part_of, flat=True).distinct()
-        some = (waiting.filter(**{self.part_of: work})[:SENT_TOGETHER] for work in list(works))
-        return self.send(chain(left, *some))
+        of_each = (waiting.filter(**{self.part_of: work}) for work in list(works))
+        return [pk for some in of_each for pk in some.values_list("pk", flat=True)[:SENT_TOGETHER]]
 
     def _message_lost_before(self, now: datetime) -> datetime:
         """Return the time before which a message must have been sent to count as lost.

@@ -9,11 +9,12 @@ from pkgutil import iter_modules
 
 from django.db.migrations import Migration, RunPython, RunSQL
 
-# The rows of the first are made with the tables. The other two change rows that were there before.
+# The rows of the first are made with the tables. The others change rows that were there before.
 KNOWN = {
     ("accounts", "0002_roles"),
     ("evaluation", "0004_move_checkpoints"),
     ("generation", "0009_asked_questions_are_ad_hoc"),
+    ("generation", "0017_pieces_of_work"),
 }
 OURS = "accounts", "generation", "annotation", "evaluation"
 
