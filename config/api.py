@@ -17,6 +17,7 @@ from evaluation.graphs.experiments.api import (
 from evaluation.jobs.api import Jobs
 from evaluation.reports.api import report_addresses
 from evaluation.runs.api import Runs, ScoreList
+from evaluation.runs.api_new_job import StartDistillation, StartPromptSearch
 from evaluation.votes.api import Votes
 from generation.api import Datasets, Examples, Responses
 from generation.api_grids import Calls, Grids
@@ -68,6 +69,8 @@ urlpatterns = [
         ScoreExperiment.as_view(),
         name="score-experiment",
     ),
+    path("v1/jobs/prompt-searches/", StartPromptSearch.as_view(), name="start-prompt-search"),
+    path("v1/jobs/distillations/", StartDistillation.as_view(), name="start-distillation"),
     # The pattern matches any character, also a line break.
     re_path(r"^v1/[\s\S]*$", NoSuchAddress.as_view(), name="no-such-address"),
 ]
