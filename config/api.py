@@ -8,6 +8,8 @@ from rest_framework.routers import SimpleRouter
 from accounts.access import Role, allowed
 from accounts.api import NoSuchAddress
 from annotation.api import Studies
+from evaluation.graphs.api_new_pull import StartPull
+from evaluation.graphs.construction.api import StartConstruction
 from evaluation.graphs.experiments.api import (
     ExperimentReport,
     Experiments,
@@ -71,6 +73,8 @@ urlpatterns = [
     ),
     path("v1/jobs/prompt-searches/", StartPromptSearch.as_view(), name="start-prompt-search"),
     path("v1/jobs/distillations/", StartDistillation.as_view(), name="start-distillation"),
+    path("v1/jobs/graph-pulls/", StartPull.as_view(), name="start-pull"),
+    path("v1/jobs/constructions/", StartConstruction.as_view(), name="start-construction"),
     # The pattern matches any character, also a line break.
     re_path(r"^v1/[\s\S]*$", NoSuchAddress.as_view(), name="no-such-address"),
 ]

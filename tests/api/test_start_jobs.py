@@ -1,10 +1,14 @@
 """Jobs that are started by API: the same rows as by the page, refusals, and who may."""
 
+import json
+from typing import Any
+
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from evaluation.models import Job
-from generation.models import Checkpoint
+from generation.models import Checkpoint, Construction, ConstructionEntry, Dataset
 from tests.evaluation.runs.teaching import rated_and_unrated, teacher_run
 from tests.evaluation.runs.test_prompt_searches import COOL, ssa_study
 from tests.evaluation.told_language_model import BACKEND
@@ -28,6 +32,21 @@ DISTILLATION = {
     "batch_size": 8,
     "learning_rate": 0.001,
 }
+ENDPOINT = {"endpoint": "http://127.0.0.1:1/sparql", "allow_private": True}
+PULL = {"dataset": "bards", "names": ["Anne Hathaway", "", " Q692 "], **ENDPOINT}
+ENTRY = {
+    "name_1": "Anne Hathaway",
+    "name_2": "William Shakespeare",
+    "paragraph": "Anne married William – twice.",
+    "relation": "spouse",
+}
+CONSTRUCTION: dict[str, Any] = {
+    "name": "Bards",
+    "model": "small",
+    "entries": [ENTRY, ENTRY | {"name_1": "Anne"}],
+    "n_rounds": 2,
+    **ENDPOINT,
+}
 
 
 @pytest.fixture
@@ -41,6 +60,11 @@ def study(tmp_path, told_model):
 def run(tmp_path, told_model):
     Checkpoint.objects.create(name="minilm", location="/srv/secret/minilm")
     return teacher_run(rated_and_unrated(tmp_path), told_model)
+
+
+@pytest.fixture
+def writer():
+    return Checkpoint.objects.create(name="small", backend="openai", location="http://127.0.0.1:1")
 
 
 def start(client, kind, asked):
@@ -74,6 +98,7 @@ def refusal(client, kind, asked):
     answer = start(client, kind, asked)
     assert answer.status_code == 400, answer.content
     assert not Job.objects.exists()
+    assert not Construction.objects.exists()
     return answer.json()
 
 
@@ -172,6 +197,121 @@ def test_what_no_distillation_can_use_is_said_at_its_field(api, run, wrong, fiel
     assert message in found[field][0]
 
 
+# --- pulls ----------------------------------------------------------------------------------
+
+
+def test_a_pull_is_the_one_that_the_page_starts(admin, client_for, adam):
+    form = {"dataset": "bards", "names": "Anne Hathaway\r\n\r\nQ692", **ENDPOINT}
+    form |= {"language": "en", "entities": "http://www.wikidata.org/entity/"}
+    client_for(adam).post(reverse("graphs:pull"), form)
+    by_page = taken_back(Job.objects.get())
+
+    job = started(admin, "graph-pulls", PULL)
+
+    assert by_page == taken_back(job)
+    assert by_page["parameters"]["names"] == ["Anne Hathaway", "Q692"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field", "message"),
+    [
+        ({"dataset": ""}, "dataset", "may not be blank"),
+        ({"dataset": "d" * 101}, "dataset", "of up to 100 characters"),
+        ({"names": []}, "names", "Found no name"),
+        ({"names": ["n" * 1000]}, "names", "has 1000 characters"),
+        ({"names": "Anne"}, "names", "Expected a list of items"),
+        ({"names": [], "with_missing": True}, "names", "This dataset is new"),
+        ({"allow_private": False}, "endpoint", "127.0.0.1 is a local, private or reserved"),
+        ({"language": "of the bards"}, "language", "expected the code of a language"),
+        ({"entities": "Q"}, "entities", "expected an address that ends in / or #"),
+    ],
+)
+def test_what_no_pull_can_use_is_said_at_its_field(admin, wrong, field, message):
+    found = refusal(admin, "graph-pulls", PULL | wrong)
+
+    assert list(found) == [field]
+    assert message in found[field][0]
+    assert not Dataset.objects.exists()
+
+
+# --- constructions --------------------------------------------------------------------------
+
+
+def test_a_construction_is_the_one_that_the_page_starts(admin, client_for, adam, writer):
+    lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in CONSTRUCTION["entries"])
+    form = {name: value for name, value in CONSTRUCTION.items() if name != "entries"} | {
+        "do": "start",
+        "file": SimpleUploadedFile("entries.jsonl", lines.encode()),
+        "precision": "fp32",
+        "temperature": 0.1,
+        "seed": 13,
+        "language": "en",
+        "entities": "http://www.wikidata.org/entity/",
+    }
+    client_for(adam).post(reverse("constructions:new"), form)
+    by_page, of_page = stored_construction(), taken_back(Job.objects.get())
+    Construction.objects.all().delete()
+
+    job = started(admin, "constructions", CONSTRUCTION)
+
+    assert stored_construction() == by_page
+    assert taken_back(job) == of_page
+    assert [state for state, *_ in by_page["entries"]] == ["waiting", "left_out"]
+    assert by_page["parameters"]["n_rounds"] == 2
+
+
+def stored_construction():
+    """Return the choices and the entries of the only construction."""
+    texts = ("state", "problem", "paragraph", "name_1", "relation", "name_2")
+    made = Construction.objects.values("name", "parameters", "requested_by").get()
+    entries = ConstructionEntry.objects.order_by("number").values_list(*texts)
+    return made | {"entries": list(entries)}
+
+
+def test_the_order_of_keys_makes_no_other_construction(admin, writer):
+    job = started(admin, "constructions", CONSTRUCTION)
+    turned = [dict(reversed(row.items())) for row in CONSTRUCTION["entries"]]
+
+    again = start(admin, "constructions", CONSTRUCTION | {"entries": turned})
+
+    assert (again.status_code, again.json()["id"]) == (202, job.pk)
+
+
+def test_relations_of_ones_own_count(admin, writer):
+    strange = [ENTRY | {"relation": "met by chance"}]
+    own = {"met by chance": {"properties": ["P9"]}}
+
+    refused = refusal(admin, "constructions", CONSTRUCTION | {"entries": strange})
+    started(admin, "constructions", CONSTRUCTION | {"entries": strange, "relations": own})
+
+    assert "No entry can be looked up." in refused["entries"][0]
+    assert Construction.objects.get().parameters["relations"]["met by chance"]["properties"] == [
+        "P9"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field", "message"),
+    [
+        ({"name": "n" * 101}, "name", "of up to 100 characters"),
+        ({"model": "lost"}, "model", "found 'lost'; expected one of"),
+        ({"precision": "bf16"}, "precision", "found 'bf16'; expected fp32 of small"),
+        ({"n_rounds": 7}, "n_rounds", "less than or equal to 6"),
+        ({"entries": []}, "entries", "may not be empty"),
+        ({"entries": [ENTRY, ENTRY | {"relation": 7}]}, "entries", "line 2, relation: found 7"),
+        ({"entries": [ENTRY] * 2001}, "entries", "found more than 2,000 rows"),
+        ({"relations": {}}, "relations", "body: found"),
+        ({"relations": {"met": {}}}, "relations", 'body, relations, "met": found no property'),
+        ({"allow_private": False}, "endpoint", "127.0.0.1 is a local, private or reserved"),
+    ],
+)
+def test_what_no_construction_can_use_is_said_at_its_field(admin, writer, wrong, field, message):
+    found = refusal(admin, "constructions", CONSTRUCTION | wrong)
+
+    assert list(found) == [field]
+    assert message in found[field][0]
+
+
 # --- who may --------------------------------------------------------------------------------
 
 
@@ -180,6 +320,8 @@ def test_what_no_distillation_can_use_is_said_at_its_field(api, run, wrong, fiel
     [
         ("prompt-searches", SEARCH),
         ("distillations", DISTILLATION),
+        ("graph-pulls", PULL),
+        ("constructions", CONSTRUCTION),
     ],
 )
 def test_raters_start_nothing(client_for, rachel, kind, asked):
@@ -187,6 +329,18 @@ def test_raters_start_nothing(client_for, rachel, kind, asked):
     assert not Job.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("kind", "asked"), [("graph-pulls", PULL), ("constructions", CONSTRUCTION)]
+)
+def test_what_asks_other_machines_is_started_by_admins_alone(api, writer, kind, asked):
+    for sent in (asked, asked | {"colour": "red"}):  # nor are they told what is wrong
+        answer = start(api, kind, sent)
+        assert answer.status_code == 403
+        assert "Only admins may start" in answer.json()["detail"]
+    assert not Job.objects.exists()
+    assert not Construction.objects.exists()
+
+
 def test_a_start_is_sent_by_post(api):
-    for kind in ("prompt-searches", "distillations"):
+    for kind in ("prompt-searches", "distillations", "graph-pulls", "constructions"):
         assert api.get(f"{JOBS}{kind}/").status_code == 405
