@@ -134,17 +134,21 @@ class StrictSerializer(serializers.Serializer[Any]):
 
 
 class NameField(serializers.SlugRelatedField[Any]):
-    """A field that names an object by its slug, such as a study or a dataset."""
+    """A field that names an object by its slug, such as a study or a dataset.
 
-    def __init__(self, model: type[Model], **more: Any) -> None:
+    Args:
+        model: the model of the object.
+        by: the field of this model that holds the name.
+    """
+
+    def __init__(self, model: type[Model], by: str = "slug", **more: Any) -> None:
         what = model._meta.verbose_name
-        super().__init__(
-            slug_field="slug",
-            queryset=model._default_manager.all(),
-            help_text=f"Slug of a {what}.",
-            error_messages={"does_not_exist": f"There is no {what} {{value!r}}."},
-            **more,
-        )
+        usual = {
+            "queryset": model._default_manager.all(),
+            "help_text": f"{by.capitalize()} of a {what}.",
+            "error_messages": {"does_not_exist": f"There is no {what} {{value!r}}."},
+        }
+        super().__init__(slug_field=by, **{**usual, **more})
 
 
 class Listed(ListModelMixin, GenericViewSet[Any]):

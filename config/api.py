@@ -8,6 +8,8 @@ from rest_framework.routers import SimpleRouter
 from accounts.access import Role, allowed
 from accounts.api import NoSuchAddress
 from annotation.api import Studies
+from evaluation.graphs.api_new_pull import StartPull
+from evaluation.graphs.construction.api import StartConstruction
 from evaluation.graphs.experiments.api import (
     ExperimentReport,
     Experiments,
@@ -17,6 +19,7 @@ from evaluation.graphs.experiments.api import (
 from evaluation.jobs.api import Jobs
 from evaluation.reports.api import report_addresses
 from evaluation.runs.api import Runs, ScoreList
+from evaluation.runs.api_new_job import StartDistillation, StartPromptSearch
 from evaluation.votes.api import Votes
 from generation.api import Datasets, Examples, Responses
 from generation.api_grids import Calls, Grids
@@ -68,6 +71,10 @@ urlpatterns = [
         ScoreExperiment.as_view(),
         name="score-experiment",
     ),
+    path("v1/jobs/prompt-searches/", StartPromptSearch.as_view(), name="start-prompt-search"),
+    path("v1/jobs/distillations/", StartDistillation.as_view(), name="start-distillation"),
+    path("v1/jobs/graph-pulls/", StartPull.as_view(), name="start-pull"),
+    path("v1/jobs/constructions/", StartConstruction.as_view(), name="start-construction"),
     # The pattern matches any character, also a line break.
     re_path(r"^v1/[\s\S]*$", NoSuchAddress.as_view(), name="no-such-address"),
 ]

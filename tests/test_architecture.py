@@ -38,7 +38,10 @@ FLOORS = {room: floor for floor, rooms in enumerate(reversed(ROOMS)) for room in
 # Inside a room or another app, by the name of a folder or a module; all others are plain modules.
 LAYERS = [
     ("urls", "grid_urls"),
-    ("views", "api", "api_grids", "api_new_run", "api_samples", "authentication"),
+    (
+        *("views", "api", "api_grids", "api_new_job", "api_new_pull", "api_new_run"),
+        *("api_samples", "authentication"),
+    ),
     ("command", "management", "tasks"),
     ("pages", "downloads", "kinds", "work_kinds", "report_kinds", "named_answers", "templatetags"),
     ("forms", "services", "reports", "figures"),

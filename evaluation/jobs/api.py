@@ -95,7 +95,7 @@ class JobFilters(filters.FilterSet):  # type: ignore[misc] # no types
 
 
 class Jobs(Readable):
-    """Jobs, newest first: long work that is no metric run. Pages and commands start it."""
+    """Jobs, newest first: long work that is no metric run. Each kind has an address to start it."""
 
     serializer_class = JobSerializer
     filterset_class = JobFilters

@@ -1,4 +1,4 @@
-"""The user who asks the API in its tests: Rosa, a researcher, with a token."""
+"""The users who ask the API in its tests, with tokens: Rosa, a researcher, and Adam, an admin."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +9,7 @@ from django.test import Client
 from accounts.models import User
 from accounts.services import create_api_token
 from tests.evaluation.pages import make_pilot
+from tests.evaluation.told_language_model import told_model  # noqa: F401 - a fixture
 
 
 @pytest.fixture
@@ -17,6 +18,12 @@ def api(rosa: User) -> Client:
     client = Client(headers={"Authorization": f"Bearer {create_api_token(rosa, 'tests')}"})
     client.get("/api/v1/datasets/")
     return client
+
+
+@pytest.fixture
+def admin(adam: User) -> Client:
+    """Return a client that sends Adam's token."""
+    return Client(headers={"Authorization": f"Bearer {create_api_token(adam, 'tests')}"})
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import pytest
 
-from accounts.services import create_api_token
 from evaluation.jobs import kinds
 from evaluation.jobs.services import request_job
 from evaluation.models import Job
@@ -12,12 +11,6 @@ from tests.makers import statements
 pytestmark = pytest.mark.once
 
 JOBS = "/api/v1/jobs/"
-
-
-@pytest.fixture
-def admin(client, adam):
-    client.defaults["HTTP_AUTHORIZATION"] = f"Bearer {create_api_token(adam, 'tests')}"
-    return client
 
 
 def job(name="one", kind=Job.Kind.PROMPT_SEARCH, **parameters):

@@ -168,13 +168,7 @@ class ConstructionForm(EndpointForm):
 
     def plan(self, check: EntriesCheck) -> ConstructionPlan:
         """Return the plan that a valid form and a checked file describe."""
-        return ConstructionPlan(
-            **self.cleaned_data,
-            entries=check.entries,
-            entries_hash=check.content_hash,
-            file=check.file,
-            relations=check.relations,
-        )
+        return check.plan(**self.cleaned_data)
 
 
 # --- what is in the list --------------------------------------------------------------------

@@ -242,7 +242,7 @@ def _checked(plan: ConstructionPlan) -> ConstructionPlan:
     try:
         spec_named(plan.model, plan.precision)
     except GridError as error:
-        raise JobError(str(error), "model") from error
+        raise JobError(str(error), "model" if "name" in error.where else "precision") from error
     endpoint = checked_endpoint(
         plan.endpoint, plan.entities, plan.language, allow_private=plan.allow_private
     )

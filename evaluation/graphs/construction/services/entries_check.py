@@ -10,11 +10,14 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.core import signing
 
-from evaluation.graphs.construction.services.constructions import left_out_at_once
+from evaluation.graphs.construction.services.constructions import (
+    ConstructionPlan,
+    left_out_at_once,
+)
 from generation.importers.entries import LIMITS, EntryRecord, read_entries
 from generation.importers.errors import TooLargeError
 from generation.importers.sources import Source
@@ -85,6 +88,16 @@ class EntriesCheck(NamedTuple):
     @property
     def may_start(self) -> bool:
         return not self.problems and self.n_ready > 0
+
+    def plan(self, **choices: Any) -> ConstructionPlan:
+        """Return the plan of a construction of these entries with the other choices."""
+        return ConstructionPlan(
+            **choices,
+            entries=self.entries,
+            entries_hash=self.content_hash,
+            file=self.file,
+            relations=self.relations,
+        )
 
 
 def checked(upload: Upload, *, is_page: bool = True) -> EntriesCheck:

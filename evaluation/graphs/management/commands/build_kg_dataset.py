@@ -201,14 +201,10 @@ def _read(entries: Path, relations: Path | None) -> EntriesCheck:
 
 
 def _plan(check: EntriesCheck, options: Mapping[str, Any]) -> ConstructionPlan:
-    return ConstructionPlan(
+    return check.plan(
         name=options["name"],
         model=options["model"],
         **given_from(ConstructionPlan, options, called=CALLED),
-        entries=check.entries,
-        entries_hash=check.content_hash,
-        file=check.file,
-        relations=check.relations,
     )
 
 

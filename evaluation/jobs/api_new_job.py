@@ -1,0 +1,63 @@
+"""The requests to the API that start jobs: the part that is the same for each kind."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, cast
+
+from rest_framework import status
+from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.response import Response as Answer
+from rest_framework.reverse import reverse
+from rest_framework.views import APIView
+
+from accounts.api import StrictSerializer
+from accounts.models import User
+from evaluation.jobs.api import JobSerializer
+from evaluation.jobs.kinds import kind_of, send_job
+from evaluation.jobs.services import JobError
+from evaluation.models import Job
+from evaluation.reports.api import Conflict
+
+
+class NewJobSerializer(StrictSerializer):
+    """The choices of a new job."""
+
+    def plan(self) -> Any:
+        """Return the plan that valid choices describe, for the service of the kind."""
+        raise NotImplementedError
+
+
+class StartJob(APIView):
+    """The address at which jobs of one kind are started."""
+
+    kind: ClassVar[Job.Kind]
+
+    def start(
+        self, serializer: type[NewJobSerializer], request_job: Callable[[Any, User], Job]
+    ) -> Answer:
+        """Send the requested job to the workers, and answer with it.
+
+        Args:
+            serializer: the serializer of the choices of this kind.
+            request_job: the service that returns the job of a plan.
+
+        Raises:
+            PermissionDenied: this user may not start such jobs.
+            ValidationError: a choice cannot be used.
+        """
+        user = cast(User, self.request.user)  # `IsResearcher` has checked that it is a `User`
+        if not kind_of(Job(kind=self.kind)).may_change(user):
+            raise PermissionDenied("Only admins may start pulls and constructions.")
+        asked = serializer(data=self.request.data)
+        asked.is_valid(raise_exception=True)
+        try:
+            job = request_job(asked.plan(), user)
+        except JobError as error:
+            if error.field is None:
+                raise Conflict(str(error)) from error
+            raise ValidationError({error.field: [str(error)]}) from error
+        send_job(job)
+        job.refresh_from_db()
+        shown = JobSerializer(job, context={"request": self.request})
+        answer = Answer(shown.data, status.HTTP_202_ACCEPTED)
+        answer["Location"] = reverse("api:job-detail", [job.pk], request=self.request)
+        return answer
