@@ -9,8 +9,8 @@ from django.http import Http404, HttpRequest
 from django_filters import rest_framework as filters
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
-from rest_framework import serializers
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework import serializers, status
+from rest_framework.exceptions import APIException, NotFound, ValidationError
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.pagination import CursorPagination, LimitOffsetPagination
 from rest_framework.renderers import JSONRenderer
@@ -164,6 +164,13 @@ class Listed(ListModelMixin, GenericViewSet[Any]):
 
 class Readable(RetrieveModelMixin, Listed):
     """A list that is read page by page, or one row at a time."""
+
+
+class Conflict(APIException):
+    """A request that conflicts with the current state of an object."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "conflict"
 
 
 class NoSuchAddress(APIView):

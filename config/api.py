@@ -24,6 +24,7 @@ from evaluation.votes.api import Votes
 from generation.api import Datasets, Examples, Responses
 from generation.api_grids import Calls, Grids
 from generation.api_samples import Samples
+from work.api import AllWork, CancelWork, OneWork, ResumeWork
 
 app_name = "api"
 
@@ -54,6 +55,10 @@ urlpatterns = [
     path("", docs, name="docs"),
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("v1/", include(router.urls)),
+    path("v1/work/", AllWork.as_view(), name="work"),
+    path("v1/work/<slug:kind>/<int:pk>/", OneWork.as_view(), name="one-work"),
+    path("v1/work/<slug:kind>/<int:pk>/cancel/", CancelWork.as_view(), name="cancel-work"),
+    path("v1/work/<slug:kind>/<int:pk>/resume/", ResumeWork.as_view(), name="resume-work"),
     *report_addresses(),
     path("v1/datasets/<slug:slug>/experiments/", Experiments.as_view(), name="experiments"),
     path(

@@ -69,38 +69,30 @@ STATES: Mapping[str, Any] = {
 }
 
 
-class WorkPage(NamedTuple):
-    """One page of the list of all work."""
-
-    work: list[ListedWork]
-    number: int
-    has_more: bool
+Key = tuple[str, int, datetime]  # key of its kind, its number, the time when it was asked for
 
 
-def work_page(kinds: Kinds, wanted: WorkFilter, number: int, user: User) -> WorkPage:
-    """Return a page of the work that a filter leaves, newest first. It takes two statements."""
-    start = (number - 1) * PER_PAGE
-    keys = [
+def newest_first(kinds: Kinds, wanted: WorkFilter) -> QuerySet[Any, Key]:
+    """Return the keys of the work that a filter leaves, newest first."""
+    begin, *others = (
         part(wanted.leaves(kind), kind=text(key), pk="pk", began_at="created_at")
         for key, kind in kinds.items()
         if wanted.kind in ("", key)
-    ]
-    begin, *others = keys
-    newest = begin.union(*others, all=True).order_by("-row_began_at", "-row_pk")
-    found = list(newest[start : start + PER_PAGE + 1])
-    places = {(key, pk): place for place, (key, pk, _) in enumerate(found[:PER_PAGE])}
+    )
+    found: QuerySet[Any, Key] = begin.union(*others, all=True)
+    return found.order_by("-row_began_at", "-row_pk")
+
+
+def listed(keys: Iterable[Key], kinds: Kinds, user: User) -> list[ListedWork]:
+    """Return the work of these keys, in their order, with one statement."""
+    places = {(key, pk): place for place, (key, pk, _) in enumerate(keys)}
     parts = [
         _row_part(key, kind, kind.rows().filter(pk__in=[pk for k, pk in places if k == key]))
         for key, kind in kinds.items()
     ]
-    rows = [WorkRow(*row) for row in union(parts)]
+    rows = [WorkRow(*row) for row in union(parts)] if places else []
     rows.sort(key=lambda row: places[row.kind, row.pk])
-    return WorkPage(_listed(rows, kinds, user), number, len(found) > PER_PAGE)
-
-
-def page_number(said: str | None) -> int:
-    """Return the number of a page from an address; 1 if it has none."""
-    return int(said) if said and said.isdecimal() and 0 < len(said) < 7 and int(said) else 1
+    return _listed(rows, kinds, user)
 
 
 def one_of(kind: WorkKind[Any], pk: int, user: User) -> ListedWork | None:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
 from django.db.models import Model
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -16,7 +17,16 @@ from django_htmx.http import trigger_client_event
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
 from work.kinds import WorkKind, WorkRefused, kinds_for
-from work.pages import STATES, ListedWork, WorkFilter, one_of, own_work, page_number, work_page
+from work.pages import (
+    PER_PAGE,
+    STATES,
+    ListedWork,
+    WorkFilter,
+    listed,
+    newest_first,
+    one_of,
+    own_work,
+)
 from work.pieces import piece_kinds
 from work.worker_health import is_cache_usable
 from work.worker_records import SEEN_SECONDS, seen_workers
@@ -41,14 +51,16 @@ def all_work(request: SignedInRequest) -> HttpResponse:
         state=_chosen(request, "state", STATES),
         only_of=request.user.pk if request.GET.get("mine") else None,
     )
-    page = work_page(kinds, wanted, page_number(request.GET.get("page")), request.user)
+    page = Paginator(newest_first(kinds, wanted), PER_PAGE).get_page(request.GET.get("page"))
+    work = listed(page.object_list, kinds, request.user)
     request.session[SEEN_KEY] = timezone.now().timestamp()
     context = {
         "page": page,
+        "work": work,
         "wanted": wanted,
         "kinds": sorted(kinds.values(), key=lambda kind: kind.noun),
         "states": STATE_WORDS,
-        "goes_on": any(each.goes_on for each in page.work),
+        "goes_on": any(each.goes_on for each in work),
     }
     return render(request, "work/all_work.html", context)
 
@@ -89,12 +101,12 @@ def work_bar(request: SignedInRequest) -> HttpResponse:
 def cancel(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
     """Stop work that goes on. What it has found is kept."""
     of_kind, work = _changeable(request, kind, pk)
-    listed = _listed(of_kind, pk, request)
+    found = _listed(of_kind, pk, request)
     if of_kind.cancel(work, request.user):
-        messages.success(request, f"{listed.row.name} was cancelled. What it has found stays.")
+        messages.success(request, f"{found.row.name} was cancelled. What it has found stays.")
     else:
-        messages.info(request, f"{listed.row.name} had already ended.")
-    return _back(request, listed.url)
+        messages.info(request, f"{found.row.name} had already ended.")
+    return _back(request, found.url)
 
 
 @require_POST
@@ -102,10 +114,10 @@ def cancel(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
 def resume(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
     """Continue work that was cancelled or failed, after what it has found."""
     of_kind, work = _changeable(request, kind, pk)
-    listed = _listed(of_kind, pk, request)
+    found = _listed(of_kind, pk, request)
     if not of_kind.resume(work, request.user):
-        messages.info(request, f"{listed.row.name} has nothing left to do.")
-    return _back(request, listed.url)
+        messages.info(request, f"{found.row.name} has nothing left to do.")
+    return _back(request, found.url)
 
 
 @require_POST
@@ -113,14 +125,14 @@ def resume(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
 def delete(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
     """Delete work that has ended."""
     of_kind, work = _changeable(request, kind, pk)
-    listed = _listed(of_kind, pk, request)
+    found = _listed(of_kind, pk, request)
     try:
         of_kind.delete(work, request.user)
     except WorkRefused as error:
         messages.error(request, str(error))
-        return _back(request, listed.url)
-    messages.success(request, f"{listed.row.name} is deleted. {of_kind.stays}".strip())
-    is_its_page = page_to_return_to(request).startswith(listed.url)
+        return _back(request, found.url)
+    messages.success(request, f"{found.row.name} is deleted. {of_kind.stays}".strip())
+    is_its_page = page_to_return_to(request).startswith(found.url)
     return redirect("work:all") if is_its_page else _back(request, reverse("work:all"))
 
 

@@ -13,14 +13,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 
 from accounts.access import Role, roles_of
-from accounts.api import NameFilter, Readable
+from accounts.api import Conflict, NameFilter, Readable
 from accounts.models import User
 from annotation.models import Study
 from evaluation.jobs import services
 from evaluation.jobs.kinds import kind_of
 from evaluation.jobs.private_endpoints import error_for, parameters_for
 from evaluation.models import Job
-from evaluation.reports.api import Conflict
 from generation.models import Dataset
 
 # Parameters that are no choices: the data of the job, and the locations and keys of models.

@@ -9,13 +9,12 @@ from rest_framework.response import Response as Answer
 from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
-from accounts.api import StrictSerializer
+from accounts.api import Conflict, StrictSerializer
 from accounts.models import User
 from evaluation.jobs.api import JobSerializer
 from evaluation.jobs.kinds import kind_of, send_job
 from evaluation.jobs.services import JobError
 from evaluation.models import Job
-from evaluation.reports.api import Conflict
 
 
 class NewJobSerializer(StrictSerializer):

@@ -1,5 +1,6 @@
 """The pages of jobs: a list of prompt searches and distillations, and one job of any kind."""
 
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -10,7 +11,7 @@ from accounts.http import SignedInRequest, query_string
 from evaluation.jobs.kinds import kind_of
 from evaluation.models import Job
 from work.kinds import kinds_for
-from work.pages import WorkFilter, one_of, page_number, work_page
+from work.pages import PER_PAGE, WorkFilter, listed, newest_first, one_of
 
 LISTED = ("prompt-search", "distillation")
 
@@ -20,8 +21,10 @@ LISTED = ("prompt-search", "distillation")
 def jobs(request: SignedInRequest) -> HttpResponse:
     """List prompt searches and distillations, newest first, each with its progress."""
     kinds = {key: kind for key, kind in kinds_for(request.user).items() if key in LISTED}
-    page = work_page(kinds, WorkFilter(), page_number(request.GET.get("page")), request.user)
-    context = {"page": page, "is_running": any(each.goes_on for each in page.work)}
+    keys = newest_first(kinds, WorkFilter())
+    page = Paginator(keys, PER_PAGE).get_page(request.GET.get("page"))
+    work = listed(page.object_list, kinds, request.user)
+    context = {"page": page, "work": work, "is_running": any(each.goes_on for each in work)}
     return render(request, "evaluation/jobs/jobs.html", context)
 
 

@@ -7,13 +7,13 @@ from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
-from rest_framework.exceptions import APIException, NotFound, ValidationError
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
-from accounts.api import refuse_unknown
+from accounts.api import Conflict, refuse_unknown
 from annotation.models import Study
 from evaluation.reports.manifest import Made, manifest_of
 from evaluation.reports.registry import CannotReport, NotYet, ReportKind, reports_about
@@ -21,13 +21,6 @@ from evaluation.reports.report import columns_of
 from generation.choices.declaration import ChoiceError, fields_of
 from generation.choices.serializers import given_in, serializer_of
 from generation.models import Dataset
-
-
-class Conflict(APIException):
-    """A request that conflicts with the current state of an object."""
-
-    status_code = status.HTTP_409_CONFLICT
-    default_code = "conflict"
 
 
 class ReportSerializer(serializers.Serializer[Any]):

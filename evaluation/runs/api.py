@@ -14,10 +14,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.reverse import reverse
 
-from accounts.api import IdFilter, Listed, LongPages, NameFilter, Readable
+from accounts.api import Conflict, IdFilter, Listed, LongPages, NameFilter, Readable
 from accounts.models import User
 from evaluation.models import AutoScore, MetricRun
-from evaluation.reports.api import Conflict
 from evaluation.runs.api_new_run import NewRunSerializer
 from evaluation.runs.precision import Flips, flips_of
 from evaluation.runs.progress import RunProgress, run_progress

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
-from accounts.api import StrictSerializer, refuse_unknown
+from accounts.api import Conflict, StrictSerializer, refuse_unknown
 from accounts.models import User
 from annotation.models import Study
 from evaluation.graphs.experiments import services
@@ -18,7 +18,7 @@ from evaluation.graphs.experiments.pages.human_alignment import studies_of, stud
 from evaluation.graphs.experiments.registry import EXPERIMENTS, KGExperiment
 from evaluation.graphs.experiments.services import ExperimentPlan, ScoringPlan
 from evaluation.models import MetricRun
-from evaluation.reports.api import Conflict, ReportSerializer
+from evaluation.reports.api import ReportSerializer
 from evaluation.reports.registry import CannotReport, all_reports
 from evaluation.runs.api import RunSerializer
 from evaluation.runs.choices import model_called

@@ -1,0 +1,151 @@
+"""The API of long work: each kind is listed, read, cancelled, resumed and deleted alike."""
+
+from typing import Any, cast
+
+from django.db.models import Model
+from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response as Answer
+from rest_framework.views import APIView
+
+from accounts.api import Conflict, Pages, refuse_unknown
+from accounts.models import User
+from work.kinds import WorkKind, WorkRefused, kinds_for
+from work.pages import STATES, WorkFilter, listed, newest_first, one_of
+
+KIND = OpenApiParameter("kind", str, OpenApiParameter.PATH, description="metric-run, grid, …")
+FILTERS = (
+    OpenApiParameter("kind", str, description="Only this kind: metric-run, grid, sample, …"),
+    OpenApiParameter("state", str, enum=list(STATES), description="Only work in this state."),
+    OpenApiParameter("mine", bool, description="Only work that the user of the token asked for."),
+)
+
+
+class WorkSerializer(serializers.Serializer[Any]):
+    """One piece of long work, whatever its kind."""
+
+    kind = serializers.CharField(source="kind.key", help_text="metric-run, grid, sample, …")
+    id = serializers.IntegerField(source="row.pk")
+    name = serializers.CharField(source="row.name")
+    dataset = serializers.CharField(source="row.dataset", help_text="Empty: it has none.")
+    state = serializers.CharField(source="row.outcome", help_text="queued, running, done, …")
+    n_done = serializers.IntegerField(
+        source="row.n_done", help_text="Steps or chunks that are done, of `n_total` at most."
+    )
+    n_total = serializers.IntegerField(source="row.n_total", help_text="0: it is not known.")
+    error = serializers.CharField(source="row.error", help_text="Why it stopped.")
+    created_at = serializers.DateTimeField(source="row.began_at")
+    finished_at = serializers.DateTimeField(source="row.ended_at", allow_null=True)
+    goes_on = serializers.BooleanField(help_text="Whether it waits for a worker or has one.")
+    page = serializers.CharField(source="url", help_text="The path of its page.")
+
+
+class AllWork(APIView):
+    """All long work that the user may see."""
+
+    @extend_schema(responses=WorkSerializer(many=True), parameters=list(FILTERS))
+    def get(self, request: Request) -> Answer:
+        """List long work of every kind, newest first."""
+        refuse_unknown(request, ("kind", "state", "mine", *Pages.parameters))
+        user = _who(request)
+        kinds = kinds_for(user)
+        wanted = WorkFilter(
+            kind=_chosen(request, "kind", kinds),
+            state=_chosen(request, "state", STATES),
+            only_of=user.pk if _chosen(request, "mine", ("true", "false")) == "true" else None,
+        )
+        pages = Pages()
+        keys = pages.paginate_queryset(newest_first(kinds, wanted), request, self) or []
+        shown = WorkSerializer(listed(keys, kinds, user), many=True)
+        return pages.get_paginated_response(shown.data)
+
+
+class OneWork(APIView):
+    """One piece of long work."""
+
+    @extend_schema(responses=WorkSerializer, parameters=[KIND])
+    def get(self, request: Request, kind: str, pk: int) -> Answer:
+        """Read one piece of work."""
+        return _answer(_kind(request, kind), pk, request)
+
+    @extend_schema(request=None, responses={204: None}, parameters=[KIND])
+    def delete(self, request: Request, kind: str, pk: int) -> Answer:
+        """Delete work that has ended."""
+        of_kind, work = _changeable(request, kind, pk)
+        try:
+            of_kind.delete(work, _who(request))
+        except WorkRefused as error:
+            raise Conflict(str(error)) from error
+        return Answer(status=status.HTTP_204_NO_CONTENT)
+
+
+class CancelWork(APIView):
+    """The address at which work is cancelled."""
+
+    @extend_schema(request=None, responses=WorkSerializer, parameters=[KIND])
+    def post(self, request: Request, kind: str, pk: int) -> Answer:
+        """Stop work that goes on. What it has found is kept."""
+        of_kind, work = _changeable(request, kind, pk)
+        if not of_kind.cancel(work, _who(request)):
+            raise Conflict("This work cannot be cancelled, because it has ended.")
+        return _answer(of_kind, pk, request)
+
+
+class ResumeWork(APIView):
+    """The address at which work is resumed."""
+
+    @extend_schema(request=None, responses={202: WorkSerializer}, parameters=[KIND])
+    def post(self, request: Request, kind: str, pk: int) -> Answer:
+        """Continue work that was cancelled or failed, after what it has found."""
+        of_kind, work = _changeable(request, kind, pk)
+        if not of_kind.resume(work, _who(request)):
+            raise Conflict("This work cannot go on. Only work that was cancelled or failed can.")
+        return _answer(of_kind, pk, request, status.HTTP_202_ACCEPTED)
+
+
+def _chosen(request: Request, name: str, known: Any) -> str:
+    """Return a parameter of the address, which must be one of the known values.
+
+    Raises:
+        ValidationError: it is not.
+    """
+    said: str = request.query_params.get(name, "")
+    if said and said not in known:
+        raise ValidationError({name: [f"Found {said!r}; expected one of {', '.join(known)}."]})
+    return said
+
+
+def _kind(request: Request, key: str) -> WorkKind[Any]:
+    kind = kinds_for(_who(request)).get(key)
+    if kind is None:
+        raise Http404
+    return kind
+
+
+def _changeable(request: Request, key: str, pk: int) -> tuple[WorkKind[Any], Model]:
+    """Return work that this user may change, with its kind.
+
+    Raises:
+        PermissionDenied: only admins may change work of this kind.
+    """
+    kind = _kind(request, key)
+    work = kind.rows().filter(pk=pk).first()
+    if work is None:
+        raise Http404
+    if not kind.may_change(_who(request)):
+        raise PermissionDenied(f"Only admins may change a {kind.noun}.")
+    return kind, work
+
+
+def _answer(kind: WorkKind[Any], pk: int, request: Request, code: int = 200) -> Answer:
+    found = one_of(kind, pk, _who(request))
+    if found is None:
+        raise Http404
+    return Answer(WorkSerializer(found).data, code)
+
+
+def _who(request: Request) -> User:
+    return cast(User, request.user)  # `IsResearcher` has checked that it is a `User`
