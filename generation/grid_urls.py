@@ -13,11 +13,8 @@ urlpatterns = [
     path("<int:pk>/grid.toml", grids.grid_file, name="file"),
     path("<int:pk>/progress/", grids.grid_progress, name="progress"),
     path("<int:pk>/start/", grids.start_grid, name="start"),
-    path("<int:pk>/cancel/", grids.cancel_grid, name="cancel"),
-    path("<int:pk>/resume/", grids.resume_grid, name="resume"),
     path("<int:pk>/retry/", grids.retry_grid, name="retry"),
     path("<int:pk>/archive/", grids.archive_grid, name="archive"),
-    path("<int:pk>/delete/", grids.delete_grid, name="delete"),
     path("<int:pk>/calls/", calls.calls, name="calls"),
     path("<int:pk>/calls/<int:call_pk>/", calls.call, name="call"),
 ]

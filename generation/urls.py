@@ -15,9 +15,6 @@ urlpatterns = [
     path("<slug:slug>/samples/new/", samples.new_sample, name="new-sample"),
     path("<slug:slug>/samples/<int:pk>/", samples.sample, name="sample"),
     path("<slug:slug>/samples/<int:pk>/progress/", samples.sample_progress, name="sample-progress"),
-    path("<slug:slug>/samples/<int:pk>/cancel/", samples.cancel_sample, name="cancel-sample"),
-    path("<slug:slug>/samples/<int:pk>/again/", samples.retry_sample, name="retry-sample"),
-    path("<slug:slug>/samples/<int:pk>/delete/", samples.delete_sample, name="delete-sample"),
     path("<slug:slug>/samples/<int:pk>/verify/", samples.verify_sample, name="verify-sample"),
     path(
         "<slug:slug>/samples/<int:pk>/verify/<int:position>/",

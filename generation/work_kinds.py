@@ -35,6 +35,7 @@ class GridKind(WorkKind[Grid]):
     result = "response"
     goes_on_in = (Grid.State.PLANNING, Grid.State.RUNNING)
     decided_in = (Grid.State.PLANNED,)
+    kept = "Its responses stay."
     columns: ClassVar = {
         "n_done": n_of(GridChunk.objects.filter(state=GridChunk.State.DONE), "grid"),
         "n_total": n_of(GridChunk.objects.all(), "grid"),
@@ -65,6 +66,7 @@ class SampleKind(WorkKind[Sample]):
     model = Sample
     view = "generation:sample"
     unit = "example"
+    kept = ""
     stays = "Its examples stay in the dataset."
 
     def rows(self) -> QuerySet[Sample]:

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from accounts.api import Conflict, Pages, refuse_unknown
 from accounts.models import User
-from work.kinds import WorkKind, WorkRefused, kinds_for
+from work.kinds import WorkKind, WorkRefused, kind_named, kinds_for
 from work.pages import STATES, WorkFilter, listed, newest_first, one_of
 
 KIND = OpenApiParameter("kind", str, OpenApiParameter.PATH, description="metric-run, grid, …")
@@ -119,7 +119,7 @@ def _chosen(request: Request, name: str, known: Any) -> str:
 
 
 def _kind(request: Request, key: str) -> WorkKind[Any]:
-    kind = kinds_for(_who(request)).get(key)
+    kind = kind_named(key, _who(request))
     if kind is None:
         raise Http404
     return kind

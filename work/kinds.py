@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.urls import reverse
 from django.utils.module_loading import autodiscover_modules
@@ -38,6 +39,7 @@ class WorkKind(Generic[W]):
     decided_in: tuple[str, ...] = ()  # the states in which a person has to decide how it goes on
     is_for_admins = False  # whether only admins may change it
     can_resume = True
+    kept = "What it has found stays."  # what stays when one is cancelled, as a sentence
     stays = ""  # what stays when one is deleted, as a sentence
     columns: ClassVar[Mapping[str, Any]] = {}  # columns that differ from the usual ones
 
@@ -112,6 +114,18 @@ def _discovered() -> Mapping[str, WorkKind[Any]]:
 def work_kinds() -> Mapping[str, WorkKind[Any]]:
     """Return all kinds by key. Their modules are imported at the first call."""
     return _discovered()
+
+
+def kind_named(key: str, user: User) -> WorkKind[Any] | None:
+    """Return the kind of that key; None: there is no such kind.
+
+    Raises:
+        PermissionDenied: this user may not see work of this kind.
+    """
+    kind = work_kinds().get(key)
+    if kind and not kind.may_see(user):
+        raise PermissionDenied(f"You may not see any {kind.noun} on this site.")
+    return kind
 
 
 def kinds_for(user: User) -> dict[str, WorkKind[Any]]:

@@ -16,7 +16,7 @@ from django_htmx.http import trigger_client_event
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
-from work.kinds import WorkKind, WorkRefused, kinds_for
+from work.kinds import WorkKind, WorkRefused, kind_named, kinds_for
 from work.pages import (
     PER_PAGE,
     STATES,
@@ -103,7 +103,7 @@ def cancel(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
     of_kind, work = _changeable(request, kind, pk)
     found = _listed(of_kind, pk, request)
     if of_kind.cancel(work, request.user):
-        messages.success(request, f"{found.row.name} was cancelled. What it has found stays.")
+        messages.success(request, f"{found.row.name} was cancelled. {of_kind.kept}".strip())
     else:
         messages.info(request, f"{found.row.name} had already ended.")
     return _back(request, found.url)
@@ -138,7 +138,7 @@ def delete(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
 
 def _kind(request: SignedInRequest, key: str) -> WorkKind[Any]:
     """Return a kind whose work this person may see."""
-    kind = kinds_for(request.user).get(key)
+    kind = kind_named(key, request.user)
     if kind is None:
         raise Http404("There is no such kind of work.")
     return kind

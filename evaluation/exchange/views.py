@@ -16,7 +16,6 @@ from evaluation.exchange.mappings import save_mapping
 from evaluation.exchange.uploads import (
     progress_of,
     request_another_check,
-    request_cancelling,
     request_import,
     request_storing,
 )
@@ -141,15 +140,6 @@ def store_import(request: SignedInRequest, pk: int) -> HttpResponse:
         messages.error(request, "Nothing was imported. Tick 'Skip bad rows', or fix the file.")
     elif request_storing(upload, skip_bad=skip_bad):
         IMPORTS.send_waiting(pk=upload.pk)
-    return redirect("evaluation:import-progress", upload.pk)
-
-
-@require_POST
-@for_importers
-def cancel_import(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Stop an import and keep nothing of it."""
-    upload = get_object_or_404(Import, pk=pk)
-    request_cancelling(upload)
     return redirect("evaluation:import-progress", upload.pk)
 
 

@@ -19,6 +19,7 @@ class ImportKind(WorkKind[Import]):
     model = Import
     view = "evaluation:import-progress"
     can_resume = False  # the file of an import that ended is gone
+    kept = "Nothing of this file is kept."
     decided_in = (Import.State.CHECKED,)
     columns: ClassVar = {
         "name": "file_name",

@@ -33,6 +33,7 @@ class MetricRunKind(WorkKind[MetricRun]):
     unit = "chunk"
     result = "score"
     goes_on_in = (MetricRun.State.RUNNING,)
+    kept = "Its scores stay."
     stays = "Its scores are deleted too."
     columns: ClassVar = {
         "name": "metric",

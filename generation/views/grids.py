@@ -20,7 +20,7 @@ from generation.grids.plan import plan_of
 from generation.grids.progress import GridProgress, grids_progress, setups_progress
 from generation.models import Example, Grid
 from generation.services import grids as services
-from generation.services.grids import GridChangeError, OutgrownPlan
+from generation.services.grids import OutgrownPlan
 from generation.services.planning import send_grid
 
 GOING_ON = (Grid.State.PLANNING, Grid.State.RUNNING)
@@ -111,30 +111,6 @@ def start_grid(request: SignedInRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @allowed(Role.RESEARCHER)
-def cancel_grid(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Stop a grid. Its responses stay."""
-    grid = get_object_or_404(Grid, pk=pk)
-    if services.cancel_grid(grid, request.user):
-        messages.success(request, f"{grid.name} is cancelled. Its responses stay.")
-    else:
-        messages.info(request, f"{grid.name} had already ended.")
-    return _back(request, grid)
-
-
-@require_POST
-@allowed(Role.RESEARCHER)
-def resume_grid(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Go on with a grid that was cancelled or failed."""
-    grid = get_object_or_404(Grid, pk=pk)
-    if services.resume_grid(grid, request.user):
-        _send(grid)
-    else:
-        messages.info(request, f"{grid.name} has nothing to resume.")
-    return _back(request, grid)
-
-
-@require_POST
-@allowed(Role.RESEARCHER)
 def retry_grid(request: SignedInRequest, pk: int) -> HttpResponse:
     """Make those calls of a grid again that gave no response."""
     grid = get_object_or_404(Grid, pk=pk)
@@ -143,20 +119,6 @@ def retry_grid(request: SignedInRequest, pk: int) -> HttpResponse:
     else:
         messages.info(request, f"No call of {grid.name} has failed.")
     return redirect("grids:grid", pk)
-
-
-@require_POST
-@allowed(Role.RESEARCHER)
-def delete_grid(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Delete a grid that has made no calls."""
-    grid = get_object_or_404(Grid, pk=pk)
-    try:
-        services.delete_grid(grid, request.user)
-    except GridChangeError as error:
-        messages.error(request, str(error))
-        return redirect("grids:grid", pk)
-    messages.success(request, f"{grid.name} is deleted.")
-    return redirect("grids:grids")
 
 
 @require_POST

@@ -5,7 +5,7 @@ from django.core.paginator import Paginator
 from django.db.models import Prefetch
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from accounts.access import Role, allowed
@@ -99,42 +99,6 @@ def sample_progress(request: SignedInRequest, slug: str, pk: int) -> HttpRespons
     if report.sample.state not in GOING_ON:
         return HttpResponseClientRefresh()  # the whole page changes
     return render(request, "generation/_sample_progress.html", {"report": report})
-
-
-@require_POST
-@allowed(Role.RESEARCHER)
-def cancel_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Stop the drawing of a sample."""
-    found = _sample(slug, pk)
-    if not services.cancel_sample(found, request.user):
-        messages.info(request, f"The drawing of {found.name} had already ended.")
-    return redirect("generation:sample", slug, pk)
-
-
-@require_POST
-@allowed(Role.RESEARCHER)
-def retry_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Filter a sample again that was cancelled or failed."""
-    found = _sample(slug, pk)
-    if services.retry_sample(found, request.user):
-        SAMPLES.send_waiting(pk=found.pk)
-    else:
-        messages.info(request, f"{found.name} was not cancelled and has not failed.")
-    return redirect("generation:sample", slug, pk)
-
-
-@require_POST
-@allowed(Role.RESEARCHER)
-def delete_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Delete a sample with its verdicts. The examples stay."""
-    found = _sample(slug, pk)
-    try:
-        services.delete_sample(found, request.user)
-    except SampleError as error:
-        messages.error(request, str(error))
-        return redirect("generation:sample", slug, pk)
-    messages.success(request, f"{found.name} was deleted. Its examples stay in the dataset.")
-    return redirect("generation:samples", slug)
 
 
 @require_safe

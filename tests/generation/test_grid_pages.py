@@ -36,14 +36,20 @@ def dataset(tmp_path):
     return valley(tmp_path)
 
 
+OF_ALL_WORK = {"cancel", "resume", "delete"}
+
+
 def address(name, grid, *more):
+    if name in OF_ALL_WORK:
+        return reverse(f"work:{name}", args=["grid", grid.pk])
     return reverse(f"grids:{name}", args=[grid.pk, *more])
 
 
 def buttons_of(page, grid):
     """Return what a grid can be asked to do, except to be archived."""
-    here = f"/grids/{grid.pk}/"
-    actions = [there.removeprefix(here).strip("/") for there in page.actions if here in there]
+    here = f"grid/{grid.pk}/"
+    own = [there for there in page.actions if here in there.replace("grids/", "grid/")]
+    actions = [there.strip("/").rpartition("/")[2] for there in own]
     return [action for action in actions if action != "archive"]
 
 
@@ -220,7 +226,7 @@ def test_a_grid_is_cancelled_and_resumed(researcher, dataset, django_capture_on_
 
     page = shown(researcher.post(address("cancel", grid), follow=True))
     [message] = page.messages
-    assert "is cancelled" in message
+    assert "was cancelled" in message
     assert page.facts["Left"] == "2 calls"
     assert buttons_of(page, grid) == ["resume"]
 
@@ -448,6 +454,6 @@ def test_grids_are_for_researchers_and_read_or_changed_by_their_own_method(
     assert getattr(researcher, wrong)(url).status_code == 405
     assert getattr(client, right)(url).url.startswith("/accounts/sign-in/")
     assert getattr(client_for(rachel), right)(url).status_code == 403
-    assert getattr(researcher, right)(reverse(f"grids:{name}", args=[10**6])).status_code == 404
+    assert getattr(researcher, right)(address(name, Grid(pk=10**6))).status_code == 404
     grid.refresh_from_db()
     assert grid.state == "planned"

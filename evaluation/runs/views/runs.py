@@ -241,30 +241,6 @@ def run_failures(request: SignedInRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @allowed(Role.RESEARCHER)
-def cancel_run(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Cancel a run. Its scores are kept."""
-    run = _of_ours(pk)
-    if services.cancel_run(run, request.user):
-        messages.success(request, f"{title_of(run)} was cancelled. Its scores stay.")
-    else:
-        messages.info(request, f"{title_of(run)} had already ended.")
-    return _back(request, run)
-
-
-@require_POST
-@allowed(Role.RESEARCHER)
-def resume_run(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Resume a run that was cancelled or failed."""
-    run = _of_ours(pk)
-    if services.resume_run(run, request.user):
-        send_run(run)
-    else:
-        messages.info(request, f"{title_of(run)} has nothing left to do.")
-    return _back(request, run)
-
-
-@require_POST
-@allowed(Role.RESEARCHER)
 def retry_run(request: SignedInRequest, pk: int) -> HttpResponse:
     """Score the failed targets of a run once more."""
     run = _of_ours(pk)
@@ -297,20 +273,6 @@ def measure_precision(request: SignedInRequest, pk: int) -> HttpResponse:
     else:
         send_run(check)
     return redirect("evaluation:run", pk)
-
-
-@require_POST
-@allowed(Role.RESEARCHER)
-def delete_run(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Delete a run that does not go on, with its scores."""
-    run = _of_ours(pk)
-    try:
-        services.delete_run(run, request.user)
-    except RunError as error:
-        messages.error(request, str(error))
-        return redirect("evaluation:run", pk)
-    messages.success(request, f"{title_of(run)} and its scores were deleted.")
-    return redirect("evaluation:runs")
 
 
 @require_POST

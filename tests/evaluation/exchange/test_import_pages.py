@@ -231,7 +231,7 @@ def test_all_problems_can_be_downloaded(admin, bad_upload):
 def test_cancelling_by_page_stops_an_import(admin, upload):
     checked(upload)
 
-    answer = admin.post(page_of(upload, "cancel-import"), follow=True)
+    answer = admin.post(reverse("work:cancel", args=["import", upload.pk]), follow=True)
 
     assert any("Nothing of this file was kept." in message for message in shown(answer).messages)
     upload.refresh_from_db()
@@ -261,7 +261,7 @@ def test_only_admins_may_see_and_touch_an_import(request, client_for, upload, us
         client.get(page_of(upload)),
         client.get(page_of(upload, "import-problems")),
         client.post(page_of(upload, "store-import")),
-        client.post(page_of(upload, "cancel-import")),
+        client.post(reverse("work:cancel", args=["import", upload.pk])),
     ]
 
     assert [answer.status_code for answer in answers] == [403] * 4

@@ -57,6 +57,13 @@ def row_of(answer, run):
     return shown(answer).part(f"run-{run.pk}")
 
 
+def change(action, run):
+    """Return the address of a change: retrying is for runs only, the others for all work."""
+    if action == "retry":
+        return address("retry-run", run)
+    return reverse(f"work:{action}", args=["metric-run", run.pk])
+
+
 def said_by_bar(row):
     [bar] = row.parts("bar")
     return bar.text
@@ -89,7 +96,7 @@ def test_a_queued_run_waits_for_a_worker(researcher, dataset):
     assert "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:2 mill" in row.text
     assert said_by_bar(row) == "0 of 12 responses 0 %"
     assert "worker" in row.facts["Starts"]
-    assert row.actions == [address("cancel-run", run)]
+    assert row.actions == [change("cancel", run)]
 
 
 def test_a_running_run_says_how_far_it_is_and_is_asked_again(researcher, dataset):
@@ -152,7 +159,11 @@ def test_a_cancelled_run_can_be_resumed_or_deleted(researcher, dataset):
     assert row.facts["Left"] == "7 responses"
     assert said_by_bar(row).startswith("5 of 12 ")
     assert row.parts("is-paused")
-    assert row.actions == [address(f"{name}-run", run) for name in ("resume", "archive", "delete")]
+    assert row.actions == [
+        change("resume", run),
+        address("archive-run", run),
+        change("delete", run),
+    ]
 
 
 def test_what_failed_is_named_with_its_number(researcher, tmp_path):
@@ -181,7 +192,11 @@ def test_a_run_whose_model_cannot_be_used_says_why_but_not_where(researcher, dat
     assert "lost-model" in row.text
     assert "/srv/nowhere/model" not in answer.text
     assert "/srv/nowhere/model" not in researcher.get(address("run", run)).text
-    assert row.actions == [address(f"{name}-run", run) for name in ("resume", "archive", "delete")]
+    assert row.actions == [
+        change("resume", run),
+        address("archive-run", run),
+        change("delete", run),
+    ]
 
 
 def test_an_imported_run_is_listed_as_imported(researcher, tmp_path):
@@ -260,7 +275,7 @@ def test_the_queue_costs_the_same_for_1_and_for_20_and_goes_on_behind(researcher
 
 
 def messages_after(client, action, run):
-    return shown(client.post(address(f"{action}-run", run), follow=True)).messages
+    return shown(client.post(change(action, run), follow=True)).messages
 
 
 def test_cancel_resume_and_delete(researcher, dataset, django_capture_on_commit_callbacks):
@@ -272,7 +287,7 @@ def test_cancel_resume_and_delete(researcher, dataset, django_capture_on_commit_
     assert "was cancelled" in message
 
     with django_capture_on_commit_callbacks() as sent:
-        researcher.post(address("resume-run", run))
+        researcher.post(change("resume", run))
     run.refresh_from_db()
     assert run.state == "running"
     assert len(sent) == 2  # chunks of 5 and 2
@@ -280,7 +295,7 @@ def test_cancel_resume_and_delete(researcher, dataset, django_capture_on_commit_
     [message] = messages_after(researcher, "delete", run)
     assert "Cancel it first" in message
     assert work(run).scores.count() == 12
-    message, _ = messages_after(researcher, "delete", run)  # the other: there is no run any more
+    message, *_ = messages_after(researcher, "delete", run)
     assert LOCALIZED in message
     assert "deleted" in message
     assert not MetricRun.objects.exists()
@@ -323,7 +338,7 @@ def test_imported_scores_come_and_go_with_their_dataset(researcher, tmp_path):
     run = MetricRun.objects.get()
 
     for action in ("cancel", "resume", "retry", "delete"):
-        assert researcher.post(address(f"{action}-run", run)).status_code == 404
+        assert researcher.post(change(action, run)).status_code == 404
     assert AutoScore.objects.count() == 1
 
 
@@ -332,10 +347,10 @@ def test_an_action_leads_back_to_the_page_it_was_asked_on(researcher, dataset):
     queue = f"{RUNS}?state=running"
 
     answer = researcher.post(
-        address("cancel-run", run), headers={"Referer": f"http://testserver{queue}"}
+        change("cancel", run), headers={"Referer": f"http://testserver{queue}"}
     )
     assert answer.url == queue
-    assert researcher.post(address("resume-run", run)).url == address("run", run)
+    assert researcher.post(change("resume", run)).url == address("run", run)
 
 
 def test_actions_are_posts_with_a_token_and_by_researchers(rachel, rosa, client_for, dataset):
@@ -343,7 +358,7 @@ def test_actions_are_posts_with_a_token_and_by_researchers(rachel, rosa, client_
     careful = Client(enforce_csrf_checks=True)
     careful.force_login(rosa)
     for action in ("cancel", "resume", "retry", "delete"):
-        url = address(f"{action}-run", run)
+        url = change(action, run)
         assert client_for(rosa).get(url).status_code == 405
         assert client_for(rachel).post(url).status_code == 403
         assert careful.post(url).status_code == 403

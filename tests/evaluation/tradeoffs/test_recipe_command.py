@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.services.chunks import RUN_CHUNKS
 from evaluation.tradeoffs.axes import named_axes
 from evaluation.tradeoffs.recipes import recipe_of
 from evaluation.tradeoffs.reports.recipe import recipe_report
@@ -108,7 +109,7 @@ def test_it_goes_on_where_it_was_stopped(dataset, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("evaluation.runs.command.claim_next_run_chunk", stop)
+        patched.setattr(RUN_CHUNKS, "claim_next", stop)
         assert "0 of 24 responses are scored" in failure("run_recipe", *CHOICES)
     assert Grid.objects.get().state == Grid.State.DONE
     assert not Setup.objects.filter(prompt="reranked").exists()
