@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 LONGEST = 120  # characters in a line, at most
-MOST = 141  # longer lines at present
+MOST = 140
 TEMPLATES = Path(__file__).parent.parent / "templates"
 
 
