@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evaluation.measures.entailment import AutoAis, EntailmentError, EvidencePassage, ask
-from evaluation.runs.services.chunks import RUN_CHUNKS
 from generation.model_specs import ModelSpec
 
 if TYPE_CHECKING:
@@ -162,6 +161,7 @@ def scored(dataset: Any, spec: ModelSpec) -> "tuple[MetricRun, float]":
     from evaluation.backends.registry import open_backend
     from evaluation.metrics.auto_ais import AutoAisMetric
     from evaluation.runs.plan import RunPlan
+    from evaluation.runs.services.chunks import RUN_CHUNKS
     from evaluation.runs.services.runs import request_metric_run
 
     open_backend(spec)

@@ -122,10 +122,8 @@ def examples(n: int, evidence: str) -> Iterator[str]:
         yield json.dumps({"id": f"e{number}", "turns": [turn], "evidence": [passage]}) + "\n"
 
 
-def import_responses(folder: Path) -> None:
-    """Import the responses that the run scores."""
-    from django.core.management import call_command
-
+def write_responses(folder: Path) -> None:
+    """Write the responses that the run scores."""
     (folder / "scored").mkdir()
     evidence = " ".join(
         f"The mill by the river made {n} sacks of flour on that day." for n in range(N_SENTENCES)
@@ -137,6 +135,13 @@ def import_responses(folder: Path) -> None:
             row: dict[str, Any] = {"id": f"r{number}", "example": f"e{number}"}
             row |= {"setup": {"model": "m"}, "text": f"The mill made {number} sacks."}
             out.write(json.dumps(row | {"evidence_shown": [f"p{number}"]}) + "\n")
+
+
+def import_responses(folder: Path) -> None:
+    """Import the responses that the run scores."""
+    from django.core.management import call_command
+
+    write_responses(folder)
     call_command("import_dataset", folder / "scored", "--name", "scored", stdout=sys.stderr)
 
 
