@@ -80,10 +80,14 @@ def claims_per_second(kind: str) -> float:
         environment = site_environment(url, Path(folder))
         python(ROOT, environment, "manage.py", "migrate", "-v0")
         python(ROOT, environment, "-c", MAKE_CHUNKS)
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         workers = [
             subprocess.Popen(
-                [sys.executable, "-c", CLAIM], cwd=ROOT, env=environment, text=True, **pipes
+                [sys.executable, "-c", CLAIM],
+                cwd=ROOT,
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
             )
             for _ in range(N_WORKERS)
         ]
@@ -91,7 +95,7 @@ def claims_per_second(kind: str) -> float:
             assert worker.stdout
             assert worker.stdout.readline() == "ready\n"
         began = time.perf_counter()
-        n_claims = sum(int(worker.communicate("go\n")[0]) for worker in _started(workers))
+        n_claims = sum(int(worker.communicate()[0]) for worker in _started(workers))
         seconds = time.perf_counter() - began
     assert n_claims == N_CHUNKS, f"{n_claims} claims of {N_CHUNKS} chunks"
     return n_claims / seconds
