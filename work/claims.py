@@ -8,7 +8,7 @@ token.
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from threading import Event, Thread
@@ -107,16 +107,15 @@ def unheard(rows: QuerySet[Any], sent_before: datetime) -> QuerySet[Any]:
     return rows.filter(state=QUEUED).filter(Q(sent_at=None) | Q(sent_at__lt=sent_before))
 
 
-def lost_if_sent_before(now: datetime, kinds: Iterable[type[Piece]]) -> datetime:
+def lost_if_sent_before(now: datetime, *, is_busy: bool) -> datetime:
     """Return the time before which a waiting message must have been sent to count as lost.
 
     Args:
-        kinds: the models whose rows share a queue. A message waits while a worker is busy with a
-            row of any of them; when no worker is busy, it is handled within seconds.
+        is_busy: whether a worker of its queue has a piece. Messages wait meanwhile; when no worker
+            is busy, they are handled within seconds.
     """
-    at_work = (kind._default_manager.filter(with_a_worker()).exists() for kind in kinds)
     a_message_takes = min(lease(), timedelta(seconds=SENT_AGAIN_AFTER))
-    return now - (LEASES_OF_A_QUEUE * lease() if any(at_work) else a_message_takes)
+    return now - (LEASES_OF_A_QUEUE * lease() if is_busy else a_message_takes)
 
 
 class Hold(Generic[P]):

@@ -86,6 +86,10 @@ class PieceKind(Generic[P, H]):
         """Return the ids of pieces whose workers live, although their leases may have run out."""
         return []
 
+    def has_a_worker(self) -> bool:
+        """Return whether any piece has a worker now."""
+        return self.rows().filter(with_a_worker()).exists() or bool(self.at_work())
+
     def lock(self, piece: P) -> None:
         """Lock what claims of several pieces compete for, until this claim is decided."""
 
@@ -247,8 +251,8 @@ class PieceKind(Generic[P, H]):
 
         A message waits while workers are busy with pieces of the kinds that share its queue.
         """
-        beside = [kind.model for kind in piece_kinds() if kind.is_quick == self.is_quick]
-        return lost_if_sent_before(now, beside)
+        beside = [kind for kind in piece_kinds() if kind.is_quick == self.is_quick]
+        return lost_if_sent_before(now, is_busy=any(kind.has_a_worker() for kind in beside))
 
 
 # --- work that is one piece -------------------------------------------------------------------
