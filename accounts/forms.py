@@ -15,6 +15,7 @@ from django.utils import timezone
 from accounts.access import Role
 from accounts.models import User
 
+LONGEST_ID = 18  # digits
 MOST_INVITED = 200  # names in one form
 # A spreadsheet would read a name that begins with another sign as a formula.
 NAME_OF_INVITED = re.compile(r"[^\W_][\w.@+-]{0,149}")
@@ -23,6 +24,16 @@ ROLE_CHOICES = [
     (Role.RESEARCHER, "Researcher: runs studies and metrics, reads all data"),
     (Role.ADMIN, "Admin: does all that a researcher does; imports data, manages users"),
 ]
+
+
+class RowsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    """Rows to tick, by their ids. A number that no database could store is the id of none."""
+
+    def clean(self, value: Any) -> QuerySet[Any]:
+        if any(len(str(id_)) > LONGEST_ID for id_ in value or ()):
+            code = "invalid_pk_value"
+            raise forms.ValidationError(self.error_messages[code], code, {"pk": "…"})
+        return super().clean(value)
 
 
 class SignInForm(AuthenticationForm):

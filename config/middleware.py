@@ -10,7 +10,7 @@ from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest
 from django.db import OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
 from django_htmx.http import HttpResponseClientRedirect
 
@@ -18,6 +18,8 @@ from accounts.http import is_from_htmx, page_to_return_to
 from config.errors import bad_request, unavailable
 
 logger = logging.getLogger(__name__)
+
+LARGEST_ID = 2**63 - 1  # The databases store no larger one.
 
 
 def client_address(request: HttpRequest) -> str | None:
@@ -75,6 +77,23 @@ def sign_in_again_with_htmx(
         return HttpResponseClientRedirect(redirect_to_login(page_to_return_to(request)).url)
 
     return middleware
+
+
+class KnownNumbers:
+    """The answer to a number in an address that no database can store: nothing has it."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self._get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: object, args: object, numbers: dict[str, object]
+    ) -> None:
+        """Raise Http404 if a number of the address is too large."""
+        if any(isinstance(number, int) and number > LARGEST_ID for number in numbers.values()):
+            raise Http404("There is nothing with this number.")
 
 
 class ServerTrouble:

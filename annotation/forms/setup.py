@@ -8,6 +8,7 @@ from django import forms
 from django.db.models import QuerySet
 
 from accounts.access import Role
+from accounts.forms import RowsField
 from accounts.listing import on_offer
 from accounts.models import User
 from annotation.models import Arm, Study
@@ -77,7 +78,7 @@ class SchemeSelect(forms.RadioSelect):
         return option
 
 
-class SetupsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+class SetupsField(RowsField):
     """Setups of a dataset to tick by group, each with its number of responses.
 
     In the group of a model, names do not repeat the model.
@@ -101,7 +102,7 @@ def _n_responses(setup: Any) -> str:
     return f"{setup.n_responses:,} responses"
 
 
-class RatersField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+class RatersField(RowsField):
     """Raters to tick, by name and code."""
 
     widget = forms.CheckboxSelectMultiple

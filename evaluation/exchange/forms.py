@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.template.defaultfilters import filesizeformat
 
+from accounts.forms import RowsField
 from generation.importers import ENCODINGS, READERS
 from generation.importers.errors import DatasetError
 from generation.importers.mapped.mapping import LONGEST_TEXT, read_mapping
@@ -161,8 +162,8 @@ class StoreImportForm(forms.Form):
 class ChosenMaterialForm(forms.Form):
     """Examples and setups of a dataset, as ticked in the boxes on its page."""
 
-    example = forms.ModelMultipleChoiceField(Example.objects.none(), required=False)
-    setup = forms.ModelMultipleChoiceField(Setup.objects.none(), required=False)
+    example = RowsField(Example.objects.none(), required=False)
+    setup = RowsField(Setup.objects.none(), required=False)
 
     def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
