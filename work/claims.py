@@ -64,7 +64,7 @@ def lease() -> timedelta:
 
 def free(rows: QuerySet[Any], now: datetime) -> QuerySet[Any]:
     """Return the rows that no worker has, or whose worker went silent."""
-    return rows.filter(Q(state=QUEUED) | Q(state=RUNNING, lease_until__lt=now))
+    return rows.filter(Q(state=QUEUED) | Q(state=RUNNING) & _run_out(now))
 
 
 def take(rows: QuerySet[Any], now: datetime) -> str | None:
@@ -76,9 +76,23 @@ def take(rows: QuerySet[Any], now: datetime) -> str | None:
     return token if is_ours else None
 
 
+def _run_out(now: datetime) -> Q:
+    """Return the condition of rows whose lease has run out.
+
+    A lease that ends long after any that is given now was given before the clock was set back.
+    """
+    return Q(lease_until__lt=now) | Q(lease_until__gt=_clearly_later(now))
+
+
+def _clearly_later(now: datetime) -> datetime:
+    """Return a time after which no lease ends that is given now, and no message is sent."""
+    return now + 2 * lease()
+
+
 def with_a_worker() -> Q:
     """Return the condition of pieces that a worker has now."""
-    return Q(state=RUNNING, lease_until__gte=timezone.now())
+    now = timezone.now()
+    return Q(state=RUNNING, lease_until__gte=now, lease_until__lte=_clearly_later(now))
 
 
 def are_enough(chunks: QuerySet[Any]) -> bool:
@@ -95,16 +109,25 @@ def again(pieces: QuerySet[Any], **columns: object) -> bool:
 def silent(rows: QuerySet[Any], now: datetime) -> QuerySet[Any]:
     """Return the rows whose worker went silent, and that were not sent again since.
 
-    A row that was sent again is returned once more when a whole lease has passed since then.
+    A row that was sent again is returned once more when a whole lease has passed since then, or
+    when that was before the clock was set back.
     """
-    return rows.filter(state=RUNNING, lease_until__lt=now).filter(
-        Q(sent_at=None) | Q(sent_at__lt=F("lease_until")) | Q(sent_at__lt=now - lease())
+    return rows.filter(_run_out(now), state=RUNNING).filter(
+        Q(sent_at=None)
+        | Q(sent_at__lt=F("lease_until"))
+        | Q(sent_at__lt=now - lease())
+        | Q(sent_at__gt=_clearly_later(now))
     )
 
 
 def unheard(rows: QuerySet[Any], sent_before: datetime) -> QuerySet[Any]:
-    """Return the waiting rows that were given back, or whose message must have been lost."""
-    return rows.filter(state=QUEUED).filter(Q(sent_at=None) | Q(sent_at__lt=sent_before))
+    """Return the waiting rows that were given back, or whose message must have been lost.
+
+    One that was sent before the clock was set back is returned as well.
+    """
+    later = _clearly_later(timezone.now())
+    lost = Q(sent_at=None) | Q(sent_at__lt=sent_before) | Q(sent_at__gt=later)
+    return rows.filter(lost, state=QUEUED)
 
 
 def lost_if_sent_before(now: datetime, *, is_busy: bool) -> datetime:

@@ -213,6 +213,20 @@ def test_a_sample_that_nobody_hears_of_is_sent_again_once(thirty, settings):
     assert SAMPLES.resend() == []
 
 
+def test_times_from_before_the_clock_was_set_back_hold_nothing_up(thirty, settings):
+    settings.CHUNK_LEASE_SECONDS = 60
+    held = request_sample(thirty, EVERYTHING, None)
+    waiting = request_sample(thirty, EVERYTHING._replace(name="waiting"), None)
+    assert SAMPLES.claim(held.pk)
+    in_an_hour = timezone.now() + timedelta(hours=1)
+    Sample.objects.filter(pk=held.pk).update(lease_until=in_an_hour)
+    Sample.objects.update(sent_at=in_an_hour)
+
+    assert SAMPLES.resend() == [held.pk, waiting.pk]
+    assert SAMPLES.claim(held.pk)
+    assert SAMPLES.resend() == []
+
+
 def test_what_cannot_be_filtered_says_why_and_can_be_tried_again(thirty, rosa, monkeypatch):
     sample = request_sample(thirty, EVERYTHING, rosa)
 

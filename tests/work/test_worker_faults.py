@@ -9,18 +9,14 @@ rounds of `make test-faults` on SQLite and PostgreSQL. Only the beat sends messa
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.urls import reverse
@@ -38,15 +34,14 @@ from generation.model_specs import ModelSpec
 from generation.models import Dataset, Import
 from tests.evaluation.workers import (
     BROKERS,
-    Site,
     is_over,
     long_evidence,
-    site_on,
     stored,
     waited,
 )
 from tests.language_model_server import says, stand_in
 from tests.tiny_models import tiny_checkpoint
+from tests.work.worker_group import HASTY, SILENT_AFTER_SECONDS, Group, group_on
 from work.claims import AT_ONE_SERVER
 from work.worker_health import watch
 
@@ -56,12 +51,6 @@ N_EXAMPLES, N_SETUPS = 20, 40
 # For each kind of kill: 10, and 20 on two databases.
 N_KILLS = {"filesystem": 4, "redis": 3, "rabbitmq": 3}
 ENDS_WITHIN_SECONDS = 120.0
-SILENT_AFTER_SECONDS = 3.0
-HASTY = {
-    "ATTEST_BEAT_SECONDS": "1",
-    "ATTEST_CHUNK_LEASE_SECONDS": "2",
-    "ATTEST_SILENT_AFTER_SECONDS": str(SILENT_AFTER_SECONDS),
-}
 
 
 @pytest.fixture
@@ -83,100 +72,6 @@ def asked_for(dataset: Dataset, window: int = 1, **choices: Any) -> MetricRun:
 
 def n_scored(run: MetricRun) -> int:
     return AutoScore.objects.filter(run=run).count()
-
-
-# --- a group of workers, as `manage.py work` runs it ----------------------------------------
-
-
-class Group:
-    """The processes that `manage.py work` started, and their present state."""
-
-    def __init__(self, site: Site, environment: Mapping[str, str], log: Path) -> None:
-        self.site = site
-        self._environment = {**site.environment, **environment}
-        self._log = log
-        self.start()
-
-    def start(self) -> None:
-        with self._log.open("ab") as output:
-            self._process = subprocess.Popen(
-                [sys.executable, "manage.py", "work"],
-                cwd=settings.BASE_DIR,
-                env=self._environment,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-
-    @property
-    def beat(self) -> list[int]:
-        return [pid for pid, words in self._programs() if "beat" in words]
-
-    @property
-    def computing(self) -> list[int]:
-        """The heavy processes, which compute."""
-        return self._of_sort("heavy")
-
-    @property
-    def quick(self) -> list[int]:
-        """The processes for what takes seconds; they take the tasks of the beat."""
-        return self._of_sort("quick")
-
-    def _of_sort(self, sort: str) -> list[int]:
-        """Return the processes of one sort of workers: single ones, or those of a pool."""
-        found = {
-            pid: words
-            for pid, words in self._programs()
-            if any(word.startswith(f"--hostname=worker-{sort}") for word in words)
-        }
-        if all("--pool=solo" in words for words in found.values()):
-            return list(found)
-        return [pid for pid, parent in _children().items() if parent in found]
-
-    def kill(self) -> None:
-        """End all of it as a power cut would."""
-        for pid in [*self._all(), self._process.pid]:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        self._process.wait()
-
-    @property
-    def log(self) -> str:
-        return self._log.read_text("utf-8", "replace")
-
-    def _all(self) -> list[int]:
-        parents = _children()
-        found = {self._process.pid}
-        while more := {pid for pid, parent in parents.items() if parent in found} - found:
-            found |= more
-        return sorted(found - {self._process.pid})
-
-    def _programs(self) -> Iterator[tuple[int, list[str]]]:
-        for pid, parent in _children().items():
-            if parent == self._process.pid:
-                with suppress(OSError):
-                    yield pid, Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
-
-
-def _children() -> dict[int, int]:
-    """Return the parent of each process that runs."""
-    found = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
-            if state != "Z":
-                found[int(stat.parent.name)] = int(parent)
-    return found
-
-
-@contextmanager
-def group_on(broker: str, folder: Path, **environment: str) -> Iterator[Group]:
-    with site_on(broker, folder) as site:
-        group = Group(site, environment, folder / "work.log")
-        try:
-            yield group
-        finally:
-            group.kill()
 
 
 # --- the kinds of kill ----------------------------------------------------------------------
