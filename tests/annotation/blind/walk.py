@@ -81,13 +81,14 @@ def _arguments_of(study: Study) -> Arguments:
         "name": ["rating", "agreement"],  # a document, a figure
         "report": ["agreement", "raters"],
         "key": ["removal"],
+        "kind": ["metric-run"],
         "format_key": ["csv", "json", "svg"],
         "rest": ["/"],
     }
     of_dataset = ("data", "datasets", "graphs", "tradeoffs")
     runs = _ids(MetricRun.objects.all())[:1]
     values |= {f"slug of {place}": [study.dataset.slug] for place in of_dataset}
-    values |= {f"pk of {place}": runs for place in ("metrics", "runs")}
+    values |= {f"pk of {place}": runs for place in ("metrics", "runs", "<slug:kind>")}
     return values | {name: [1] for name in WITHOUT_ROWS}
 
 

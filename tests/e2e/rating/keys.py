@@ -17,6 +17,8 @@ def unit_url(assignment: Assignment) -> str:
 
 
 def press(page: Page, keys: str) -> None:
+    """Press keys one after the other, on a page whose scripts run by now."""
+    page.wait_for_load_state()
     for key in keys:
         page.keyboard.press(key)
 
