@@ -139,8 +139,9 @@ class ImportHold(SignedHold[Import]):
     def finish(self, state: Import.State, **columns: object) -> bool:
         """Set an import to a state that is not running; return whether it was still ours."""
         is_mine = self.end(state, **columns)
-        for name in ("progress", "cancel"):
-            cache.delete(_cache_key(self.claim.pk, name))
+        if is_mine:
+            for name in ("progress", "cancel"):
+                cache.delete(_cache_key(self.claim.pk, name))
         return is_mine
 
     def stop(self, state: Import.State, **columns: object) -> None:
