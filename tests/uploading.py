@@ -4,19 +4,25 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from evaluation.exchange import uploads
 from evaluation.exchange.import_plan import plan_import
-from evaluation.exchange.import_process import IMPORTS, ImportWork
-from evaluation.exchange.uploads import check_or_store, request_storing
+from evaluation.exchange.import_process import ImportWork
+from evaluation.exchange.uploads import ImportHold, check_or_store, request_storing
 from generation.models import Import
 from tests.makers import example_row, response_row, vote_row, write_files
 
 State = Import.State
+
+
+class InThisProcess(ImportWork):
+    """Imports that are checked or stored by their worker itself, without a process of their own."""
+
+    def work(self, hold: ImportHold) -> None:
+        check_or_store(hold)
 
 
 def zipped(folder: Path, *, bad: bool = False) -> SimpleUploadedFile:
@@ -33,8 +39,7 @@ def zipped(folder: Path, *, bad: bool = False) -> SimpleUploadedFile:
 
 def carry_on(import_id: int) -> None:
     """Check or store one import here, as its row asks. When called twice, one caller does it."""
-    with patch.object(ImportWork, "work", lambda kind, hold: check_or_store(hold)):
-        IMPORTS.claim_and_do(import_id)
+    InThisProcess().claim_and_do(import_id)
 
 
 def carried_on(upload: Import) -> Import:
