@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 LONGEST = 120  # characters in a line, at most
-MOST = 139
+MOST = 137
 TEMPLATES = Path(__file__).parent.parent / "templates"
 
 

@@ -2,18 +2,17 @@
 
 from typing import Any, cast
 
-from django.db.models import Model
 from django.http import Http404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
-from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
 from accounts.api import Conflict, Pages, refuse_unknown
 from accounts.models import User
-from work.kinds import WorkKind, WorkRefused, kind_named, kinds_for
+from work.kinds import WorkKind, WorkRefused, changeable, kind_named, kinds_for
 from work.pages import STATES, WorkFilter, listed, newest_first, one_of
 
 KIND = OpenApiParameter("kind", str, OpenApiParameter.PATH, description="metric-run, grid, …")
@@ -69,12 +68,12 @@ class OneWork(APIView):
     @extend_schema(responses=WorkSerializer, parameters=[KIND])
     def get(self, request: Request, kind: str, pk: int) -> Answer:
         """Read one piece of work."""
-        return _answer(_kind(request, kind), pk, request)
+        return _answer(kind_named(kind, _who(request)), pk, request)
 
     @extend_schema(request=None, responses={204: None}, parameters=[KIND])
     def delete(self, request: Request, kind: str, pk: int) -> Answer:
         """Delete work that has ended."""
-        of_kind, work = _changeable(request, kind, pk)
+        of_kind, work = changeable(kind, pk, _who(request))
         try:
             of_kind.delete(work, _who(request))
         except WorkRefused as error:
@@ -88,7 +87,7 @@ class CancelWork(APIView):
     @extend_schema(request=None, responses=WorkSerializer, parameters=[KIND])
     def post(self, request: Request, kind: str, pk: int) -> Answer:
         """Stop work that goes on. What it has found is kept."""
-        of_kind, work = _changeable(request, kind, pk)
+        of_kind, work = changeable(kind, pk, _who(request))
         if not of_kind.cancel(work, _who(request)):
             raise Conflict("This work cannot be cancelled, because it has ended.")
         return _answer(of_kind, pk, request)
@@ -100,7 +99,7 @@ class ResumeWork(APIView):
     @extend_schema(request=None, responses={202: WorkSerializer}, parameters=[KIND])
     def post(self, request: Request, kind: str, pk: int) -> Answer:
         """Continue work that was cancelled or failed, after what it has found."""
-        of_kind, work = _changeable(request, kind, pk)
+        of_kind, work = changeable(kind, pk, _who(request))
         if not of_kind.resume(work, _who(request)):
             raise Conflict("This work cannot go on. Only work that was cancelled or failed can.")
         return _answer(of_kind, pk, request, status.HTTP_202_ACCEPTED)
@@ -116,28 +115,6 @@ def _chosen(request: Request, name: str, known: Any) -> str:
     if said and said not in known:
         raise ValidationError({name: [f"Found {said!r}; expected one of {', '.join(known)}."]})
     return said
-
-
-def _kind(request: Request, key: str) -> WorkKind[Any]:
-    kind = kind_named(key, _who(request))
-    if kind is None:
-        raise Http404
-    return kind
-
-
-def _changeable(request: Request, key: str, pk: int) -> tuple[WorkKind[Any], Model]:
-    """Return work that this user may change, with its kind.
-
-    Raises:
-        PermissionDenied: only admins may change work of this kind.
-    """
-    kind = _kind(request, key)
-    work = kind.rows().filter(pk=pk).first()
-    if work is None:
-        raise Http404
-    if not kind.may_change(_who(request)):
-        raise PermissionDenied(f"Only admins may change a {kind.noun}.")
-    return kind, work
 
 
 def _answer(kind: WorkKind[Any], pk: int, request: Request, code: int = 200) -> Answer:

@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
+from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.module_loading import autodiscover_modules
 
@@ -116,16 +118,33 @@ def work_kinds() -> Mapping[str, WorkKind[Any]]:
     return _discovered()
 
 
-def kind_named(key: str, user: User) -> WorkKind[Any] | None:
-    """Return the kind of that key; None: there is no such kind.
+def kind_named(key: str, user: User) -> WorkKind[Any]:
+    """Return the kind of that key.
 
     Raises:
+        Http404: there is no such kind.
         PermissionDenied: this user may not see work of this kind.
     """
     kind = work_kinds().get(key)
-    if kind and not kind.may_see(user):
+    if kind is None:
+        raise Http404("There is no such kind of work.")
+    if not kind.may_see(user):
         raise PermissionDenied(f"You may not see any {kind.noun} on this site.")
     return kind
+
+
+def changeable(key: str, pk: int, user: User) -> tuple[WorkKind[Any], Model]:
+    """Return work that this user may change, with its kind.
+
+    Raises:
+        Http404: there is no such work.
+        PermissionDenied: only admins may change work of this kind.
+    """
+    kind = kind_named(key, user)
+    work: Model = get_object_or_404(kind.rows(), pk=pk)
+    if not kind.may_change(user):
+        raise PermissionDenied(f"Only admins may change a {kind.noun}.")
+    return kind, work
 
 
 def kinds_for(user: User) -> dict[str, WorkKind[Any]]:

@@ -4,11 +4,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import Model
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
@@ -16,7 +14,7 @@ from django_htmx.http import trigger_client_event
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
-from work.kinds import WorkKind, WorkRefused, kind_named, kinds_for
+from work.kinds import WorkKind, WorkRefused, changeable, kind_named, kinds_for
 from work.pages import (
     PER_PAGE,
     STATES,
@@ -75,7 +73,7 @@ def _chosen(request: SignedInRequest, name: str, known: Any) -> str:
 @allowed(Role.RESEARCHER)
 def work_card(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
     """Show one piece of work. Its card asks for this repeatedly until it has ended."""
-    found = _listed(_kind(request, kind), pk, request)
+    found = _listed(kind_named(kind, request.user), pk, request)
     answer = render(request, "work/_card.html", {"each": found})
     if not found.goes_on or str(found.row.n_done) != request.GET.get("seen", ""):
         trigger_client_event(answer, "work-changed")
@@ -100,7 +98,7 @@ def work_bar(request: SignedInRequest) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def cancel(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
     """Stop work that goes on. What it has found is kept."""
-    of_kind, work = _changeable(request, kind, pk)
+    of_kind, work = changeable(kind, pk, request.user)
     found = _listed(of_kind, pk, request)
     if of_kind.cancel(work, request.user):
         messages.success(request, f"{found.row.name} was cancelled. {of_kind.kept}".strip())
@@ -113,7 +111,7 @@ def cancel(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def resume(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
     """Continue work that was cancelled or failed, after what it has found."""
-    of_kind, work = _changeable(request, kind, pk)
+    of_kind, work = changeable(kind, pk, request.user)
     found = _listed(of_kind, pk, request)
     if not of_kind.resume(work, request.user):
         messages.info(request, f"{found.row.name} has nothing left to do.")
@@ -124,7 +122,7 @@ def resume(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def delete(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
     """Delete work that has ended."""
-    of_kind, work = _changeable(request, kind, pk)
+    of_kind, work = changeable(kind, pk, request.user)
     found = _listed(of_kind, pk, request)
     try:
         of_kind.delete(work, request.user)
@@ -134,27 +132,6 @@ def delete(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
     messages.success(request, f"{found.row.name} is deleted. {of_kind.stays}".strip())
     is_its_page = page_to_return_to(request).startswith(found.url)
     return redirect("work:all") if is_its_page else _back(request, reverse("work:all"))
-
-
-def _kind(request: SignedInRequest, key: str) -> WorkKind[Any]:
-    """Return a kind whose work this person may see."""
-    kind = kind_named(key, request.user)
-    if kind is None:
-        raise Http404("There is no such kind of work.")
-    return kind
-
-
-def _changeable(request: SignedInRequest, key: str, pk: int) -> tuple[WorkKind[Any], Model]:
-    """Return work that this person may change, with its kind.
-
-    Raises:
-        PermissionDenied: only admins may change work of this kind.
-    """
-    kind = _kind(request, key)
-    work = get_object_or_404(kind.rows(), pk=pk)
-    if not kind.may_change(request.user):
-        raise PermissionDenied(f"Only admins can change a {kind.noun}.")
-    return kind, work
 
 
 def _listed(kind: WorkKind[Any], pk: int, request: SignedInRequest) -> ListedWork:
