@@ -69,7 +69,7 @@ urlpatterns = [
     path(
         "metrics/models/<int:pk>/delete/", checkpoints.delete_checkpoint, name="delete-checkpoint"
     ),
-    path("metrics/models/<int:pk>/pace/", checkpoints.change_pace, name="change-pace"),
+    path("metrics/models/<int:pk>/limits/", checkpoints.change_limits, name="change-limits"),
     path(
         "metrics/models/<int:pk>/key-over-http/",
         checkpoints.let_key_go_over_http,

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+USUAL_CALLS_AT_ONCE = 8
+
 
 class BackendError(Exception):
     """A backend cannot be used at all. It says where, what was found and what was expected."""
@@ -20,3 +22,4 @@ class ModelSpec(NamedTuple):
     key_variable: str = ""  # the environment variable that holds a server's key
     # Whether an admin allows that the key is sent where others can read it on its way.
     key_over_http: bool = False
+    calls_at_once: int = USUAL_CALLS_AT_ONCE  # the most that its server may get

@@ -36,7 +36,6 @@ LONGEST_CALL_SECONDS = 1800.0
 MOST_CLAIMS = 10
 SENT_TOGETHER = 20  # This many chunks of one run are sent again when their messages may be lost.
 SENT_AGAIN_AFTER = 10.0  # seconds
-AT_ONE_SERVER = 2  # At most this many chunks of one run or grid wait for a server at a time.
 LEASES_OF_A_QUEUE = 10  # A message may wait behind other work for this many leases.
 
 
@@ -93,11 +92,6 @@ def with_a_worker() -> Q:
     """Return the condition of pieces that a worker has now."""
     now = timezone.now()
     return Q(state=RUNNING, lease_until__gte=now, lease_until__lte=_clearly_later(now))
-
-
-def are_enough(chunks: QuerySet[Any]) -> bool:
-    """Return whether as many chunks of a run or grid are worked on as may ask a server at once."""
-    return chunks.filter(with_a_worker()).count() >= AT_ONE_SERVER
 
 
 def again(pieces: QuerySet[Any], **columns: object) -> bool:

@@ -25,7 +25,6 @@ from work.claims import (
     Hold,
     WorkStopped,
     again,
-    are_enough,
     free,
     lost_if_sent_before,
     silent,
@@ -93,6 +92,13 @@ class PieceKind(Generic[P, H]):
     def lock(self, piece: P) -> None:
         """Lock what claims of several pieces compete for, until this claim is decided."""
 
+    def has_place(self, piece: P) -> bool:
+        """Return whether what a piece needs, such as a server, has a place for one more piece."""
+        return True
+
+    def send_next(self, claim: P) -> None:
+        """Send the pieces that wait for the place that this one had."""
+
     def hold(self, claim: P) -> H:
         """Return the hold of a claimed piece."""
         raise NotImplementedError
@@ -126,8 +132,8 @@ class PieceKind(Generic[P, H]):
     def claim(self, piece_id: int) -> P | None:
         """Claim a piece that waits, or whose worker went silent; None: it cannot be claimed.
 
-        One statement decides which worker gets it. Only a few pieces of the same larger work wait
-        for a server at a time.
+        One statement decides which worker gets it. What a piece needs may have no place for it:
+        then it is sent again when a place is free.
         """
         now = timezone.now()
         there = free(self.wanted().filter(pk=piece_id).exclude(pk__in=self.at_work()), now)
@@ -135,7 +141,7 @@ class PieceKind(Generic[P, H]):
         if piece is None:
             return None
         self.lock(piece)
-        if self.part_of and self.asks_server(piece) and are_enough(self._beside(piece)):
+        if not self.has_place(piece):
             return None
         token = take(free(self.ready().filter(pk=piece_id), now), now)
         if token is None:
@@ -148,10 +154,6 @@ class PieceKind(Generic[P, H]):
         of_work = self.ready().filter(**{self.part_of: work})
         first = free(of_work, timezone.now()).order_by("pk").values_list("pk", flat=True)
         return next(filter(None, map(self.claim, first[:SENT_TOGETHER])), None)
-
-    def _beside(self, piece: P) -> models.QuerySet[P]:
-        """Return the pieces of the same larger work."""
-        return self.rows().filter(**{self.part_of: getattr(piece, f"{self.part_of}_id")})
 
     # --- doing it ---------------------------------------------------------------------------
 
@@ -200,10 +202,7 @@ class PieceKind(Generic[P, H]):
             logger.info("%s %s has ended, is another worker's, or has to wait", name, piece_id)
             return
         self.do(claim)
-        # Messages of other pieces may have been used up while too many waited for the server.
-        if self.part_of and self.asks_server(claim):
-            waiting = self.wanted().filter(state=QUEUED).filter(pk__in=self._beside(claim))
-            self.send(waiting.order_by("pk")[:1])
+        self.send_next(claim)
 
     # --- messages ---------------------------------------------------------------------------
 
@@ -237,14 +236,20 @@ class PieceKind(Generic[P, H]):
         waiting = self.ready().filter(state=QUEUED).order_by("pk")
         unheard_of = unheard(waiting, self._message_lost_before(now))
         if self.part_of:
-            unheard_of = unheard_of.filter(pk__in=self._first_of_each_work(waiting))
+            come_next = [piece.pk for piece in self.first_of_each_work(waiting, SENT_TOGETHER)]
+            unheard_of = unheard_of.filter(pk__in=come_next)
         return self.send(chain(left.order_by("pk"), unheard_of))
 
-    def _first_of_each_work(self, waiting: models.QuerySet[P]) -> list[int]:
-        """Return the ids of some pieces of each larger work, so that messages do not pile up."""
+    def first_of_each_work(self, waiting: models.QuerySet[P], n: int) -> list[P]:
+        """Return n pieces at most of each larger work, so that messages do not pile up.
+
+        Of a kind whose pieces are not parts of larger work, all are returned.
+        """
+        if not self.part_of:
+            return list(waiting)
         works = waiting.order_by(self.part_of).values_list(self.part_of, flat=True).distinct()
         of_each = (waiting.filter(**{self.part_of: work}) for work in list(works))
-        return [pk for some in of_each for pk in some.values_list("pk", flat=True)[:SENT_TOGETHER]]
+        return [piece for some in of_each for piece in some.order_by("pk")[:n]]
 
     def _message_lost_before(self, now: datetime) -> datetime:
         """Return the time before which a message must have been sent to count as lost.

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Coalesce
 
 from accounts.access import Role, roles_of
 from accounts.models import User
@@ -15,8 +16,8 @@ from evaluation.jobs.services import JobError, JobHold, cancel_job, delete_job, 
 from evaluation.models import Job
 from generation.backends.registry import is_server
 from generation.model_specs import BackendError
+from generation.services.server_places import AsksModels
 from work.kinds import WorkKind, work_kinds
-from work.pieces import PieceKind
 from work.pieces import register as register_pieces
 from work.work_row import WorkRow
 
@@ -79,13 +80,17 @@ def kind_of(job: Job) -> JobKind:
     return kind
 
 
-class JobWork(PieceKind[Job, JobHold]):
+class JobWork(AsksModels[Job, JobHold]):
     """Jobs: each is one piece of work. A model or a choice that cannot be used makes it fail."""
 
     model = Job
     task_name = "evaluation.tasks.execute_job"
     doing = "does a job"
     related = ("study", "dataset", "construction")
+    model_asked = Coalesce(
+        KeyTextTransform("model", "construction__parameters"),
+        KeyTextTransform("model", "parameters"),
+    )
     troubles = (BackendError, JobError)
     # One step (a prompt over all examples, an epoch) may take longer than any other task.
     longest_seconds = 24 * 3600

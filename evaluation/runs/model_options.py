@@ -11,7 +11,7 @@ from generation.limits import LONGEST_NAME
 from generation.model_specs import BackendError, ModelSpec
 from generation.models import Checkpoint
 from generation.server_addresses import check_key, server_address
-from generation.services.checkpoints import with_leave
+from generation.services.checkpoints import as_listed_now
 
 SERVER = "openai"
 
@@ -100,7 +100,7 @@ def _behind(
         key_variable=options["key_variable"] or "",
         key_over_http=options["key_over_http"],
     )
-    spec = with_leave(_not_another(spec))
+    spec = as_listed_now(_not_another(spec))
     try:
         check_key(spec)
     except BackendError as error:

@@ -25,7 +25,7 @@ from generation.backends.thread_slots import Places
 from generation.model_specs import BackendError, ModelSpec
 from generation.server_addresses import check_key, server_address
 
-AT_ONCE = 4  # prompts
+AT_ONCE = 4  # prompts at most, even if the model's limit of calls at once is higher
 MOST_SILENT = 4  # prompts in a row without an answer; after that the server counts as out of order
 SHORTEST_KEY = 8  # characters
 LARGEST_ANSWER = 8 * 1024 * 1024  # bytes
@@ -115,7 +115,8 @@ class OpenAILanguageModel:
         self._key = _key_in(spec.key_variable)
         self._patience = patience
         self._requests = Requests(self._kind, self._model)
-        self._places = Places(AT_ONCE)  # shared by the prompts of all calls
+        # Shared by the prompts of all calls.
+        self._places = Places(min(AT_ONCE, spec.calls_at_once))
         self._answered_at = -math.inf  # time of the last final answer: a text or a refusal
         self._has_completed = False  # whether any prompt was ever completed
         self._was_given_up = False  # about the last prompt; if true, the next are asked only once

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from generation.model_specs import ModelSpec
+from generation.model_specs import USUAL_CALLS_AT_ONCE, ModelSpec
 from generation.server_addresses import sends_key_openly
 
 
@@ -29,6 +29,8 @@ class Checkpoint(models.Model):
     # Its calls per minute at most, by all grids and workers together; None: no limit.
     calls_per_minute = models.PositiveIntegerField(null=True, blank=True)
     next_call_at = models.DateTimeField(null=True, blank=True)  # set if there is such a limit
+    # Its calls at the same time at most, by all work and workers together, if it is on a server.
+    calls_at_once = models.PositiveSmallIntegerField(default=USUAL_CALLS_AT_ONCE)
     added_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -40,6 +42,9 @@ class Checkpoint(models.Model):
             models.CheckConstraint(
                 condition=Q(calls_per_minute=None) | Q(calls_per_minute__gte=1),
                 name="checkpoint_pace_from_1",
+            ),
+            models.CheckConstraint(
+                condition=Q(calls_at_once__gte=1), name="checkpoint_calls_at_once_from_1"
             ),
         ]
 
@@ -58,6 +63,7 @@ class Checkpoint(models.Model):
             served_name=self.served_name,
             key_variable=self.key_variable,
             key_over_http=self.key_over_http,
+            calls_at_once=self.calls_at_once,
         )
 
     @property

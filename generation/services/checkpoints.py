@@ -17,11 +17,13 @@ def pin_revision(name: str, revision: str) -> bool:
     return bool(on_the_hub.update(revision=revision))
 
 
-def with_leave(spec: ModelSpec) -> ModelSpec:
-    """Return a model with the permission for its key that its listing has now.
+def as_listed_now(spec: ModelSpec) -> ModelSpec:
+    """Return a model with what admins may change of its listing, as it is now.
 
-    A model that is not listed is returned unchanged. The permission is to send the key over plain
-    HTTP.
+    This is the permission to send its key over plain HTTP, and the limit of calls at once. A model
+    that is not listed is returned unchanged.
     """
     listed = Checkpoint.objects.filter(name=spec.name, location=spec.location).first()
-    return spec._replace(key_over_http=listed.key_over_http) if listed else spec
+    if listed is None:
+        return spec
+    return spec._replace(key_over_http=listed.key_over_http, calls_at_once=listed.calls_at_once)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 
 from generation.backends.base import LanguageModel, Prompt
 from generation.backends.problems import storable
@@ -35,6 +35,7 @@ from generation.models import (
 from generation.services.calls import PendingCall, call_of, response_of
 from generation.services.model_provenance import open_noted
 from generation.services.pace import calls_at_once, is_limited, not_free_within, reserve
+from generation.services.server_places import AsksModels
 from work.chunks import ChunkKind
 from work.claims import Hold, WorkStopped, with_a_worker
 from work.pieces import register
@@ -264,7 +265,7 @@ def _give_up_first(claim: GridChunk, hold: GridChunkHold) -> None:
 # --- the kind of piece ----------------------------------------------------------------------
 
 
-class GridChunkWork(ChunkKind[GridChunk, GridChunkHold]):
+class GridChunkWork(AsksModels[GridChunk, GridChunkHold], ChunkKind[GridChunk, GridChunkHold]):
     """Chunks of grids: examples to ask about. A model that cannot be used fails the whole grid."""
 
     model = GridChunk
@@ -273,6 +274,7 @@ class GridChunkWork(ChunkKind[GridChunk, GridChunkHold]):
     part_of = "grid"
     goes_on_in = (Grid.State.PLANNING, Grid.State.RUNNING)
     related = ("grid__dataset", "setup")
+    model_asked = F("setup__model")
     troubles = (BackendError, GridError, PromptError)
 
     def asks_server(self, piece: GridChunk) -> bool:
@@ -296,7 +298,8 @@ class GridChunkWork(ChunkKind[GridChunk, GridChunkHold]):
         return callable_soon.filter(~Exists(elsewhere))
 
     def lock(self, piece: GridChunk) -> None:
-        """Let claims of chunks with the same setup wait for each other."""
+        """Let claims of chunks with the same model or the same setup wait for each other."""
+        super().lock(piece)
         Setup.objects.select_for_update(no_key=True).filter(pk=piece.setup_id).first()
 
     def hold(self, claim: GridChunk) -> GridChunkHold:

@@ -30,8 +30,9 @@ from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.plan import RunPlan
 from evaluation.runs.services import runs
 from evaluation.runs.services.runs import request_metric_run
+from generation.backends.openai_http import AT_ONCE
 from generation.model_specs import ModelSpec
-from generation.models import Dataset, Import
+from generation.models import Checkpoint, Dataset, Import
 from tests.evaluation.workers import (
     BROKERS,
     is_over,
@@ -41,8 +42,7 @@ from tests.evaluation.workers import (
 )
 from tests.language_model_server import says, stand_in
 from tests.tiny_models import tiny_checkpoint
-from tests.work.worker_group import HASTY, SILENT_AFTER_SECONDS, Group, group_on
-from work.claims import AT_ONE_SERVER
+from tests.work.worker_group import HASTY, SILENT_AFTER_SECONDS, Group, group_of, group_on
 from work.worker_health import watch
 
 pytestmark = [pytest.mark.both(transaction=True), pytest.mark.faults]
@@ -170,6 +170,10 @@ def test_busy_processes_raise_no_false_alarm(broker, many, tmp_path, client, ros
         assert sorted([*group.computing, *group.quick, *group.beat]) == before
 
 
+# Each makes four calls at once, and a model that is not listed may get eight.
+AT_ONE_SERVER = 8 // AT_ONCE  # chunks
+
+
 def test_servers_that_hang_hold_their_own_work_only(many, tmp_path):
     with (
         stand_in() as first,
@@ -202,6 +206,35 @@ def test_servers_that_hang_hold_their_own_work_only(many, tmp_path):
         taken = RunChunk.objects.filter(state=RunChunk.State.RUNNING)
         assert taken.count() == 2 * AT_ONE_SERVER
         assert not taken.filter(lease_until__gt=lease_ends).exists()
+
+
+def test_the_workers_of_two_machines_keep_the_limit_of_a_model_together(many, tmp_path):
+    with (
+        stand_in() as server,
+        group_on("filesystem", tmp_path, **HASTY) as one,
+        group_of(one.site, tmp_path / "other.log", HASTY) as other,
+    ):
+        server.otherwise = says("Yes", after=0.05)
+        server.plan(OBVIOUSLY_NOT.hypothesis, says("No"))
+        listed = Checkpoint.objects.create(
+            name="judge",
+            backend="openai",
+            location=server.url,
+            served_name="judge",
+            calls_at_once=AT_ONCE,
+        )
+        plan = RunPlan(metric=AutoAisMetric(AutoAis()), spec=listed.spec())
+        setups = many.setups.order_by("pk")[:4]
+        judged = [
+            request_metric_run(many, plan, many.responses.filter(setup=setup), None)
+            for setup in setups
+        ]
+
+        for run in judged:
+            assert waited(partial(is_over, run), ENDS_WITHIN_SECONDS), one.log + other.log
+            assert (run.state, run.error) == (MetricRun.State.DONE, "")
+
+        assert 1 < server.most_at_once <= listed.calls_at_once
 
 
 # With such windows and the slow model below, each chunk takes far longer than an import.

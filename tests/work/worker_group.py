@@ -110,9 +110,15 @@ def _children() -> dict[int, int]:
 
 @contextmanager
 def group_on(broker: str, folder: Path, **environment: str) -> Iterator[Group]:
-    with site_on(broker, folder) as site:
-        group = Group(site, environment, folder / "work.log")
-        try:
-            yield group
-        finally:
-            group.kill()
+    with site_on(broker, folder) as site, group_of(site, folder / "work.log", environment) as group:
+        yield group
+
+
+@contextmanager
+def group_of(site: Site, log: Path, environment: Mapping[str, str]) -> Iterator[Group]:
+    """Yield one group of a site, which may have several, as on two machines."""
+    group = Group(site, environment, log)
+    try:
+        yield group
+    finally:
+        group.kill()

@@ -10,8 +10,15 @@ from django.http import QueryDict
 
 from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.registry import METRICS
-from evaluation.runs.services.checkpoints import MOST_CALLS_PER_MINUTE, WITH_LABELS
-from generation.backends.registry import LANGUAGE_MODELS
+from evaluation.runs.services.checkpoints import (
+    MOST_CALLS_AT_ONCE,
+    MOST_CALLS_PER_MINUTE,
+    WITH_LABELS,
+    CallLimits,
+)
+from generation.backends.openai_http import AT_ONCE
+from generation.backends.registry import LANGUAGE_MODELS, is_server
+from generation.model_specs import USUAL_CALLS_AT_ONCE
 from generation.models import Checkpoint
 
 PLAIN_TEXT = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
@@ -25,12 +32,12 @@ class ModelKind(NamedTuple):
     metrics: str  # the families of metrics that may ask it
     is_server: bool
     has_index: bool
-    has_pace: bool
+    has_limits: bool
     is_chosen: bool
 
 
-class PaceForm(forms.Form):
-    """The limit of calls a minute that grids may make of one model."""
+class LimitsForm(forms.Form):
+    """The limits of the calls of one model."""
 
     calls_per_minute = forms.IntegerField(
         label="Calls a minute",
@@ -42,19 +49,38 @@ class PaceForm(forms.Form):
             "limit."
         ),
     )
+    calls_at_once = forms.IntegerField(
+        label="Calls at once",
+        required=False,
+        min_value=1,
+        max_value=MOST_CALLS_AT_ONCE,
+        help_text=(
+            "The highest number of calls that all work together may make at the same time. Each "
+            f"piece of work makes up to {AT_ONCE}. Empty: {USUAL_CALLS_AT_ONCE}."
+        ),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Put the limits together."""
+        cleaned = super().clean() or {}
+        at_once = cleaned.pop("calls_at_once", None) or USUAL_CALLS_AT_ONCE
+        cleaned["limits"] = CallLimits(cleaned.pop("calls_per_minute", None), at_once)
+        return cleaned
 
 
-def pace_form(checkpoint: Checkpoint, data: QueryDict | None = None) -> PaceForm:
+def limits_form(checkpoint: Checkpoint, data: QueryDict | None = None) -> LimitsForm:
     """Return the form that is shown beside one model of the list."""
-    pace = {"calls_per_minute": checkpoint.calls_per_minute}
-    form = PaceForm(data, initial=pace, auto_id=f"id_{checkpoint.pk}_%s")
-    # The help is shown once on the page, where a model is added.
-    form.fields["calls_per_minute"].help_text = ""
+    limits = {name: getattr(checkpoint, name) for name in CallLimits._fields}
+    form = LimitsForm(data, initial=limits, auto_id=f"id_{checkpoint.pk}_%s")
+    if not is_server(checkpoint.backend):
+        del form.fields["calls_at_once"]
+    for field in form.fields.values():
+        field.help_text = ""  # it is shown once on the page, where a model is added
     form.fields["calls_per_minute"].widget.attrs["placeholder"] = "no limit"
     return form
 
 
-class CheckpointForm(PaceForm):
+class CheckpointForm(LimitsForm):
     """A model that runs and grids may use. Fields that its kind does not need are hidden."""
 
     name = forms.CharField(
@@ -154,12 +180,13 @@ class CheckpointForm(PaceForm):
 
     def clean(self) -> dict[str, Any]:
         """Leave out the values of fields that are hidden for the chosen kind."""
-        cleaned = super().clean() or {}
+        cleaned = super().clean()
         kind = BACKENDS.get(cleaned.get("backend", ""))
         if kind and not kind.is_server:
             cleaned |= {"served_name": "", "key_variable": "", "key_over_http": False}
+            cleaned["limits"] = CallLimits(cleaned["limits"].calls_per_minute)
         if cleaned.get("backend") != WITH_LABELS:
             cleaned["entailment_index"] = None
         if cleaned.get("backend") not in LANGUAGE_MODELS:
-            cleaned["calls_per_minute"] = None
+            cleaned["limits"] = CallLimits()
         return cleaned

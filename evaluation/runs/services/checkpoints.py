@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
 
@@ -13,7 +13,7 @@ from evaluation.backends.registry import BACKENDS
 from evaluation.models import MetricRun
 from generation.backends.model_files import COMMIT, what_is_wrong, wrong_kind
 from generation.backends.registry import LANGUAGE_MODELS
-from generation.model_specs import BackendError, ModelSpec
+from generation.model_specs import USUAL_CALLS_AT_ONCE, BackendError, ModelSpec
 from generation.models import Checkpoint, GridSetup
 from generation.server_addresses import check_key, server_address
 
@@ -22,6 +22,7 @@ HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 NAMES_OF_ENTAILMENT = ("entail", "support")  # beginnings of the label of the wanted output
 LARGEST_CONFIG = 1024**2  # bytes
 MOST_CALLS_PER_MINUTE = 1_000_000
+MOST_CALLS_AT_ONCE = 10_000
 
 
 class CheckpointError(Exception):
@@ -32,18 +33,25 @@ class CheckpointError(Exception):
         self.field = field
 
 
+class CallLimits(NamedTuple):
+    """The limits of the calls of a language model."""
+
+    calls_per_minute: int | None = None  # those of all grids and constructions; None: no limit
+    calls_at_once: int = USUAL_CALLS_AT_ONCE  # those of all work, if it is behind a server
+
+
 @transaction.atomic
 def add_checkpoint(
     name: str,
     location: str,
     actor: User | None,
     *,
+    limits: CallLimits,
     backend: str = "transformers",
     entailment_index: int | None = None,
     served_name: str = "",
     key_variable: str = "",
     key_over_http: bool = False,
-    calls_per_minute: int | None = None,
 ) -> Checkpoint:
     """Let runs and grids use a model: a folder here, a name on the hub, or one behind a server.
 
@@ -52,13 +60,12 @@ def add_checkpoint(
         location: the folder, the name on the hub, or the server's address. A name on the hub may
             end in @commit. Without it, the commit of today is used.
         actor: the user who adds the model, if any.
+        limits: the limits of its calls; the usual ones, if it is no language model.
         backend: the kind of model.
         entailment_index: the output that means entailment, if its label does not say it.
         served_name: the model's name on its server.
         key_variable: the environment variable that holds the server's key.
         key_over_http: whether the key may go over plain http to another machine.
-        calls_per_minute: the number of calls that grids may make of a language model; None: no
-            limit.
 
     Raises:
         CheckpointError: the name is taken, or there is no model of this kind at the location, or
@@ -67,7 +74,7 @@ def add_checkpoint(
     kind = BACKENDS.get(backend)
     if kind is None or not kind.needs_model:
         raise CheckpointError(f"Found {backend}; expected a backend that uses a model.", "backend")
-    _check_pace(backend, calls_per_minute)
+    _check_limits(backend, limits)
     revision = ""
     if kind.is_server:
         _check_server(location, served_name)
@@ -83,7 +90,7 @@ def add_checkpoint(
         "served_name": served_name,
         "key_variable": key_variable,
         "key_over_http": key_over_http,
-        "calls_per_minute": calls_per_minute,
+        **limits._asdict(),
     }
     try:
         with transaction.atomic():
@@ -97,21 +104,27 @@ def add_checkpoint(
 
 
 @transaction.atomic
-def change_pace(checkpoint: Checkpoint, calls_per_minute: int | None, actor: User | None) -> None:
-    """Change how many calls a minute grids may make of a language model; None: no limit.
+def change_limits(checkpoint: Checkpoint, limits: CallLimits, actor: User | None) -> None:
+    """Change the limits of the calls of a language model.
 
-    Calls that are already reserved keep their times. The same number again changes nothing.
+    Calls that are already reserved keep their times, and pieces of work that ask the model go on.
+    The same limits again change nothing.
 
     Raises:
-        CheckpointError: the model is not a language model, or the number is outside the range.
+        CheckpointError: the model is not a language model, or a number is outside its range.
     """
-    _check_pace(checkpoint.backend, calls_per_minute)
-    before = Checkpoint.objects.select_for_update().get(pk=checkpoint.pk).calls_per_minute
-    if calls_per_minute == before:
+    _check_limits(checkpoint.backend, limits)
+    locked = Checkpoint.objects.select_for_update().get(pk=checkpoint.pk)
+    before = CallLimits(locked.calls_per_minute, locked.calls_at_once)
+    if limits == before:
         return
-    Checkpoint.objects.filter(pk=checkpoint.pk).update(calls_per_minute=calls_per_minute)
+    Checkpoint.objects.filter(pk=checkpoint.pk).update(**limits._asdict())
     record_in_audit_trail(
-        actor, "checkpoint.paced", checkpoint.name, before=before, after=calls_per_minute
+        actor,
+        "checkpoint.limited",
+        checkpoint.name,
+        before=before._asdict(),
+        after=limits._asdict(),
     )
 
 
@@ -130,15 +143,18 @@ def let_key_go_over_http(checkpoint: Checkpoint, is_allowed: bool, actor: User |
         record_in_audit_trail(actor, action, checkpoint.name, is_allowed=is_allowed)
 
 
-def _check_pace(backend: str, calls_per_minute: int | None) -> None:
-    if calls_per_minute is None:
-        return
-    if backend not in LANGUAGE_MODELS:
-        raise CheckpointError("Only language models have a limit of calls.", "calls_per_minute")
-    if not 1 <= calls_per_minute <= MOST_CALLS_PER_MINUTE:
+def _check_limits(backend: str, limits: CallLimits) -> None:
+    per_minute, at_once = limits
+    if limits != CallLimits() and backend not in LANGUAGE_MODELS:
+        raise CheckpointError("Only language models have limits of calls.", "calls_per_minute")
+    if per_minute is not None and not 1 <= per_minute <= MOST_CALLS_PER_MINUTE:
         raise CheckpointError(
-            f"Found {calls_per_minute}; expected 1 to {MOST_CALLS_PER_MINUTE:,} calls a minute.",
+            f"Found {per_minute}; expected 1 to {MOST_CALLS_PER_MINUTE:,} calls a minute.",
             "calls_per_minute",
+        )
+    if not 1 <= at_once <= MOST_CALLS_AT_ONCE:
+        raise CheckpointError(
+            f"Found {at_once}; expected 1 to {MOST_CALLS_AT_ONCE:,} calls at once.", "calls_at_once"
         )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from django.db import transaction
+from django.db.models import F
 
 from evaluation.backends.base import Backend
 from evaluation.backends.registry import open_backend
@@ -17,7 +18,8 @@ from evaluation.runs.scoring import RunScorer, unscored
 from generation.backends.problems import storable
 from generation.backends.registry import is_server
 from generation.model_specs import BackendError
-from generation.services.checkpoints import pin_revision, with_leave
+from generation.services.checkpoints import as_listed_now, pin_revision
+from generation.services.server_places import AsksModels
 from work.chunks import ChunkKind
 from work.claims import Hold
 from work.pieces import register
@@ -59,7 +61,7 @@ class RunChunkHold(Hold[RunChunk]):
         RUN_CHUNKS.fail(run.pk, storable(error))
 
 
-class RunChunkWork(ChunkKind[RunChunk, RunChunkHold]):
+class RunChunkWork(AsksModels[RunChunk, RunChunkHold], ChunkKind[RunChunk, RunChunkHold]):
     """Chunks of runs: targets that are scored together. A run whose backend is unusable fails."""
 
     model = RunChunk
@@ -67,6 +69,7 @@ class RunChunkWork(ChunkKind[RunChunk, RunChunkHold]):
     doing = "scores a run"
     part_of = "run"
     related = ("run",)
+    model_asked = F("run__model_name")
     troubles = (BackendError,)
 
     def asks_server(self, piece: RunChunk) -> bool:
@@ -105,7 +108,7 @@ def _backend_of(run: MetricRun) -> Backend:
             "The rule of this metric has changed since this run was started, and scores by two "
             "rules cannot be mixed. The scores of this run are kept. Start a new run."
         )
-    backend = metric_of(run.metric, run.parameters).ready(open_backend(with_leave(spec_of(run))))
+    backend = metric_of(run.metric, run.parameters).ready(open_backend(as_listed_now(spec_of(run))))
     made_with = (backend.signature, backend.revision[:LONGEST_REVISION])
     this_run = MetricRun.objects.filter(pk=run.pk)
     is_first = this_run.filter(backend_signature="").update(

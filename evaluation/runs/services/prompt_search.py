@@ -35,7 +35,7 @@ from generation.choices.declaration import Choice
 from generation.limits import LARGEST_SEED
 from generation.model_specs import BackendError, ModelSpec
 from generation.models import Response, Setup
-from generation.services.checkpoints import pin_revision, with_leave
+from generation.services.checkpoints import as_listed_now, pin_revision
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", re.ASCII)
 FEWEST_EXAMPLES = 2  # one to show in the prompt, and one to score
@@ -122,12 +122,12 @@ def request_prompt_search(plan: SearchPlan, user: User | None) -> Job:
 
 
 def _in_parameters(spec: ModelSpec) -> dict[str, Any]:
-    """Return the parameters of a model other than its name.
+    """Return the parameters of a model other than its name, and than its limit, which may change.
 
     The permission to send its key over http is included only if it was given.
     """
     said = spec._asdict()
-    del said["name"]
+    del said["name"], said["calls_at_once"]
     if not spec.key_over_http:
         del said["key_over_http"]
     return said
@@ -374,7 +374,7 @@ def _backend(hold: JobHold) -> Backend:
     )
     # For a name on the hub, this is the newest commit at the time when the first prompt was tried.
     noted = hold.job.result.get("revision", "")
-    backend = open_backend(with_leave(spec._replace(revision=spec.revision or noted)))
+    backend = open_backend(as_listed_now(spec._replace(revision=spec.revision or noted)))
     made_with = {"backend_signature": backend.signature, "revision": backend.revision}
     earlier = {name: hold.job.result.get(name, made_with[name]) for name in made_with}
     if earlier != made_with:

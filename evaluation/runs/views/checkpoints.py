@@ -17,7 +17,7 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from evaluation.backends.registry import BACKENDS
 from evaluation.models import MetricRun
-from evaluation.runs.forms.checkpoints import CheckpointForm, PaceForm, pace_form
+from evaluation.runs.forms.checkpoints import CheckpointForm, LimitsForm, limits_form
 from evaluation.runs.services import checkpoints as services
 from evaluation.runs.services.checkpoints import CheckpointError
 from generation.backends.registry import LANGUAGE_MODELS
@@ -35,7 +35,7 @@ class ListedModel(NamedTuple):
     is_key_set: bool  # the environment of this process has the key; its value is not used here
     n_runs: int
     n_grids: int
-    pace: PaceForm | None  # None: not a language model
+    limits: LimitsForm | None  # None: not a language model
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -59,7 +59,7 @@ def checkpoints(request: SignedInRequest) -> HttpResponse:
 
 
 def _listed(
-    number: int | str | None, wrong: Mapping[int, PaceForm] | None = None
+    number: int | str | None, wrong: Mapping[int, LimitsForm] | None = None
 ) -> dict[str, object]:
     """Return a page of models and its rows.
 
@@ -82,9 +82,11 @@ def _listed(
     return {"page": page, "rows": rows}
 
 
-def _row(checkpoint: Checkpoint, n_runs: int, n_grids: int, wrong: PaceForm | None) -> ListedModel:
+def _row(
+    checkpoint: Checkpoint, n_runs: int, n_grids: int, wrong: LimitsForm | None
+) -> ListedModel:
     kind = BACKENDS.get(checkpoint.backend)
-    has_pace = checkpoint.backend in LANGUAGE_MODELS
+    has_limits = checkpoint.backend in LANGUAGE_MODELS
     return ListedModel(
         checkpoint,
         kind.title if kind else checkpoint.backend,
@@ -92,26 +94,25 @@ def _row(checkpoint: Checkpoint, n_runs: int, n_grids: int, wrong: PaceForm | No
         bool(os.environ.get(checkpoint.key_variable)),
         n_runs,
         n_grids,
-        wrong or (pace_form(checkpoint) if has_pace else None),
+        wrong or (limits_form(checkpoint) if has_limits else None),
     )
 
 
 @require_POST
 @allowed(Role.ADMIN)
-def change_pace(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Change how many calls a minute grids may make of a model."""
+def change_limits(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Change how many calls may be made of a model a minute, and at once."""
     checkpoint = get_object_or_404(Checkpoint, pk=pk)
     number = _page_number(checkpoint)
-    form = pace_form(checkpoint, request.POST)
+    form = limits_form(checkpoint, request.POST)
     if form.is_valid():
-        limit = form.cleaned_data["calls_per_minute"]
+        limits = form.cleaned_data["limits"]
         try:
-            services.change_pace(checkpoint, limit, request.user)
+            services.change_limits(checkpoint, limits, request.user)
         except CheckpointError as error:
             form.add_error(error.field, str(error))
         else:
-            at_most = f"at most {limit:,} calls a minute" if limit else "no limit of calls"
-            messages.success(request, f"The limit of {checkpoint.name} is saved: {at_most}.")
+            messages.success(request, f"The limits of {checkpoint.name} are saved.")
             return redirect(_page_of(checkpoint))
     context = {"form": CheckpointForm(), **_listed(number, {checkpoint.pk: form})}
     return render(request, "evaluation/runs/checkpoints.html", context, status=422)

@@ -13,7 +13,7 @@ from evaluation.runs.plan import RunPlan, spec_of
 from generation.choices.declaration import ChoiceError
 from generation.model_specs import ModelSpec
 from generation.models import Checkpoint
-from generation.services.checkpoints import with_leave
+from generation.services.checkpoints import as_listed_now
 
 pytestmark = pytest.mark.once
 
@@ -231,9 +231,9 @@ def test_a_run_keeps_the_leave_of_a_model_that_is_not_listed():
     named = {"backend": "openai", "model_name": "m", "model_location": "http://s/v1"}
     run = MetricRun(**named, parameters=RunPlan(spec).parameters)
 
-    assert with_leave(spec_of(run)) == spec
+    assert as_listed_now(spec_of(run)) == spec
     Checkpoint.objects.create(name="m", backend="openai", location="http://s/v1")
-    assert not with_leave(spec_of(run)).key_over_http  # listed since, and no admin allows it
+    assert not as_listed_now(spec_of(run)).key_over_http  # listed since, and no admin allows it
 
 
 @pytest.mark.parametrize(

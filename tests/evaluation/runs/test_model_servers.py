@@ -6,9 +6,14 @@ import pytest
 from django.urls import reverse
 
 from accounts.models import AuditEntry
-from evaluation.runs.services.checkpoints import CheckpointError, add_checkpoint, change_pace
+from evaluation.runs.services.checkpoints import (
+    CallLimits,
+    CheckpointError,
+    add_checkpoint,
+    change_limits,
+)
 from generation.models import Checkpoint
-from generation.services.checkpoints import with_leave
+from generation.services.checkpoints import as_listed_now
 from tests.evaluation.runs.test_checkpoints import add, server_of
 from tests.shown import shown
 
@@ -55,7 +60,7 @@ def test_an_admin_gives_and_takes_back_the_leave_of_a_listed_model(admin, adam):
 
     for allow, is_allowed in (("1", True), ("1", True), ("0", False)):
         assert admin.post(address, {"allow": allow}).status_code == 302
-        assert with_leave(spec).key_over_http is is_allowed
+        assert as_listed_now(spec).key_over_http is is_allowed
         [location] = shown(admin.get(MODELS)).table("Models").column("Location")
         assert ("not sent over plain http" in location) is not is_allowed
 
@@ -82,12 +87,12 @@ def test_only_admins_let_a_key_go_over_http(rosa, client_for, admin):
     assert not Checkpoint.objects.get().key_over_http
 
 
-# --- the limit of calls ---------------------------------------------------------------------
+# --- the limits of calls --------------------------------------------------------------------
 
 
-def pace(client, checkpoint, said):
-    address = reverse("evaluation:change-pace", args=[checkpoint.pk])
-    return client.post(address, {"calls_per_minute": said})
+def limit_to(client, checkpoint, per_minute, at_once=""):
+    address = reverse("evaluation:change-limits", args=[checkpoint.pk])
+    return client.post(address, {"calls_per_minute": per_minute, "calls_at_once": at_once})
 
 
 @pytest.mark.parametrize(("said", "limit"), [("60", 60), ("", None)])
@@ -103,46 +108,48 @@ def test_only_language_models_have_a_limit(admin, adam):
 
     added = Checkpoint.objects.get()
     assert added.calls_per_minute is None
-    address = reverse("evaluation:change-pace", args=[added.pk])
+    address = reverse("evaluation:change-limits", args=[added.pk])
     answer = admin.get(MODELS)
     assert address not in answer.text
-    assert shown(answer).table("Models").column("Calls a minute") == ["—"]
-    answer = pace(admin, added, "60")
+    assert shown(answer).table("Models").column("Limits") == ["—"]
+    answer = limit_to(admin, added, "60")
     assert answer.status_code == 422
     error = shown(answer).errors[f"{added.pk}_calls_per_minute"]
     assert "Only language models" in error
     with pytest.raises(CheckpointError, match="Only language models"):
-        add_checkpoint("b", "some-org/some-model", adam, calls_per_minute=60)
+        add_checkpoint("b", "some-org/some-model", adam, limits=CallLimits(60))
 
 
 @pytest.mark.parametrize(
-    ("said", "limit", "told"),
-    [
-        ("90", 90, "mini is saved: at most 90 calls a minute"),
-        ("", None, "mini is saved: no limit of calls"),
-    ],
+    ("said", "limits"),
+    [(("90", "2"), (90, 2)), (("90", ""), (90, 8)), (("", "100"), (None, 100))],
 )
-def test_an_admin_changes_the_limit_of_a_listed_model(admin, adam, said, limit, told):
+def test_an_admin_changes_the_limits_of_a_listed_model(admin, adam, said, limits):
     place = datetime(2026, 3, 1, tzinfo=UTC)
     listed = server_of(60, next_call_at=place)
 
-    answer = pace(admin, listed, said)
+    answer = limit_to(admin, listed, *said)
 
     assert answer.status_code == 302
     page = shown(admin.get(answer.url))
-    assert any(told in message for message in page.messages)
-    [form] = page.parts("pace-form")
-    assert form.fields["calls_per_minute"] == said
+    assert page.messages == ["The limits of mini are saved."]
+    [form] = page.parts("limits-form")
+    assert form.fields["calls_per_minute"] == said[0]
+    assert form.fields["calls_at_once"] == str(limits[1])
     listed.refresh_from_db()
-    assert listed.calls_per_minute == limit
+    assert (listed.calls_per_minute, listed.calls_at_once) == limits
     assert listed.next_call_at == place  # what is reserved stays reserved
     entry = AuditEntry.objects.latest("pk")
-    assert (entry.actor, entry.action, entry.subject) == (adam, "checkpoint.paced", "mini")
-    assert entry.details == {"before": 60, "after": limit}
+    assert (entry.actor, entry.action, entry.subject) == (adam, "checkpoint.limited", "mini")
+    names = ("calls_per_minute", "calls_at_once")
+    assert entry.details == {
+        "before": dict(zip(names, (60, 8), strict=True)),
+        "after": dict(zip(names, limits, strict=True)),
+    }
 
 
 def test_the_same_limit_again_is_no_change(admin):
-    pace(admin, server_of(60), "60")
+    limit_to(admin, server_of(60), "60")
 
     assert not AuditEntry.objects.exists()
 
@@ -160,13 +167,13 @@ def test_the_same_limit_again_is_no_change(admin):
 def test_what_is_no_number_of_calls_is_refused_at_its_field(admin, said, error):
     other, listed = server_of(5, name="a"), server_of(60)
 
-    answer = pace(admin, listed, said)
+    answer = limit_to(admin, listed, said)
 
     assert answer.status_code == 422
     page = shown(answer)
     assert [*page.errors] == [f"{listed.pk}_calls_per_minute"]
     assert error in page.errors[f"{listed.pk}_calls_per_minute"]
-    of_other, of_listed = (form.fields["calls_per_minute"] for form in page.parts("pace-form"))
+    of_other, of_listed = (form.fields["calls_per_minute"] for form in page.parts("limits-form"))
     assert (of_other, of_listed) == (str(other.calls_per_minute), said)
     assert answer.text.count('aria-invalid="true"') == 1
     added = add(admin, "a/b", name="b", backend="language-model", calls_per_minute=said)
@@ -179,7 +186,31 @@ def test_what_is_no_number_of_calls_is_refused_at_its_field(admin, said, error):
 @pytest.mark.parametrize("limit", [0, 1_000_001])
 def test_commands_are_refused_the_same(limit):
     with pytest.raises(CheckpointError, match="expected 1 to 1,000,000 calls a minute"):
-        change_pace(server_of(60), limit, None)
+        change_limits(server_of(60), CallLimits(limit), None)
+
+
+@pytest.mark.parametrize("said", ["0", "10001", "1.5"])
+def test_what_is_no_number_of_calls_at_once_is_refused_at_its_field(admin, said):
+    listed = server_of(60)
+
+    answer = limit_to(admin, listed, "60", said)
+
+    assert answer.status_code == 422
+    assert [*shown(answer).errors] == [f"{listed.pk}_calls_at_once"]
+    assert Checkpoint.objects.get().calls_at_once == 8
+    with pytest.raises(CheckpointError, match="expected 1 to 10,000 calls at once"):
+        change_limits(listed, CallLimits(60, 10_001), None)
+
+
+def test_only_models_behind_servers_have_a_limit_of_calls_at_once(admin):
+    of_server = {"served_name": "m", "calls_at_once": "3"}
+    add(admin, "https://host/v1", name="far", backend="openai", **of_server)
+    add(admin, "some-org/some-model", name="here", backend="language-model", calls_at_once="3")
+
+    limits = dict(Checkpoint.objects.values_list("name", "calls_at_once"))
+    assert limits == {"far": 3, "here": 8}  # folded away for a model that computes here
+    fields = [[*form.fields] for form in shown(admin.get(MODELS)).parts("limits-form")]
+    assert ["calls_at_once" in names for names in fields] == [True, False]
 
 
 def test_of_many_models_the_page_that_has_the_changed_one_is_shown(admin):
@@ -187,18 +218,18 @@ def test_of_many_models_the_page_that_has_the_changed_one_is_shown(admin):
         server_of(name=f"m{n:02}")
     last = Checkpoint.objects.get(name="m29")
 
-    refused = shown(pace(admin, last, "0"))
+    refused = shown(limit_to(admin, last, "0"))
     assert [*refused.errors] == [f"{last.pk}_calls_per_minute"]
     assert f"{MODELS}?page=1" in refused.addresses
     assert f"{MODELS}?page=2" not in refused.addresses
-    assert pace(admin, last, "7").url == f"{MODELS}?page=2"
+    assert limit_to(admin, last, "7").url == f"{MODELS}?page=2"
 
 
 @pytest.mark.parametrize("who", ["rachel", "rosa"])
-def test_nobody_but_admins_changes_a_limit(who, request, client_for):
+def test_only_admins_change_a_limit(who, request, client_for):
     listed = server_of(60)
 
-    assert pace(client_for(request.getfixturevalue(who)), listed, "1").status_code == 403
+    assert limit_to(client_for(request.getfixturevalue(who)), listed, "1").status_code == 403
 
     listed.refresh_from_db()
     assert listed.calls_per_minute == 60
@@ -206,10 +237,10 @@ def test_nobody_but_admins_changes_a_limit(who, request, client_for):
 
 def test_a_limit_is_changed_by_post_of_somebody_signed_in_on_a_model_that_is_listed(admin, client):
     listed = server_of(60)
-    address = reverse("evaluation:change-pace", args=[listed.pk])
+    address = reverse("evaluation:change-limits", args=[listed.pk])
 
-    assert pace(client, listed, "1").url.startswith("/accounts/sign-in/")
+    assert limit_to(client, listed, "1").url.startswith("/accounts/sign-in/")
     assert admin.get(address).status_code == 405
     listed.pk += 1
-    assert pace(admin, listed, "1").status_code == 404
+    assert limit_to(admin, listed, "1").status_code == 404
     assert Checkpoint.objects.get().calls_per_minute == 60
