@@ -1,7 +1,7 @@
 """Shared parts of the API: pages, filters, and additions to its OpenAPI document."""
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Iterable
+from typing import Any, cast
 
 from django.db.models import Model, QuerySet
 from django.forms import IntegerField
@@ -20,11 +20,17 @@ from rest_framework.views import APIView, exception_handler
 from rest_framework.viewsets import GenericViewSet
 
 from accounts.authentication import SCHEME, BearerAuthentication
+from accounts.models import User
 
 ROWS_PER_PAGE = 100
 MOST_ROWS = 500
 LONGEST_ID = 20  # digits; ids are shorter
 MOST_OFFSET = 1_000_000
+
+
+def who(request: Request) -> User:
+    """Return the person who asks."""
+    return cast(User, request.user)  # `IsResearcher` has checked that it is a `User`
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -126,11 +132,16 @@ class StrictSerializer(serializers.Serializer[Any]):
     """A serializer that refuses unknown fields, so that a misspelt choice is not ignored."""
 
     def to_internal_value(self, data: Any) -> Any:
-        unknown = [name for name in data if name not in self.fields] if type(data) is dict else ()
+        if type(data) is dict:
+            self.refuse_unknown(data)
+        return super().to_internal_value(data)
+
+    def refuse_unknown(self, names: Iterable[str]) -> None:
+        """Raise a ValidationError if one of these names is no field."""
+        unknown = [name for name in names if name not in self.fields]
         if unknown:
             message = f"There is no such field. The fields are: {', '.join(self.fields)}."
             raise ValidationError({name: [message] for name in unknown})
-        return super().to_internal_value(data)
 
 
 class NameField(serializers.SlugRelatedField[Any]):

@@ -8,6 +8,7 @@ from rest_framework.routers import SimpleRouter
 from accounts.access import Role, allowed
 from accounts.api import NoSuchAddress
 from annotation.api import Studies
+from evaluation.exchange.api import Imports, OneImport, StoreImport
 from evaluation.graphs.api_new_pull import StartPull
 from evaluation.graphs.construction.api import StartConstruction
 from evaluation.graphs.experiments.api import (
@@ -80,6 +81,9 @@ urlpatterns = [
     path("v1/jobs/distillations/", StartDistillation.as_view(), name="start-distillation"),
     path("v1/jobs/graph-pulls/", StartPull.as_view(), name="start-pull"),
     path("v1/jobs/constructions/", StartConstruction.as_view(), name="start-construction"),
+    path("v1/imports/", Imports.as_view(), name="imports"),
+    path("v1/imports/<int:pk>/", OneImport.as_view(), name="import"),
+    path("v1/imports/<int:pk>/store/", StoreImport.as_view(), name="store-import"),
     # The pattern matches any character, also a line break.
     re_path(r"^v1/[\s\S]*$", NoSuchAddress.as_view(), name="no-such-address"),
 ]

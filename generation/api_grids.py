@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -10,20 +10,21 @@ from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import action
-from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.reverse import reverse
 
 from accounts.api import (
+    Conflict,
     IdFilter,
     LongPages,
     NameField,
     NameFilter,
     Readable,
     StrictSerializer,
+    who,
 )
-from accounts.models import User
 from generation.grids.grid_file import GridError, of_data
 from generation.grids.grid_list import STATES, with_failures
 from generation.grids.plan import GridPlan, PlanRow, plan_of
@@ -34,13 +35,6 @@ from generation.services.grids import GridChangeError, OutgrownPlan
 from generation.services.planning import send_grid
 
 # --- grids ----------------------------------------------------------------------------------
-
-
-class NotNow(APIException):
-    """The error for an action that is not possible in the present state of a grid."""
-
-    status_code = status.HTTP_409_CONFLICT
-    default_code = "conflict"
 
 
 class PlanRowSerializer(serializers.Serializer[PlanRow]):
@@ -203,11 +197,11 @@ class Grids(Readable):
         wanted = asked.validated_data
         try:
             choices = of_data(wanted["grid"])
-            grid = services.request_grid(wanted["dataset"], choices, _who(request))
+            grid = services.request_grid(wanted["dataset"], choices, who(request))
         except GridError as error:
             raise ValidationError({"grid": [f"{error}."]}) from error
         except GridChangeError as error:
-            raise NotNow(str(error)) from error
+            raise Conflict(str(error)) from error
         answer = self._answer(grid, is_sent=True)
         answer["Location"] = reverse("api:grid-detail", [grid.pk], request=request)
         return answer
@@ -222,32 +216,14 @@ class Grids(Readable):
         """
         grid = self.get_object()
         try:
-            is_started = services.start_grid(grid, _who(request))
+            is_started = services.start_grid(grid, who(request))
         except OutgrownPlan as error:
             transaction.on_commit(partial(send_grid, grid))
-            raise NotNow(str(error)) from error
+            raise Conflict(str(error)) from error
         except GridError as error:
-            raise NotNow(f"{error}.") from error
+            raise Conflict(f"{error}.") from error
         if not is_started:
-            raise NotNow("This grid cannot be started. Only a grid that is planned can.")
-        return self._answer(grid, is_sent=True)
-
-    @extend_schema(request=None, responses=GridSerializer)
-    @action(detail=True, methods=["post"])
-    def cancel(self, request: Request, pk: int) -> Answer:
-        """Stop a grid; its responses stay."""
-        grid = self.get_object()
-        if not services.cancel_grid(grid, _who(request)):
-            raise NotNow("This grid cannot be cancelled, because it is not going on.")
-        return self._answer(grid)
-
-    @extend_schema(request=None, responses={202: GridSerializer})
-    @action(detail=True, methods=["post"])
-    def resume(self, request: Request, pk: int) -> Answer:
-        """Go on with a grid that was cancelled or failed."""
-        grid = self.get_object()
-        if not services.resume_grid(grid, _who(request)):
-            raise NotNow("This grid cannot go on. Only a grid that was cancelled or failed can.")
+            raise Conflict("This grid cannot be started. Only a grid that is planned can.")
         return self._answer(grid, is_sent=True)
 
     @extend_schema(request=None, responses={202: GridSerializer})
@@ -258,8 +234,8 @@ class Grids(Readable):
         A grid that was cancelled or has failed also goes on with the calls that it has left.
         """
         grid = self.get_object()
-        if not services.retry_failed(grid, _who(request)):
-            raise NotNow("No call of this grid has failed.")
+        if not services.retry_failed(grid, who(request)):
+            raise Conflict("No call of this grid has failed.")
         return self._answer(grid, is_sent=True)
 
     def _answer(self, grid: Grid, *, is_sent: bool = False) -> Answer:
@@ -275,10 +251,6 @@ def _progress(pks: list[int]) -> list[GridProgress]:
     """Return the progress of some grids, newest first."""
     found = Grid.objects.filter(pk__in=pks).order_by("-pk")
     return grids_progress(found.select_related("dataset", "sample"))
-
-
-def _who(request: Request) -> User:
-    return cast(User, request.user)  # `IsResearcher` has refused anonymous users
 
 
 # --- calls ----------------------------------------------------------------------------------

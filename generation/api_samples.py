@@ -1,6 +1,6 @@
 """The API of samples: request one, read what its filters left and which examples were drawn."""
 
-from typing import Any, cast
+from typing import Any
 
 from django.db.models import QuerySet
 from django_filters import rest_framework as filters
@@ -12,8 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.reverse import reverse
 
-from accounts.api import NameField, NameFilter, Readable, StrictSerializer
-from accounts.models import User
+from accounts.api import NameField, NameFilter, Readable, StrictSerializer, who
 from generation.choices.serializers import serializer_fields
 from generation.filters import FILTER_KEYS, CascadeRow
 from generation.models import Dataset, Sample, SampledExample
@@ -131,7 +130,7 @@ class Samples(Readable):
         asked.is_valid(raise_exception=True)
         dataset = asked.validated_data["dataset"]
         try:
-            sample = services.request_sample(dataset, asked.choices, cast(User, request.user))
+            sample = services.request_sample(dataset, asked.choices, who(request))
         except SampleError as error:
             raise ValidationError({"name": [str(error)]}) from error
         SAMPLES.send_waiting(pk=sample.pk)

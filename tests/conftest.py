@@ -210,3 +210,10 @@ def session_of(user: User) -> str:
     session[HASH_SESSION_KEY] = user.get_session_auth_hash()
     session.create()
     return str(session.session_key)
+
+
+@pytest.fixture
+def own_cache_and_folder(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "uploads"
+    backend = "django.core.cache.backends.locmem.LocMemCache"
+    settings.CACHES = settings.CACHES | {"default": {"BACKEND": backend, "LOCATION": str(tmp_path)}}

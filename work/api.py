@@ -1,6 +1,6 @@
 """The API of long work: each kind is listed, read, cancelled, resumed and deleted alike."""
 
-from typing import Any, cast
+from typing import Any
 
 from django.http import Http404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -10,8 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
-from accounts.api import Conflict, Pages, refuse_unknown
-from accounts.models import User
+from accounts.api import Conflict, Pages, refuse_unknown, who
 from work.kinds import WorkKind, WorkRefused, changeable, kind_named, kinds_for
 from work.pages import STATES, WorkFilter, listed, newest_first, one_of
 
@@ -49,7 +48,7 @@ class AllWork(APIView):
     def get(self, request: Request) -> Answer:
         """List long work of every kind, newest first."""
         refuse_unknown(request, ("kind", "state", "mine", *Pages.parameters))
-        user = _who(request)
+        user = who(request)
         kinds = kinds_for(user)
         wanted = WorkFilter(
             kind=_chosen(request, "kind", kinds),
@@ -68,14 +67,14 @@ class OneWork(APIView):
     @extend_schema(responses=WorkSerializer, parameters=[KIND])
     def get(self, request: Request, kind: str, pk: int) -> Answer:
         """Read one piece of work."""
-        return _answer(kind_named(kind, _who(request)), pk, request)
+        return _answer(kind_named(kind, who(request)), pk, request)
 
     @extend_schema(request=None, responses={204: None}, parameters=[KIND])
     def delete(self, request: Request, kind: str, pk: int) -> Answer:
         """Delete work that has ended."""
-        of_kind, work = changeable(kind, pk, _who(request))
+        of_kind, work = changeable(kind, pk, who(request))
         try:
-            of_kind.delete(work, _who(request))
+            of_kind.delete(work, who(request))
         except WorkRefused as error:
             raise Conflict(str(error)) from error
         return Answer(status=status.HTTP_204_NO_CONTENT)
@@ -87,8 +86,8 @@ class CancelWork(APIView):
     @extend_schema(request=None, responses=WorkSerializer, parameters=[KIND])
     def post(self, request: Request, kind: str, pk: int) -> Answer:
         """Stop work that goes on. What it has found is kept."""
-        of_kind, work = changeable(kind, pk, _who(request))
-        if not of_kind.cancel(work, _who(request)):
+        of_kind, work = changeable(kind, pk, who(request))
+        if not of_kind.cancel(work, who(request)):
             raise Conflict("This work cannot be cancelled, because it has ended.")
         return _answer(of_kind, pk, request)
 
@@ -99,8 +98,8 @@ class ResumeWork(APIView):
     @extend_schema(request=None, responses={202: WorkSerializer}, parameters=[KIND])
     def post(self, request: Request, kind: str, pk: int) -> Answer:
         """Continue work that was cancelled or failed, after what it has found."""
-        of_kind, work = changeable(kind, pk, _who(request))
-        if not of_kind.resume(work, _who(request)):
+        of_kind, work = changeable(kind, pk, who(request))
+        if not of_kind.resume(work, who(request)):
             raise Conflict("This work cannot go on. Only work that was cancelled or failed can.")
         return _answer(of_kind, pk, request, status.HTTP_202_ACCEPTED)
 
@@ -118,11 +117,7 @@ def _chosen(request: Request, name: str, known: Any) -> str:
 
 
 def _answer(kind: WorkKind[Any], pk: int, request: Request, code: int = 200) -> Answer:
-    found = one_of(kind, pk, _who(request))
+    found = one_of(kind, pk, who(request))
     if found is None:
         raise Http404
     return Answer(WorkSerializer(found).data, code)
-
-
-def _who(request: Request) -> User:
-    return cast(User, request.user)  # `IsResearcher` has checked that it is a `User`

@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.template.defaultfilters import filesizeformat
 
 from accounts.forms import RowsField
-from generation.importers import ENCODINGS, READERS
+from generation.importers import ENCODINGS, READERS, UTF_8
 from generation.importers.errors import DatasetError
 from generation.importers.mapped.mapping import LONGEST_TEXT, read_mapping
 from generation.models import Dataset, Example, SavedMapping, Setup
@@ -136,6 +136,18 @@ class ImportForm(forms.Form):
                     "name", "The name of the file cannot be the name of the dataset. Type a name."
                 )
         return cleaned
+
+    def choices(self) -> dict[str, Any]:
+        """Return what a valid form asks, as `request_import` takes it."""
+        chosen = self.cleaned_data
+        return {
+            "file": chosen["file"],
+            "name": chosen["name"],
+            "format_key": chosen["format"],
+            "study_name": chosen["study"],
+            "encoding": chosen["encoding"] or UTF_8,
+            "mapping": chosen["mapping"],
+        }
 
     def _take_pasted(self, cleaned: dict[str, Any]) -> None:
         """Make a file of pasted rows; exactly one of a file and pasted rows is allowed."""

@@ -19,7 +19,6 @@ from evaluation.exchange.uploads import (
     request_import,
     request_storing,
 )
-from generation.importers import UTF_8
 from generation.importers.mapped.roles import ROLES
 from generation.models import Import, SavedMapping
 from work.claims import GOING_ON
@@ -34,16 +33,7 @@ def import_file(request: SignedInRequest) -> HttpResponse:
     posted = request.method == "POST"
     form = ImportForm(request.POST, request.FILES) if posted else ImportForm()
     if posted and form.is_valid():
-        choice = form.cleaned_data
-        upload = request_import(
-            choice["file"],
-            choice["name"],
-            choice["format"],
-            request.user,
-            choice["study"],
-            choice["encoding"] or UTF_8,
-            choice["mapping"],
-        )
+        upload = request_import(**form.choices(), user=request.user)
         IMPORTS.send_waiting(pk=upload.pk)
         return redirect("evaluation:import-progress", upload.pk)
     recent = Import.objects.select_related("dataset", "requested_by")[:RECENT]

@@ -1,23 +1,15 @@
 """The API of jobs of every kind: searches, distillations, pulls, constructions."""
 
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from django.db.models import QuerySet
 from django_filters import rest_framework as filters
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
-from rest_framework.decorators import action
-from rest_framework.exceptions import PermissionDenied
-from rest_framework.request import Request
-from rest_framework.response import Response as Answer
+from rest_framework import serializers
 
 from accounts.access import Role, roles_of
-from accounts.api import Conflict, NameFilter, Readable
-from accounts.models import User
+from accounts.api import NameFilter, Readable, who
 from annotation.models import Study
-from evaluation.jobs import services
-from evaluation.jobs.kinds import kind_of
 from evaluation.jobs.private_endpoints import error_for, parameters_for
 from evaluation.models import Job
 from generation.models import Dataset
@@ -83,7 +75,7 @@ class JobSerializer(serializers.ModelSerializer[Job]):
 
     @cached_property
     def _is_for_admin(self) -> bool:
-        return Role.ADMIN in roles_of(_who(self.context["request"]))
+        return Role.ADMIN in roles_of(who(self.context["request"]))
 
 
 class JobFilters(filters.FilterSet):  # type: ignore[misc] # no types
@@ -100,43 +92,3 @@ class Jobs(Readable):
     filterset_class = JobFilters
     lookup_value_converter = "int"
     queryset: QuerySet[Job] = Job.objects.select_related("study", "dataset").order_by("-pk")
-
-    @extend_schema(request=None, responses=JobSerializer)
-    @action(detail=True, methods=["post"])
-    def cancel(self, request: Request, pk: int) -> Answer:
-        """Stop a job; what it has found is kept. Only admins may stop pulls and constructions."""
-        job = self._changeable()
-        if not services.cancel_job(job, _who(request)):
-            raise Conflict("This job cannot be cancelled, because it has ended.")
-        return self._answer(job)
-
-    @extend_schema(request=None, responses={202: JobSerializer})
-    @action(detail=True, methods=["post"])
-    def resume(self, request: Request, pk: int) -> Answer:
-        """Continue a job that was cancelled or failed, after what it has found.
-
-        In a construction that is done, entries that failed get one more attempt each.
-        """
-        job = self._changeable()
-        if not kind_of(job).resume(job, _who(request)):
-            raise Conflict("This job cannot go on. Only a job that was cancelled or failed can.")
-        return self._answer(job, status.HTTP_202_ACCEPTED)
-
-    def _changeable(self) -> Job:
-        """Return the job of the address.
-
-        Raises:
-            PermissionDenied: this user may not change it.
-        """
-        job: Job = self.get_object()
-        if not kind_of(job).may_change(_who(self.request)):
-            raise PermissionDenied("Only admins may change pulls and constructions.")
-        return job
-
-    def _answer(self, job: Job, code: int = status.HTTP_200_OK) -> Answer:
-        job.refresh_from_db()
-        return Answer(self.get_serializer(job).data, status=code)
-
-
-def _who(request: Request) -> User:
-    return cast(User, request.user)  # `IsResearcher` has checked that it is a `User`

@@ -1,7 +1,7 @@
 """The requests to the API that start jobs: the part that is the same for each kind."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from rest_framework import status
 from rest_framework.exceptions import PermissionDenied, ValidationError
@@ -9,7 +9,7 @@ from rest_framework.response import Response as Answer
 from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
-from accounts.api import Conflict, StrictSerializer
+from accounts.api import Conflict, StrictSerializer, who
 from accounts.models import User
 from evaluation.jobs.api import JobSerializer
 from evaluation.jobs.kinds import kind_of, send_job
@@ -43,7 +43,7 @@ class StartJob(APIView):
             PermissionDenied: this user may not start such jobs.
             ValidationError: a choice cannot be used.
         """
-        user = cast(User, self.request.user)  # `IsResearcher` has checked that it is a `User`
+        user = who(self.request)
         if not kind_of(Job(kind=self.kind)).may_change(user):
             raise PermissionDenied("Only admins may start pulls and constructions.")
         asked = serializer(data=self.request.data)

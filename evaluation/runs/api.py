@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from django.db.models import QuerySet
 from django_filters import rest_framework as filters
@@ -14,8 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.reverse import reverse
 
-from accounts.api import Conflict, IdFilter, Listed, LongPages, NameFilter, Readable
-from accounts.models import User
+from accounts.api import Conflict, IdFilter, Listed, LongPages, NameFilter, Readable, who
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.api_new_run import NewRunSerializer
 from evaluation.runs.precision import Flips, flips_of
@@ -168,7 +167,7 @@ class Runs(Readable):
         asked.is_valid(raise_exception=True)
         try:
             run = services.request_metric_run(
-                asked.of_dataset, asked.validated_data["plan"], asked.responses, _who(request)
+                asked.of_dataset, asked.validated_data["plan"], asked.responses, who(request)
             )
         except RunError as error:
             raise ValidationError({"metric": [str(error)]}) from error
@@ -177,31 +176,12 @@ class Runs(Readable):
         answer["Location"] = reverse("api:run-detail", [run.pk], request=request)
         return answer
 
-    @extend_schema(request=None, responses=RunSerializer)
-    @action(detail=True, methods=["post"])
-    def cancel(self, request: Request, pk: int) -> Answer:
-        """Stop a run. Its scores are kept."""
-        run = self._of_ours()
-        if not services.cancel_run(run, _who(request)):
-            raise Conflict("This run cannot be cancelled, because it is not going on.")
-        return self._answer(run)
-
-    @extend_schema(request=None, responses={202: RunSerializer})
-    @action(detail=True, methods=["post"])
-    def resume(self, request: Request, pk: int) -> Answer:
-        """Resume a run that was cancelled or failed."""
-        run = self._of_ours()
-        if not services.resume_run(run, _who(request)):
-            raise Conflict("This run cannot go on. Only a run that was cancelled or failed can.")
-        send_run(run)
-        return self._answer(run, status.HTTP_202_ACCEPTED)
-
     @extend_schema(request=None, responses={202: RunSerializer})
     @action(detail=True, methods=["post"])
     def retry(self, request: Request, pk: int) -> Answer:
         """Score the failed targets of a run once more."""
         run = self._of_ours()
-        if not services.retry_failed(run, _who(request)):
+        if not services.retry_failed(run, who(request)):
             raise Conflict("Nothing of this run has failed.")
         send_run(run)
         return self._answer(run, status.HTTP_202_ACCEPTED)
@@ -217,7 +197,7 @@ class Runs(Readable):
         asked.is_valid(raise_exception=True)
         try:
             run = services.request_precision_check(
-                self.get_object(), _who(request), **asked.validated_data
+                self.get_object(), who(request), **asked.validated_data
             )
         except RunError as error:
             raise Conflict(str(error)) from error
@@ -248,10 +228,6 @@ def _progress(pks: list[int]) -> list[RunProgress]:
     """Return the progress of some runs, newest first."""
     found = run_progress(MetricRun.objects.filter(pk__in=pks).select_related("dataset"))
     return sorted(found, key=lambda each: -each.run.pk)
-
-
-def _who(request: Request) -> User:
-    return cast(User, request.user)  # `IsResearcher` has checked that the user is signed in
 
 
 # --- scores ---------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from tests.makers import statements
 pytestmark = pytest.mark.once
 
 GRIDS = "/api/v1/grids/"
+WORK = "/api/v1/work/grid/"
 GRID = {
     "name": "by API",
     "models": [{"name": "extractive"}],
@@ -114,7 +115,8 @@ def test_a_grid_is_cancelled_resumed_and_retried(api, dataset):
     going_on, in_part = work(started(dataset), 1), failed_in_part(dataset)
 
     def ask(grid, what):
-        answer = api.post(f"{GRIDS}{grid.pk}/{what}/")
+        address = WORK if what in ("cancel", "resume") else GRIDS
+        answer = api.post(f"{address}{grid.pk}/{what}/")
         return answer.status_code, answer.json().get("state")
 
     assert ask(going_on, "cancel") == (200, "cancelled")

@@ -11,6 +11,7 @@ from tests.makers import statements
 pytestmark = pytest.mark.once
 
 JOBS = "/api/v1/jobs/"
+WORK = "/api/v1/work/"
 
 
 def job(name="one", kind=Job.Kind.PROMPT_SEARCH, **parameters):
@@ -48,17 +49,18 @@ def test_more_jobs_take_no_more_queries(api):
 
 def test_a_job_is_cancelled_and_gone_on_with(api, django_capture_on_commit_callbacks):
     pk = job().pk
+    address = f"{WORK}prompt-search/{pk}/"
 
-    stopped = api.post(f"{JOBS}{pk}/cancel/")
-    twice = api.post(f"{JOBS}{pk}/cancel/")
+    stopped = api.post(f"{address}cancel/")
+    twice = api.post(f"{address}cancel/")
     with django_capture_on_commit_callbacks() as sent:
-        goes_on = api.post(f"{JOBS}{pk}/resume/")
-    again = api.post(f"{JOBS}{pk}/resume/")
+        goes_on = api.post(f"{address}resume/")
+    again = api.post(f"{address}resume/")
 
     assert (stopped.status_code, stopped.json()["state"]) == (200, "cancelled")
     assert (twice.status_code, twice.json()["detail"]) == (
         409,
-        "This job cannot be cancelled, because it has ended.",
+        "This work cannot be cancelled, because it has ended.",
     )
     assert (goes_on.status_code, goes_on.json()["state"], len(sent)) == (202, "queued", 1)
     assert again.status_code == 409
@@ -68,15 +70,16 @@ def test_a_job_is_cancelled_and_gone_on_with(api, django_capture_on_commit_callb
 @pytest.mark.parametrize("kind", [Job.Kind.GRAPH_PULL, Job.Kind.CONSTRUCTION])
 def test_what_asks_other_machines_is_changed_by_admins_alone(api, admin, kind):
     one = job(kind=kind)
+    address = f"{WORK}{kind.replace('_', '-')}/{one.pk}/"
 
     for change, before, after in (
         ("cancel", "queued", "cancelled"),
         ("resume", "cancelled", "queued"),
     ):
-        assert api.post(f"{JOBS}{one.pk}/{change}/").status_code == 403
+        assert api.post(f"{address}{change}/").status_code == 403
         one.refresh_from_db()
         assert one.state == before
-        assert admin.post(f"{JOBS}{one.pk}/{change}/").json()["state"] == after
+        assert admin.post(f"{address}{change}/").json()["state"] == after
 
 
 def test_a_construction_goes_on_with_its_failed_entries_and_is_not_deleted(admin):
@@ -84,7 +87,8 @@ def test_a_construction_goes_on_with_its_failed_entries_and_is_not_deleted(admin
     failed = add_failed(made)
 
     assert admin.delete(f"{JOBS}{made.job.pk}/").status_code == 405
-    assert admin.post(f"{JOBS}{made.job.pk}/resume/").json()["state"] == "queued"
+    address = f"{WORK}construction/{made.job.pk}/"
+    assert admin.post(f"{address}resume/").json()["state"] == "queued"
 
     failed.refresh_from_db()
     assert failed.state == "writing"

@@ -15,6 +15,7 @@ from tests.makers import statements
 pytestmark = pytest.mark.once
 
 RUNS = "/api/v1/runs/"
+WORK = "/api/v1/work/metric-run/"
 
 
 @pytest.fixture
@@ -71,8 +72,8 @@ def test_what_is_asked_for_is_sent_to_the_worker(api, mill, django_capture_on_co
     with django_capture_on_commit_callbacks() as sent:
         run = ask_for(api, dataset="mill").json()
     with django_capture_on_commit_callbacks() as sent_again:
-        api.post(f"{RUNS}{run['id']}/cancel/")
-        api.post(f"{RUNS}{run['id']}/resume/")
+        api.post(f"{WORK}{run['id']}/cancel/")
+        api.post(f"{WORK}{run['id']}/resume/")
 
     assert len(sent) == len(sent_again) == RunChunk.objects.count()
 
@@ -218,15 +219,15 @@ def test_a_session_needs_the_csrf_token(rosa, mill):
 
 def test_a_run_is_cancelled_and_taken_up_again(api, mill, rosa):
     run = ask_for(api, dataset="mill").json()
-    address = f"{RUNS}{run['id']}/"
+    address = f"{WORK}{run['id']}/"
 
     assert api.post(f"{address}cancel/").json()["state"] == "cancelled"
     assert api.post(f"{address}cancel/").status_code == 409
     resumed = api.post(f"{address}resume/")
 
-    assert (resumed.status_code, resumed.json()["state"]) == (202, "queued")
+    assert (resumed.status_code, resumed.json()["state"]) == (202, "running")
     assert api.post(f"{address}resume/").json() == {
-        "detail": "This run cannot go on. Only a run that was cancelled or failed can."
+        "detail": "This work cannot go on. Only work that was cancelled or failed can."
     }
     actors = AuditEntry.objects.filter(action__startswith="run.").values_list("actor", flat=True)
     assert set(actors) == {rosa.pk}
@@ -249,15 +250,16 @@ def test_what_failed_is_asked_for_once_more(api, mill):
     assert api.post(f"{address}retry/").status_code == 409
 
 
-@pytest.mark.parametrize("what", ["cancel", "resume", "retry"])
-def test_an_imported_run_stays_as_it_came(api, pilot, what):
+def test_an_imported_run_stays_as_it_came(api, pilot):
     run = MetricRun.objects.get(metric="rouge")
 
-    answer = api.post(f"{RUNS}{run.pk}/{what}/")
+    answer = api.post(f"{RUNS}{run.pk}/retry/")
 
     assert answer.status_code == 409
     assert answer.json() == {"detail": "This run was imported, so it cannot be changed."}
-    assert api.get(f"{RUNS}{run.pk}/{what}/").status_code == 405
+    assert api.get(f"{RUNS}{run.pk}/retry/").status_code == 405
+    for what in ("cancel", "resume"):
+        assert api.post(f"{WORK}{run.pk}/{what}/").status_code == 404
 
 
 # --- lists ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Separate uploads for each test, and a backend that answers as it is told."""
+"""Uploads, and a backend that answers as it is told."""
 
 from collections.abc import Callable, Iterator
 
@@ -15,13 +15,6 @@ from tests.evaluation.told_language_model import told_model  # noqa: F401 - a fi
 from tests.oxigraph_server import Oxigraph, oxigraph_server
 from tests.uploading import zipped
 from tests.wikidata_shape import ntriples
-
-
-@pytest.fixture
-def own_cache_and_folder(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path / "uploads"
-    backend = "django.core.cache.backends.locmem.LocMemCache"
-    settings.CACHES = settings.CACHES | {"default": {"BACKEND": backend, "LOCATION": str(tmp_path)}}
 
 
 @pytest.fixture

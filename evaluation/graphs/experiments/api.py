@@ -1,6 +1,6 @@
 """The API of KaLMA's experiments over a dataset: the list, the reports, asking and scoring."""
 
-from typing import Any, cast
+from typing import Any
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -10,8 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
-from accounts.api import Conflict, StrictSerializer, refuse_unknown
-from accounts.models import User
+from accounts.api import Conflict, StrictSerializer, refuse_unknown, who
 from annotation.models import Study
 from evaluation.graphs.experiments import services
 from evaluation.graphs.experiments.pages.human_alignment import studies_of, study_chosen
@@ -188,7 +187,7 @@ class StartExperiment(APIView):
         asked = StartExperimentSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         try:
-            grid = services.request(dataset, asked.plan_of(experiment), _who(request))
+            grid = services.request(dataset, asked.plan_of(experiment), who(request))
         except GridError as error:
             raise ValidationError({error.field or "models": [f"{error}."]}) from error
         except GridChangeError as error:
@@ -217,7 +216,7 @@ class ScoreExperiment(APIView):
         asked.is_valid(raise_exception=True)
         try:
             plan = asked.plan_of(experiment)
-            runs = services.request_scoring(dataset, experiment.key, plan, _who(request))
+            runs = services.request_scoring(dataset, experiment.key, plan, who(request))
         except ChoiceError as error:
             raise ValidationError({error.field: [str(error)]}) from error
         except RunError as error:
@@ -257,7 +256,3 @@ def _study(dataset: Dataset, slug: str) -> Study:
             else "There is no study of alignment yet."
         )
     return study
-
-
-def _who(request: Request) -> User:
-    return cast(User, request.user)  # `IsResearcher` has checked that the user is signed in.
