@@ -8,7 +8,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
 
 from evaluation.statistics.intervals import (
     Floats,
@@ -91,29 +90,30 @@ def _means(sums: Floats) -> tuple[Floats, Floats]:
 
 def _tau_from(sums: Floats) -> Floats:
     """Return Kendall's tau-b of each row of sums, (r, 3 · n_setups) to (r,)."""
-    signs = [_signs_of_pairs(means) for means in _means(sums)]
-    pairs = [np.count_nonzero(each, axis=-1).astype(np.float64) for each in signs]
-    return ratio((signs[0] * signs[1]).sum(axis=-1), np.sqrt(pairs[0] * pairs[1]))
+    return _correlation(*map(_signs, _means(sums)))
 
 
-def _signs_of_pairs(means: Floats) -> Floats:
-    """Return which of two setups has the higher mean, for each pair: 1, -1 or 0 (r, n_pairs).
+def _spearman_from(sums: Floats) -> Floats:
+    """Return Spearman's correlation of each row of sums, (r, 3 · n_setups) to (r,).
 
-    A mean that is NaN makes its pairs NaN.
+    A setup's mid-rank above the mean of all ranks is half the sum of its signs.
     """
-    first, second = np.triu_indices(means.shape[-1], 1)
-    differences = means[:, first] - means[:, second]
+    return _correlation(*(_signs(means).sum(axis=-1) for means in _means(sums)))
+
+
+def _signs(means: Floats) -> Floats:
+    """Return whether each setup has a higher mean than each other: 1, -1 or 0 (r, n, n).
+
+    A mean that is NaN makes its signs NaN.
+    """
+    differences = means[:, :, np.newaxis] - means[:, np.newaxis, :]
     signs: Floats = np.where(np.abs(differences) <= TIE, 0.0, np.sign(differences))
     return signs
 
 
-def _spearman_from(sums: Floats) -> Floats:
-    """Return Spearman's correlation of each row of sums, (r, 3 · n_setups) to (r,)."""
-    # Rounding makes equal means equal; NaN stays NaN and makes the correlation undefined.
-    answers, scores = (
-        rankdata(means.round(9), axis=-1, nan_policy="propagate") for means in _means(sums)
+def _correlation(x: Floats, y: Floats) -> Floats:
+    """Return the correlation of x and y, which have mean 0, in each row; NaN makes it NaN."""
+    products, squares_of_x, squares_of_y = (
+        each.reshape(len(each), -1).sum(axis=-1) for each in (x * y, x**2, y**2)
     )
-    answers -= answers.mean(axis=-1, keepdims=True)
-    scores -= scores.mean(axis=-1, keepdims=True)
-    spread = np.sqrt((answers**2).sum(axis=-1) * (scores**2).sum(axis=-1))
-    return ratio((answers * scores).sum(axis=-1), spread)
+    return ratio(products, np.sqrt(squares_of_x * squares_of_y))
