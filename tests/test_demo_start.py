@@ -60,7 +60,7 @@ def port() -> int:
 
 @pytest.fixture
 def demo(first: Running, environment: dict[str, str], port: int) -> Iterator[subprocess.Popen[str]]:
-    """Start another demo, on data that are there already."""
+    """Start another demo, with the data of the first."""
     copy_database(first.environment, environment)
     with started(environment, port) as demo:
         yield demo.process
@@ -241,30 +241,13 @@ def test_it_is_refused_without_debug(environment, port):
     assert "needs DJANGO_DEBUG=1" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+@pytest.mark.faults
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGKILL"])
 def test_nothing_is_left_running_however_it_ends(demo, name):
-    pids = descendants(demo.pid)
-    # The site with its worker process; a beat, two quick and two heavy workers, one for servers.
-    assert len(pids) >= 8
-
-    demo.send_signal(signal.Signals[name])
-
-    assert demo.wait(timeout=SECONDS) == (-signal.SIGKILL if name == "SIGKILL" else 0)
-    assert all_end(pids)
+    ends_with_all_its_processes(demo, signal.Signals[name])
 
 
-def test_whoever_of_the_workers_dies_is_started_again(demo):
-    before = celery_processes(demo.pid)
-    sorts = {f"worker-{sort}-{number}" for sort in ("quick", "heavy") for number in (1, 2)}
-    assert before.keys() == {"beat", "worker-for-servers", *sorts}
-
-    for pid in before.values():
-        os.kill(pid, signal.SIGKILL)
-
-    assert wait_until(lambda: celery_processes(demo.pid).keys() == before.keys())
-    assert not set(before.values()) & set(celery_processes(demo.pid).values())
-
-
+@pytest.mark.faults
 def test_when_the_site_crashes_all_ends_and_says_so(demo):
     pids = descendants(demo.pid)
     site = min(pid for pid in pids if b"gunicorn" in Path(f"/proc/{pid}/cmdline").read_bytes())
@@ -277,6 +260,7 @@ def test_when_the_site_crashes_all_ends_and_says_so(demo):
     assert all_end(pids)
 
 
+@pytest.mark.faults
 def test_its_workers_do_what_takes_longer(first):
     logs = Path(first.environment["ATTEST_DATA_DIR"]) / "logs"
 
@@ -285,6 +269,31 @@ def test_its_workers_do_what_takes_longer(first):
         return re.search(r"tasks\.complete_demo\[\S+\] succeeded", said) is not None
 
     assert wait_until(is_done, SECONDS_FOR_ALL_WORK)
+
+
+def test_ended_workers_are_started_again_and_end_with_the_demo(first):
+    """The last test of the demo that was started first."""
+    before = celery_processes(first.process.pid)
+    sorts = {f"worker-{sort}-{number}" for sort in ("quick", "heavy") for number in (1, 2)}
+    assert before.keys() == {"beat", "worker-for-servers", *sorts}
+
+    for pid in before.values():
+        os.kill(pid, signal.SIGKILL)
+
+    assert wait_until(lambda: celery_processes(first.process.pid).keys() == before.keys())
+    assert not set(before.values()) & set(celery_processes(first.process.pid).values())
+    ends_with_all_its_processes(first.process, signal.SIGINT)
+
+
+def ends_with_all_its_processes(demo: subprocess.Popen[str], how: signal.Signals) -> None:
+    pids = descendants(demo.pid)
+    # The site with its worker process; a beat, two quick and two heavy workers, one for servers.
+    assert len(pids) >= 8
+
+    demo.send_signal(how)
+
+    assert demo.wait(timeout=SECONDS) == (-how if how == signal.SIGKILL else 0)
+    assert all_end(pids)
 
 
 def celery_processes(pid: int) -> dict[str, int]:

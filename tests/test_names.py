@@ -2,7 +2,7 @@
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -11,11 +11,14 @@ APPS = ("accounts", "annotation", "evaluation", "generation", "work")
 OF_DJANGO = {"Command", "Migration"}
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
-    for app in APPS:
-        for path in (ROOT / app).rglob("*.py"):
-            if path.parent.name != "migrations":
-                yield str(path.relative_to(ROOT)), ast.parse(path.read_text("utf-8"))
+@cache
+def modules() -> list[tuple[str, ast.Module]]:
+    return [
+        (str(path.relative_to(ROOT)), ast.parse(path.read_text("utf-8")))
+        for app in APPS
+        for path in (ROOT / app).rglob("*.py")
+        if path.parent.name != "migrations"
+    ]
 
 
 def test_no_two_classes_have_one_name():

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 
 import pytest
 
@@ -11,10 +12,12 @@ from config.middleware import client_address
 SERVER = {"DJANGO_SECRET_KEY": "s" * 50, "DJANGO_ALLOWED_HOSTS": "attest.example.org"}
 
 
-def start(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def start(
+    environment: dict[str, str], how: Sequence[str] = ("manage.py", "check")
+) -> subprocess.CompletedProcess[str]:
     kept = {name: os.environ[name] for name in ("PATH", "ATTEST_DATA_DIR") if name in os.environ}
     return subprocess.run(
-        [sys.executable, "manage.py", "check"],
+        [sys.executable, *how],
         env=kept | environment,
         capture_output=True,
         text=True,
@@ -51,7 +54,8 @@ def test_the_data_folder_is_for_the_site_alone(tmp_path, before):
     if before is not None:
         folder.mkdir(before)
 
-    assert start({"DJANGO_DEBUG": "1", "ATTEST_DATA_DIR": str(folder)}).returncode == 0
+    environment = {"DJANGO_DEBUG": "1", "ATTEST_DATA_DIR": str(folder)}
+    assert start(environment, ("-c", "from config import settings")).returncode == 0
 
     assert oct(folder.stat().st_mode & 0o777) == "0o700"
 

@@ -46,7 +46,7 @@ def test_every_page_is_for_everybody(page, sign_in, tmp_path, stops, console_err
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     set_text_size = text_size_of(page)
     contrasts = Contrasts()
-    views: set[str] = set()  # views whose layout on a phone axe has checked
+    views: set[str] = set()  # views whose layout on other screens was looked at
 
     found = [
         f"{stop.name}: {complaint}"
@@ -64,7 +64,8 @@ def complaints(
 ) -> Iterator[str]:
     """Yield what is wrong with a page: at a desk, in the dark, on phones, with large text.
 
-    On phones axe looks at the first state of each page: the others have the same layout.
+    The first state of each page is looked at by axe on a phone, on the smallest screen and with
+    large text as well: the others have the same layout.
     """
     yield from labelled("desk", violations(page, BUT_CONTRAST))
     yield from labelled("light", contrasts.violations(page))
@@ -78,12 +79,12 @@ def complaints(
     if view not in views:
         views.add(view)
         yield from labelled("phone", violations(page, BUT_CONTRAST))
-    page.set_viewport_size(SMALLEST)
-    yield from sideways(page)
-    page.set_viewport_size(SMALL_DESK)
-    set_text_size(LARGE_TEXT)
-    yield from labelled("with large text", sideways(page))
-    set_text_size(USUAL_TEXT)
+        page.set_viewport_size(SMALLEST)
+        yield from sideways(page)
+        page.set_viewport_size(SMALL_DESK)
+        set_text_size(LARGE_TEXT)
+        yield from labelled("with large text", sideways(page))
+        set_text_size(USUAL_TEXT)
     page.set_viewport_size(DESK)
 
 
