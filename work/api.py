@@ -18,6 +18,7 @@ KIND = OpenApiParameter("kind", str, OpenApiParameter.PATH, description="metric-
 FILTERS = (
     OpenApiParameter("kind", str, description="Only this kind: metric-run, grid, sample, …"),
     OpenApiParameter("state", str, enum=list(STATES), description="Only work in this state."),
+    OpenApiParameter("dataset", str, description="Only work on this dataset, by its slug."),
     OpenApiParameter("mine", bool, description="Only work that the user of the token asked for."),
 )
 
@@ -47,13 +48,14 @@ class AllWork(APIView):
     @extend_schema(responses=WorkSerializer(many=True), parameters=list(FILTERS))
     def get(self, request: Request) -> Answer:
         """List long work of every kind, newest first."""
-        refuse_unknown(request, ("kind", "state", "mine", *Pages.parameters))
+        refuse_unknown(request, (*(each.name for each in FILTERS), *Pages.parameters))
         user = who(request)
         kinds = kinds_for(user)
         wanted = WorkFilter(
             kind=_chosen(request, "kind", kinds),
             state=_chosen(request, "state", STATES),
             only_of=user.pk if _chosen(request, "mine", ("true", "false")) == "true" else None,
+            dataset=request.query_params.get("dataset", ""),
         )
         pages = Pages()
         keys = pages.paginate_queryset(newest_first(kinds, wanted), request, self) or []

@@ -49,6 +49,10 @@ class WorkKind(Generic[W]):
         """Return the work of this kind that is listed."""
         return self.model._default_manager.all()
 
+    def on_dataset(self, slug: str) -> QuerySet[W]:
+        """Return the listed work on a dataset."""
+        return self.rows().filter(dataset__slug=slug)
+
     def all_columns(self) -> dict[str, Any]:
         """Return the columns of a listed row, as names of fields or expressions."""
         usual = {

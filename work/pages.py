@@ -49,10 +49,11 @@ class WorkFilter(NamedTuple):
     kind: str = ""
     state: str = ""  # one of `STATES`
     only_of: int | None = None  # the id of the user who asked for it
+    dataset: str = ""  # its slug
 
     def leaves(self, kind: WorkKind[Any]) -> QuerySet[Any]:
         """Return the rows of one kind that are left."""
-        rows = kind.rows()
+        rows = kind.on_dataset(self.dataset) if self.dataset else kind.rows()
         if self.state:
             rows = rows.filter(state__in=STATES[self.state](kind))
         return rows.filter(requested_by=self.only_of) if self.only_of else rows

@@ -48,6 +48,7 @@ def all_work(request: SignedInRequest) -> HttpResponse:
         kind=_chosen(request, "kind", kinds),
         state=_chosen(request, "state", STATES),
         only_of=request.user.pk if request.GET.get("mine") else None,
+        dataset=request.GET.get("dataset", ""),
     )
     page = Paginator(newest_first(kinds, wanted), PER_PAGE).get_page(request.GET.get("page"))
     work = listed(page.object_list, kinds, request.user)

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from django.db.models import QuerySet, TextField
+from django.db.models import Q, QuerySet, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce
 
@@ -50,6 +50,10 @@ class JobKind(WorkKind[Job]):
 
     def rows(self) -> QuerySet[Job]:
         return Job.objects.filter(kind=self.job_kind)
+
+    def on_dataset(self, slug: str) -> QuerySet[Job]:
+        """Return the jobs on a dataset, and those that use the votes of one of its studies."""
+        return self.rows().filter(Q(dataset__slug=slug) | Q(study__dataset__slug=slug))
 
     def titled(self, row: WorkRow, user: User) -> WorkRow:
         job = Job(parameters=json.loads(row.details), error=row.error)

@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.html import strip_tags
 
 from accounts.services import create_api_token
+from annotation.models import Study
 from evaluation.models import Job, MetricRun
 from generation.models import Grid, Import, Sample
 from tests.evaluation.metric_runs import cancelled, done, mill, requested
@@ -97,6 +98,33 @@ def test_filters_leave_a_kind_a_state_and_what_is_mine(tmp_path, rosa, browser):
     assert names(state="failed") == []
     assert len(names(state="nonsense", page="-7")) == 3
     assert "No work is like that" in shown(browser.get(ALL, {"state": "failed"})).headings
+
+
+def test_the_work_on_a_dataset_is_on_its_page_and_on_that_of_its_graph(
+    tmp_path, rosa, browser, client
+):
+    here, elsewhere = mill(tmp_path / "here"), mill(tmp_path / "elsewhere", name="elsewhere")
+    work_of_every_kind(here, rosa)
+    Import.objects.update(dataset=here)
+    study = Study.objects.create(name="a", slug="a", dataset=here, scheme={}, raters_per_unit=3)
+    Job.objects.filter(kind__in=["graph_pull", "construction"]).update(dataset=here)
+    Job.objects.exclude(dataset=here).update(study=study)
+    requested(elsewhere, rosa, window=0)
+    done(here, rosa, window=0)
+
+    def names(address, **wanted):
+        cards = shown(browser.get(address, wanted)).parts("run")
+        return [card.headings[0].rsplit(" ", 1)[0] for card in cards]
+
+    of_here = [f"a {kind}" for kind in reversed(Job.Kind.values)]
+    of_here += ["votes.csv", "sample", "grid", "Auto-AIS, v3, localized K = 2"]
+    assert names(f"/data/{here.slug}/") == names(f"/graphs/{here.slug}/") == of_here
+    assert names(f"/data/{elsewhere.slug}/") == ["Auto-AIS, v3, whole"]
+    assert names(ALL, dataset=here.slug) == ["Auto-AIS, v3, whole", *of_here]
+    assert names(ALL, dataset="nowhere") == []
+    asked = {"dataset": elsewhere.slug}
+    rows = client.get(API, asked, headers=bearer(rosa)).json()["results"]
+    assert [row["dataset"] for row in rows] == [elsewhere.name]
 
 
 def test_imports_are_listed_for_those_who_may_import(rosa, adam, client_for, settings):

@@ -1,10 +1,12 @@
-"""Notes about the workers on pages with waiting work."""
+"""Work on the page of its subject, and notes about the workers where work waits."""
 
 from datetime import datetime
 
 from django import template
 from django.utils import timezone
 
+from work.kinds import kinds_for
+from work.pages import GOES_ON, SHOWN, WorkFilter, listed, newest_first
 from work.worker_health import watch, why_unsent
 
 register = template.Library()
@@ -22,6 +24,19 @@ TAGS = {
 def state_tag(state: str) -> str:
     """Return the CSS class of a state's tag; "" for a queued run, which has none."""
     return f"tag--{TAGS[state]}" if state in TAGS else ""
+
+
+@register.inclusion_tag("work/_on_dataset.html", takes_context=True)
+def work_on(context: template.Context, slug: str) -> dict[str, object]:
+    """Show the work on a dataset that goes on, newest first."""
+    request = context["request"]
+    kinds = kinds_for(request.user)
+    keys = newest_first(kinds, WorkFilter(state=GOES_ON, dataset=slug))[:SHOWN]
+    return {
+        "work": listed(keys, kinds, request.user),
+        "here_url": request.get_full_path(),
+        "csrf_token": context["csrf_token"],
+    }
 
 
 @register.simple_tag
