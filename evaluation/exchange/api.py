@@ -123,7 +123,7 @@ class Imports(_OfImporters):
         NewImportSerializer().refuse_unknown(request.data)
         form = ImportForm(request.data, request.FILES)
         if not form.is_valid():
-            raise ValidationError(form.errors)
+            raise ValidationError({field: [*errors] for field, errors in form.errors.items()})
         upload = request_import(**form.choices(), user=who(request))
         IMPORTS.send_waiting(pk=upload.pk)
         answer = Answer(ImportSerializer(upload).data, status=status.HTTP_202_ACCEPTED)

@@ -25,7 +25,7 @@ class AsksModels(PieceKind[P, H]):
 
     def asking(self, name: str) -> QuerySet[P]:
         """Return the wanted pieces that ask the model of this name."""
-        with_name: QuerySet[P] = self.wanted().alias(asked=self.model_asked)
+        with_name: QuerySet[Any] = self.wanted().alias(asked=self.model_asked)
         return with_name.filter(asked=name)
 
     def lock(self, piece: P) -> None:
