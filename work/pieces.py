@@ -162,7 +162,8 @@ class PieceKind(Generic[P, H]):
 
         The work stops when it was cancelled, when another worker has it, and between two steps when
         a turn is over. What was stored is kept. Work that cannot be done fails, with the reason. A
-        worker that is told to end gives the piece back.
+        worker that is told to end gives the piece back. At the end, pieces that wait for the place
+        of this one are sent.
 
         Args:
             goes_on: called between two steps; the work stops there if it returns False.
@@ -189,6 +190,7 @@ class PieceKind(Generic[P, H]):
             except BaseException:
                 hold.break_off()
                 raise
+        self.send_next(claim)
 
     def ends_its_workers(self, claim: P) -> bool:
         """Return whether so many workers of a piece ended without a word that it is given up."""
@@ -202,7 +204,6 @@ class PieceKind(Generic[P, H]):
             logger.info("%s %s has ended, is another worker's, or has to wait", name, piece_id)
             return
         self.do(claim)
-        self.send_next(claim)
 
     # --- messages ---------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from generation.backends.openai_http import AT_ONCE
 from generation.backends.registry import is_server
@@ -51,7 +51,7 @@ class AsksModels(PieceKind[P, H]):
         next_ones = [
             (kind, piece)
             for kind in _kinds()
-            for piece in kind.first_of_each_work(kind.asking(name).filter(state=QUEUED), n_free)
+            for piece in kind.first_of_each_work(kind.asking(name).filter(_may_begin(kind)), n_free)
         ]
         random.shuffle(next_ones)
         for kind, piece in next_ones:
@@ -73,6 +73,10 @@ def n_free_places(name: str) -> int:
     limit = listed.calls_at_once if listed else USUAL_CALLS_AT_ONCE
     n_places = limit // min(limit, AT_ONCE)
     return n_places - sum(kind.asking(name).filter(with_a_worker()).count() for kind in _kinds())
+
+
+def _may_begin(kind: AsksModels[Any, Any]) -> Q:
+    return Q(state=QUEUED, pk__in=kind.ready().values("pk"))
 
 
 def _kinds() -> Iterator[AsksModels[Any, Any]]:

@@ -138,7 +138,6 @@ def test_a_piece_that_leaves_no_place_sends_none(monkeypatch):
     monkeypatch.setattr(kind_of(first), "work", lambda hold: {})
 
     JOBS.do(held)
-    JOBS.send_next(held)
 
     third.refresh_from_db()
     assert third.sent_at is None

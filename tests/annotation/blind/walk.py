@@ -37,7 +37,14 @@ REFUSED = {403, METHOD_NOT_ALLOWED}
 QUERY = "?try=yes&item=1&from_answers=1&last=1&said=1&version=1&page=1&q=mill&end=done"
 WITHOUT_ROWS = (
     *("pk of grids", "pk of calls", "call_pk", "pk of samples", "position", "token_id"),
-    *("pk of jobs", "pk of import", "pk of mappings", "pk of models", "pk of constructions"),
+    *(
+        "pk of jobs",
+        "pk of import",
+        "pk of imports",
+        "pk of mappings",
+        "pk of models",
+        "pk of constructions",
+    ),
     *("pk of entities", "pk of questions", "pk of recipe"),
 )
 DOCUMENTS = "/docs/"
