@@ -128,26 +128,34 @@ class PieceKind(Generic[P, H]):
     def rows(self) -> models.QuerySet[P]:
         return self.model._default_manager.select_related(*self.related)
 
-    @transaction.atomic
     def claim(self, piece_id: int) -> P | None:
         """Claim a piece that waits, or whose worker went silent; None: it cannot be claimed.
 
         One statement decides which worker gets it. What a piece needs may have no place for it:
         then it is sent again when a place is free.
         """
-        now = timezone.now()
-        there = free(self.wanted().filter(pk=piece_id).exclude(pk__in=self.at_work()), now)
-        piece = there.first()
-        if piece is None:
+        piece = self._free(piece_id, timezone.now()).first()
+        # Most messages of work that waits for a place end here, without a lock.
+        if piece is None or not self.has_place(piece):
             return None
+        return self._claimed(piece)
+
+    @transaction.atomic
+    def _claimed(self, piece: P) -> P | None:
+        now = timezone.now()
         self.lock(piece)
         if not self.has_place(piece):
             return None
-        token = take(free(self.ready().filter(pk=piece_id), now), now)
+        token = take(free(self.ready().filter(pk=piece.pk), now), now)
         if token is None:
-            there.update(sent_at=None)  # its message is used up: if it waits, it is sent again
+            # Its message is used up: if it waits, it is sent again.
+            self._free(piece.pk, now).update(sent_at=None)
             return None
-        return self.rows().filter(pk=piece_id, token=token).first()
+        return self.rows().filter(pk=piece.pk, token=token).first()
+
+    def _free(self, piece_id: int, now: datetime) -> models.QuerySet[P]:
+        """Return the piece as a set, which is empty if the piece is not wanted or has a worker."""
+        return free(self.wanted().filter(pk=piece_id).exclude(pk__in=self.at_work()), now)
 
     def claim_next(self, work: models.Model) -> P | None:
         """Claim the first piece of a larger work that can be claimed; None: there is none."""

@@ -29,7 +29,7 @@ class AsksModels(PieceKind[P, H]):
         return with_name.filter(asked=name)
 
     def lock(self, piece: P) -> None:
-        """Let claims of pieces that ask the same model wait for each other."""
+        """Let claims of pieces that ask the same listed model wait for each other."""
         if name := self._model_behind_server(piece):
             Checkpoint.objects.select_for_update(no_key=True).filter(name=name).first()
 

@@ -70,6 +70,14 @@ def asked_for(dataset: Dataset, window: int = 1, **choices: Any) -> MetricRun:
     return request_metric_run(dataset, plan, dataset.responses.all(), None)
 
 
+def judge(url: str, name: str, **limits: int) -> ModelSpec:
+    """List a model behind a server, and return it."""
+    listed = Checkpoint.objects.create(
+        name=name, backend="openai", location=url, served_name="judge", **limits
+    )
+    return listed.spec()
+
+
 def n_scored(run: MetricRun) -> int:
     return AutoScore.objects.filter(run=run).count()
 
@@ -170,7 +178,7 @@ def test_busy_processes_raise_no_false_alarm(broker, many, tmp_path, client, ros
         assert sorted([*group.computing, *group.quick, *group.beat]) == before
 
 
-# Each makes four calls at once, and a model that is not listed may get eight.
+# Each makes four calls at once, and usually a model gets eight.
 AT_ONE_SERVER = 8 // AT_ONCE  # chunks
 
 
@@ -185,10 +193,7 @@ def test_servers_that_hang_hold_their_own_work_only(many, tmp_path):
             server.otherwise = says("Yes", after=120.0)
         quick.otherwise = says("Yes")
         quick.plan(OBVIOUSLY_NOT.hypothesis, says("No"))
-        judges = [
-            ModelSpec("openai", f"judge-{n}", each.url, served_name="judge")
-            for n, each in enumerate((first, second, quick))
-        ]
+        judges = [judge(each.url, f"judge-{n}") for n, each in enumerate((first, second, quick))]
         hanging = [asked_for(many, 0, spec=judge) for judge in judges[:2]]
         assert waited(lambda: bool(first.requests and second.requests), 60), group.log[-3000:]
 
@@ -216,14 +221,9 @@ def test_the_workers_of_two_machines_keep_the_limit_of_a_model_together(many, tm
     ):
         server.otherwise = says("Yes", after=0.05)
         server.plan(OBVIOUSLY_NOT.hypothesis, says("No"))
-        listed = Checkpoint.objects.create(
-            name="judge",
-            backend="openai",
-            location=server.url,
-            served_name="judge",
-            calls_at_once=AT_ONCE,
+        plan = RunPlan(
+            metric=AutoAisMetric(AutoAis()), spec=judge(server.url, "judge", calls_at_once=AT_ONCE)
         )
-        plan = RunPlan(metric=AutoAisMetric(AutoAis()), spec=listed.spec())
         setups = many.setups.order_by("pk")[:4]
         judged = [
             request_metric_run(many, plan, many.responses.filter(setup=setup), None)
@@ -234,7 +234,7 @@ def test_the_workers_of_two_machines_keep_the_limit_of_a_model_together(many, tm
             assert waited(partial(is_over, run), ENDS_WITHIN_SECONDS), one.log + other.log
             assert (run.state, run.error) == (MetricRun.State.DONE, "")
 
-        assert 1 < server.most_at_once <= listed.calls_at_once
+        assert 1 < server.most_at_once <= AT_ONCE
 
 
 # With such windows and the slow model below, each chunk takes far longer than an import.
