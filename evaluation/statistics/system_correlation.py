@@ -90,30 +90,37 @@ def _means(sums: Floats) -> tuple[Floats, Floats]:
 
 def _tau_from(sums: Floats) -> Floats:
     """Return Kendall's tau-b of each row of sums, (r, 3 · n_setups) to (r,)."""
-    return _correlation(*map(_signs, _means(sums)))
+    return _cosine(*map(_signs_of_pairs, _means(sums)))
 
 
 def _spearman_from(sums: Floats) -> Floats:
-    """Return Spearman's correlation of each row of sums, (r, 3 · n_setups) to (r,).
+    """Return Spearman's correlation of each row of sums, (r, 3 · n_setups) to (r,)."""
+    return _cosine(*map(_centred_ranks, _means(sums)))
 
-    A setup's mid-rank above the mean of all ranks is half the sum of its signs.
+
+def _signs_of_pairs(means: Floats) -> Floats:
+    """Return which of two setups has the higher mean, for each pair: 1, -1 or 0 (r, n_pairs).
+
+    A mean that is NaN makes its pairs NaN.
     """
-    return _correlation(*(_signs(means).sum(axis=-1) for means in _means(sums)))
-
-
-def _signs(means: Floats) -> Floats:
-    """Return whether each setup has a higher mean than each other: 1, -1 or 0 (r, n, n).
-
-    A mean that is NaN makes its signs NaN.
-    """
-    differences = means[:, :, np.newaxis] - means[:, np.newaxis, :]
+    first, second = np.triu_indices(means.shape[-1], 1)
+    differences = means[:, first] - means[:, second]
     signs: Floats = np.where(np.abs(differences) <= TIE, 0.0, np.sign(differences))
     return signs
 
 
-def _correlation(x: Floats, y: Floats) -> Floats:
-    """Return the correlation of x and y, which have mean 0, in each row; NaN makes it NaN."""
-    products, squares_of_x, squares_of_y = (
-        each.reshape(len(each), -1).sum(axis=-1) for each in (x * y, x**2, y**2)
-    )
-    return ratio(products, np.sqrt(squares_of_x * squares_of_y))
+def _centred_ranks(means: Floats) -> Floats:
+    """Return how many more setups have a lower mean than a higher one, for each setup (r, n).
+
+    This is twice the setup's mid-rank above the mean rank. A mean that is NaN makes its row NaN.
+    """
+    n = means.shape[-1]
+    places = np.triu_indices(n, 1)
+    sides = np.eye(n)[places[0]] - np.eye(n)[places[1]]  # (n_pairs, n): 1 first, -1 second, else 0
+    ranks: Floats = _signs_of_pairs(means) @ sides
+    return ranks
+
+
+def _cosine(x: Floats, y: Floats) -> Floats:
+    """Return the cosine of x and y in each row, (r, k) to (r,); NaN makes it NaN."""
+    return ratio((x * y).sum(axis=-1), np.sqrt((x**2).sum(axis=-1) * (y**2).sum(axis=-1)))
