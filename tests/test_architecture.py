@@ -62,7 +62,7 @@ PURE = [
     "generation/text/*.py",
     "generation/retrieval/bm25.py",
     "generation/retrieval/evidence_choice.py",
-    "generation/amounts.py",
+    "work/amounts.py",
     "generation/choices/declaration.py",
     "generation/retrieval/recall.py",
     "generation/retrieval/entity_rerank.py",

@@ -33,7 +33,6 @@ from evaluation.exchange.row_checks import RowChecks
 from evaluation.reports.cache import IMPORTED
 from evaluation.runs.services.imported_scores import store_scores
 from evaluation.studies.services.adjudication import store_adjudications
-from generation.amounts import UNDEFINED
 from generation.importers import KINDS, Material
 from generation.importers.errors import DatasetError
 from generation.importers.rater_codes import rater_code
@@ -61,6 +60,7 @@ from generation.services.many_rows import plan_statements_anew
 from generation.services.rankings import store_rankings
 from generation.services.responses import store_responses
 from generation.services.samples import store_samples
+from work.amounts import UNDEFINED
 
 logger = logging.getLogger(__name__)
 

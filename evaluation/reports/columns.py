@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from evaluation.reports import numbers
-from generation.amounts import UNDEFINED
+from work.amounts import UNDEFINED
 
 
 class Estimate(NamedTuple):

@@ -14,8 +14,8 @@ from rich.table import Table
 
 from evaluation.reports.columns import Column, Format
 from evaluation.reports.report import Report, columns_of
-from generation.amounts import UNDEFINED
 from generation.importers.spreadsheet import safe_cell
+from work.amounts import UNDEFINED
 
 WIDTH = 100  # highest width of a table on a terminal, in characters
 TEXT_WIDTH = 24  # width from which a text is broken between words

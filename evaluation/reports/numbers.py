@@ -1,7 +1,7 @@
 """The text forms of numbers: percent, points, coefficients, durations. Undefined is a dash."""
 
-from generation.amounts import UNDEFINED
 from generation.text.temperatures import temperature_text
+from work.amounts import UNDEFINED
 
 
 def percent(share: float | None, digits: int = 1) -> str:

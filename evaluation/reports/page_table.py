@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from evaluation.reports.columns import Format
 from evaluation.reports.formats import texts_of
 from evaluation.reports.report import Report, ReportRow
-from generation.amounts import UNDEFINED
+from work.amounts import UNDEFINED
 
 
 class Head(NamedTuple):

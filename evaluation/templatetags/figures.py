@@ -22,7 +22,7 @@ from evaluation.reports.numbers import (
     signed,
     temperature,
 )
-from generation.amounts import UNDEFINED
+from work.amounts import UNDEFINED
 
 register = template.Library()
 for write in (

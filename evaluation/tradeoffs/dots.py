@@ -4,12 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from generation.amounts import UNDEFINED
 from generation.grids.prompts import is_of_earlier_rule
 from generation.models import Setup
 from generation.setup_menus import SetupKind, setup_kind
 from generation.text.prompt_types import PromptType, prompt_type
 from generation.text.temperatures import temperature_text
+from work.amounts import UNDEFINED
 
 # [A] table 2: (history, golden evidence) → the place where the paper finds such setups.
 Cluster = Literal["top right", "center", "top left", "bottom left"]

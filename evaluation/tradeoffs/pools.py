@@ -13,11 +13,11 @@ import numpy as np
 from evaluation.measures.tradeoff import f1_from
 from evaluation.tradeoffs.dots import dot_of
 from evaluation.tradeoffs.material import TradeoffMaterial
-from generation.amounts import UNDEFINED
 from generation.models import RERANKED, Setup
 from generation.services.aggregates import what_makes
 from generation.services.record_keys import digest
 from generation.text.temperatures import temperature_text
+from work.amounts import UNDEFINED
 
 # The prompt types of the usual pool, as setups name their prompts.
 USUAL_TYPES = (

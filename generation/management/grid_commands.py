@@ -10,7 +10,6 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from generation.amounts import UNDEFINED
 from generation.grids.grid_file import GridChoices, GridError
 from generation.grids.plan import GridPlan, PlanRow, plan_of, planned
 from generation.grids.progress import GridProgress, grids_progress
@@ -32,6 +31,7 @@ from generation.services.grids import (
 )
 from generation.services.planning import PLANNINGS
 from generation.services.record_keys import digest
+from work.amounts import UNDEFINED
 
 WAITS_SECONDS = 0.5  # between checks, while a worker has the rest
 MAX_LISTED = 10  # reasons that are printed at most

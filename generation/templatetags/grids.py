@@ -6,13 +6,13 @@ from typing import Any
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 
-from generation.amounts import UNDEFINED, about, money
 from generation.grids.plan import PlanRow
 from generation.grids.progress import GridProgress
 from generation.grids.question_graphs import NO_GOLD, NO_IMPORTED, NO_MINIMUM, NO_QUESTION
 from generation.grids.recipe import recipe_numbers
 from generation.models import Grid
 from generation.text.prompt_types import is_about_graph, prompt_type
+from work.amounts import UNDEFINED, about, money
 
 register = template.Library()
 register.filter(about)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from evaluation.reports.figures.free_places import Rectangle
-from generation.amounts import UNDEFINED
+from work.amounts import UNDEFINED
 
 MOST_NEIGHBOURS = 24  # neighbours that are drawn; the others are only in the table
 MOST_RELATIONS = 16

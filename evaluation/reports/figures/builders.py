@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evaluation.reports.columns import Estimate
 from evaluation.reports.figures.themes import Spec, file_theme
-from generation.amounts import UNDEFINED
+from work.amounts import UNDEFINED
 
 if TYPE_CHECKING:
     import altair as alt

@@ -10,7 +10,7 @@ from evaluation.metrics.registry import METRICS, is_of_earlier_rule
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.progress import RunProgress
 from evaluation.runs.study_targets import first_plan
-from generation.amounts import UNDEFINED, about
+from work.amounts import UNDEFINED, about
 
 register = template.Library()
 register.filter(about)

@@ -13,9 +13,9 @@ from evaluation.studies.reports.cached_figures import cached_of_study
 from evaluation.studies.reports.pilot import PilotFigures, pilot_figures
 from evaluation.studies.reports.plan_choices import Goal, PlanChoices
 from evaluation.studies.reports.plan_rows import AssumptionRow
-from generation.amounts import UNDEFINED
 from generation.choices.declaration import fields_of
 from generation.models import Dataset, Example, Setup
+from work.amounts import UNDEFINED
 
 USUAL = {"share": 0.5, "correlation": 0.5, "icc": 0.25, "seconds": 60.0}
 FORMATS: Mapping[str, Format] = {

@@ -33,8 +33,8 @@ from evaluation.tradeoffs.reports.axes_choices import (
 )
 from evaluation.tradeoffs.selection_bias import Marks, chosen_by, marks_of, short_of
 from evaluation.tradeoffs.titles import setup_title
-from generation.amounts import UNDEFINED
 from generation.models import Dataset
+from work.amounts import UNDEFINED
 
 POOL = " of "  # the words before the pool in the title of an aggregate
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from generation.amounts import UNDEFINED
 from generation.choices.arguments import add_arguments, given_from
 from generation.filters import DROP, FILTER_KEYS, CascadeRow
 from generation.management.named import named
@@ -20,6 +19,7 @@ from generation.progress import progress_bar
 from generation.sample_choices import ALL, SampleChoices, chosen_sample
 from generation.sample_reading import SampleReport, sample_report
 from generation.services.samples import SAMPLES, SampleError, request_sample, retry_sample
+from work.amounts import UNDEFINED
 
 EXAMPLE = """examples:
   manage.py filter_qrecc qrecc-train --part dev --sample 100 --seed 13

@@ -19,8 +19,8 @@ from evaluation.graphs.experiments.reports.human_alignment import (
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.columns import Estimate
 from evaluation.reports.report import columns_of
-from generation.amounts import UNDEFINED
 from generation.models import Dataset
+from work.amounts import UNDEFINED
 
 
 class AlignmentTableRow(NamedTuple):

@@ -24,8 +24,8 @@ from evaluation.graphs.reports.quality import QUALITIES
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.report import columns_of
 from evaluation.reports.setups import SetupColumns
-from generation.amounts import UNDEFINED, money
 from generation.models import Dataset
+from work.amounts import UNDEFINED, money
 
 STEPS = ("removal", "accuracy")  # experiments whose rows are the steps of families
 

@@ -20,11 +20,11 @@ from evaluation.runs.choices import precisions_of
 from evaluation.runs.model_options import add_model_arguments, spec_from
 from evaluation.runs.prompts import PROMPTED
 from evaluation.runs.services.prompt_search import SearchPlan, request_prompt_search, slice_of
-from generation.amounts import UNDEFINED
 from generation.choices.arguments import add_arguments, given_from
 from generation.choices.declaration import ChoiceError
 from generation.management.named import named
 from generation.model_specs import ModelSpec
+from work.amounts import UNDEFINED
 
 EXAMPLE = """examples:
   manage.py search_prompt --study pilot --setup "t=0.7, no evidence" --metric sensible \\
