@@ -80,7 +80,6 @@ urlpatterns = [
     path("metrics/jobs/new/distillation/", new_jobs.new_distillation, name="new-distillation"),
     path("metrics/jobs/<int:pk>/", jobs.job, name="job"),
     path("metrics/<int:pk>/", runs.run, name="run"),
-    path("metrics/<int:pk>/progress/", runs.progress_of_run, name="run-progress"),
     path("metrics/<int:pk>/failures/", runs.run_failures, name="run-failures"),
     path("metrics/<int:pk>/retry/", runs.retry_run, name="retry-run"),
     path("metrics/<int:pk>/precision/", runs.precision_of_run, name="run-precision"),

@@ -11,7 +11,6 @@ urlpatterns = [
     path("new/file/", new_grid.new_grid_from_file, name="new-file"),
     path("<int:pk>/", grids.grid, name="grid"),
     path("<int:pk>/grid.toml", grids.grid_file, name="file"),
-    path("<int:pk>/progress/", grids.grid_progress, name="progress"),
     path("<int:pk>/start/", grids.start_grid, name="start"),
     path("<int:pk>/retry/", grids.retry_grid, name="retry"),
     path("<int:pk>/archive/", grids.archive_grid, name="archive"),

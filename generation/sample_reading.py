@@ -44,11 +44,6 @@ class SampleReport(NamedTuple):
         return self.rows[-1].n_left if self.rows else 0
 
     @property
-    def percent_done(self) -> int:
-        """The share of the dataset that has been filtered, in per cent."""
-        return min(100, 100 * self.sample.n_done // max(self.sample.n_total, 1))
-
-    @property
     def part_in_words(self) -> str:
         return PARTS[self.choices.part]
 

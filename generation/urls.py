@@ -14,7 +14,6 @@ urlpatterns = [
     path("<slug:slug>/samples/", samples.samples, name="samples"),
     path("<slug:slug>/samples/new/", samples.new_sample, name="new-sample"),
     path("<slug:slug>/samples/<int:pk>/", samples.sample, name="sample"),
-    path("<slug:slug>/samples/<int:pk>/progress/", samples.sample_progress, name="sample-progress"),
     path("<slug:slug>/samples/<int:pk>/verify/", samples.verify_sample, name="verify-sample"),
     path(
         "<slug:slug>/samples/<int:pk>/verify/<int:position>/",

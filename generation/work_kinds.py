@@ -1,5 +1,6 @@
 """The kinds of long work about material: grids and samples."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -8,6 +9,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from accounts.models import User
+from generation.grids.progress import GridProgress, grids_progress
 from generation.models import Call, Grid, GridChunk, Sample
 from generation.models.samples import IS_ASKED
 from generation.services.grids import GridChangeError, cancel_grid, delete_grid, resume_grid
@@ -36,11 +38,16 @@ class GridKind(WorkKind[Grid]):
     goes_on_in = (Grid.State.PLANNING, Grid.State.RUNNING)
     decided_in = (Grid.State.PLANNED,)
     kept = "Its responses stay."
+    card_template = "generation/grids/_grid.html"
     columns: ClassVar = {
         "n_done": n_of(GridChunk.objects.filter(state=GridChunk.State.DONE), "grid"),
         "n_total": n_of(GridChunk.objects.all(), "grid"),
         "n_missing": n_of(Call.objects.filter(response=None), "grid"),
     }
+
+    def progress(self, pks: Sequence[int], user: User) -> Mapping[int, GridProgress]:
+        grids = Grid.objects.filter(pk__in=pks).select_related("dataset", "sample", "requested_by")
+        return {each.grid.pk: each for each in grids_progress(grids)} if pks else {}
 
     def cancel(self, work: Grid, user: User | None) -> bool:
         return cancel_grid(work, user)

@@ -43,7 +43,16 @@ LAYERS = [
         *("api_samples", "authentication"),
     ),
     ("command", "management", "tasks"),
-    ("pages", "downloads", "kinds", "work_kinds", "report_kinds", "named_answers", "templatetags"),
+    (
+        "cards",
+        "pages",
+        "downloads",
+        "kinds",
+        "work_kinds",
+        "report_kinds",
+        "named_answers",
+        "templatetags",
+    ),
     ("forms", "services", "reports", "figures"),
 ]
 PURE = [

@@ -4,7 +4,7 @@ From one object come the rows of the page of all work, its buttons, and the reso
 Each kind is registered by the module `work_kinds` of the app or room of its subject.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -43,6 +43,7 @@ class WorkKind(Generic[W]):
     can_resume = True
     kept = "What it has found stays."  # what stays when one is cancelled, as a sentence
     stays = ""  # what stays when one is deleted, as a sentence
+    card_template = "work/_card.html"
     columns: ClassVar[Mapping[str, Any]] = {}  # columns that differ from the usual ones
 
     def rows(self) -> QuerySet[W]:
@@ -74,6 +75,13 @@ class WorkKind(Generic[W]):
     def url(self, row: WorkRow) -> str:
         """Return the address of the page of one piece of work."""
         return reverse(self.view, args=[row.pk])
+
+    def progress(self, pks: Sequence[int], user: User) -> Mapping[int, Any]:
+        """Return how work goes by its id, with a `card`, as `card_template` needs it.
+
+        Nothing, as here, means that the columns of a list are enough.
+        """
+        return {}
 
     # --- who may ----------------------------------------------------------------------------
 

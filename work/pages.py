@@ -3,13 +3,14 @@
 This module only reads, with the same few statements whatever the number of kinds and rows.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
 
 from accounts.models import User
+from work.cards import Card
 from work.kinds import WorkKind
 from work.union_rows import comes_first, first, part, text, union
 from work.work_row import CANCELLED, DONE, FAILED, WorkRow
@@ -32,6 +33,26 @@ class ListedWork(NamedTuple):
     @property
     def goes_on(self) -> bool:
         return self.row.state in self.kind.goes_on_in
+
+    @property
+    def card(self) -> Card:
+        row, kind = self.row, self.kind
+        return Card(
+            kind=kind,
+            pk=row.pk,
+            name=row.name,
+            state=row.outcome,
+            url=self.url,
+            goes_on=self.goes_on,
+            n_done=row.n_done,
+            n_total=row.n_total if kind.unit else 0,
+            unit=kind.unit,
+            seen=str(row.n_done),
+            is_at_most=not row.has_ended,
+            may_change=self.may_change,
+            may_delete=self.may_change and row.has_ended,
+            ended_at=row.ended_at,
+        )
 
 
 class LongWork(NamedTuple):
@@ -96,10 +117,34 @@ def listed(keys: Iterable[Key], kinds: Kinds, user: User) -> list[ListedWork]:
     return _listed(rows, kinds, user)
 
 
+def cards(keys: Sequence[Key], kinds: Kinds, user: User) -> list[Any]:
+    """Return how the work of these keys goes, in their order, each with its `card`.
+
+    This takes one statement, and those of the kinds whose cards show more than a list does.
+    """
+    shown = dict[tuple[str, int], Any]()
+    for name, kind in kinds.items():
+        pks = [pk for key, pk, _ in keys if key == name]
+        shown |= {(name, pk): each for pk, each in kind.progress(pks, user).items()}
+    others = listed([key for key in keys if key[:2] not in shown], kinds, user)
+    shown |= {(each.kind.key, each.row.pk): each for each in others}
+    return [shown[key, pk] for key, pk, _ in keys if (key, pk) in shown]
+
+
+def progress_of(kind: WorkKind[Any], pk: int, user: User) -> Any:
+    """Return how one piece of work goes, with its `card`; None: there is none."""
+    return kind.progress([pk], user).get(pk) or one_of(kind, pk, user)
+
+
 def one_of(kind: WorkKind[Any], pk: int, user: User) -> ListedWork | None:
     """Return one piece of work as it is listed; None: there is none."""
-    rows = [WorkRow(*row) for row in union([_row_part(kind.key, kind, kind.rows().filter(pk=pk))])]
-    return next(iter(_listed(rows, {kind.key: kind}, user)), None)
+    return next(iter(some_of(kind, [pk], user)), None)
+
+
+def some_of(kind: WorkKind[Any], pks: Sequence[int], user: User) -> list[ListedWork]:
+    """Return some work of one kind as it is listed, in any order."""
+    rows = union([_row_part(kind.key, kind, kind.rows().filter(pk__in=pks))])
+    return _listed((WorkRow(*row) for row in rows), {kind.key: kind}, user)
 
 
 def recent_work(kinds: Kinds, since: datetime, user: User) -> LongWork:

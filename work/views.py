@@ -20,10 +20,11 @@ from work.pages import (
     STATES,
     ListedWork,
     WorkFilter,
-    listed,
+    cards,
     newest_first,
     one_of,
     own_work,
+    progress_of,
 )
 from work.pieces import piece_kinds
 from work.worker_health import is_cache_usable
@@ -51,7 +52,7 @@ def all_work(request: SignedInRequest) -> HttpResponse:
         dataset=request.GET.get("dataset", ""),
     )
     page = Paginator(newest_first(kinds, wanted), PER_PAGE).get_page(request.GET.get("page"))
-    work = listed(page.object_list, kinds, request.user)
+    work = cards(list(page.object_list), kinds, request.user)
     request.session[SEEN_KEY] = timezone.now().timestamp()
     context = {
         "page": page,
@@ -59,7 +60,7 @@ def all_work(request: SignedInRequest) -> HttpResponse:
         "wanted": wanted,
         "kinds": sorted(kinds.values(), key=lambda kind: kind.noun),
         "states": STATE_WORDS,
-        "goes_on": any(each.goes_on for each in work),
+        "goes_on": any(each.card.goes_on for each in work),
     }
     return render(request, "work/all_work.html", context)
 
@@ -74,9 +75,13 @@ def _chosen(request: SignedInRequest, name: str, known: Any) -> str:
 @allowed(Role.RESEARCHER)
 def work_card(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
     """Show one piece of work. Its card asks for this repeatedly until it has ended."""
-    found = _listed(kind_named(kind, request.user), pk, request)
-    answer = render(request, "work/_card.html", {"each": found})
-    if not found.goes_on or str(found.row.n_done) != request.GET.get("seen", ""):
+    of_kind = kind_named(kind, request.user)
+    progress = progress_of(of_kind, pk, request.user)
+    if progress is None:
+        raise Http404(f"There is no such {of_kind.noun}.")
+    answer = render(request, of_kind.card_template, {"progress": progress})
+    card = progress.card
+    if not card.goes_on or card.seen != request.GET.get("seen", ""):
         trigger_client_event(answer, "work-changed")
     return answer
 

@@ -1,12 +1,13 @@
 """The kinds of long work about knowledge graphs: pulls and constructions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.paginator import Paginator
 from django.urls import reverse
 
 from accounts.models import User
+from evaluation.graphs.construction.pages import ConstructionProgress, progress_of_jobs
 from evaluation.graphs.construction.services.constructions import (
     construct,
     delete_construction,
@@ -17,6 +18,7 @@ from evaluation.jobs.kinds import JobKind
 from evaluation.jobs.services import JobHold, delete_job, resume_job
 from evaluation.models import Job
 from work.kinds import register_work
+from work.pages import some_of
 
 NAMES_PER_PAGE = 100
 
@@ -53,9 +55,14 @@ class ConstructionKind(JobKind):
     in_short = "Questions about a graph, constructed from entries"
     is_for_admins = True
     stays = "Its entries and calls are deleted too."
+    card_template = "evaluation/graphs/construction/_progress.html"
 
     def work(self, hold: JobHold) -> Mapping[str, Any]:
         return construct(hold)
+
+    def progress(self, pks: Sequence[int], user: User) -> Mapping[int, ConstructionProgress]:
+        work = progress_of_jobs(some_of(self, pks, user)) if pks else []
+        return {each.row.pk: each for each in work}
 
     def own_page(self, job: Job) -> str:
         return reverse("constructions:construction", args=[job.construction_id])

@@ -11,7 +11,7 @@ from accounts.http import SignedInRequest, query_string
 from evaluation.jobs.kinds import kind_of
 from evaluation.models import Job
 from work.kinds import kinds_for
-from work.pages import PER_PAGE, WorkFilter, listed, newest_first, one_of
+from work.pages import PER_PAGE, WorkFilter, cards, newest_first, one_of
 
 LISTED = ("prompt-search", "distillation")
 
@@ -23,8 +23,8 @@ def jobs(request: SignedInRequest) -> HttpResponse:
     kinds = {key: kind for key, kind in kinds_for(request.user).items() if key in LISTED}
     keys = newest_first(kinds, WorkFilter())
     page = Paginator(keys, PER_PAGE).get_page(request.GET.get("page"))
-    work = listed(page.object_list, kinds, request.user)
-    context = {"page": page, "work": work, "is_running": any(each.goes_on for each in work)}
+    work = cards(list(page.object_list), kinds, request.user)
+    context = {"page": page, "work": work, "is_running": any(each.card.goes_on for each in work)}
     return render(request, "evaluation/jobs/jobs.html", context)
 
 
@@ -38,7 +38,7 @@ def job(request: SignedInRequest, pk: int) -> HttpResponse:
         return redirect(own_page)
     context = {
         "job": found,
-        "each": one_of(kind, pk, request.user),
+        "progress": one_of(kind, pk, request.user),
         "start_url": _start_url(found),
         "found_template": kind.template,
         **kind.page_content(found, request.GET.get("page")),

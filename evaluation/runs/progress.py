@@ -5,14 +5,17 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db.models import Count, F, Q, QuerySet, Sum
+from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.metrics.auto_ais import ADDS_NOTHING
-from evaluation.metrics.registry import metric_of
+from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.names import distinct_names, run_key
 from generation.json_length import JsonLength
+from work.cards import Card, speed
 from work.claims import with_a_worker
+from work.kinds import work_kinds
 
 
 class RunProgress(NamedTuple):
@@ -37,16 +40,36 @@ class RunProgress(NamedTuple):
     share: float
 
     @property
-    def percent(self) -> int:
-        return int(100 * self.share)
-
-    @property
     def n_left(self) -> int:
         return self.n_targets - self.n_scored - self.n_failed
 
     @property
     def title(self) -> str:
         return title_of(self.run)
+
+    @property
+    def card(self) -> Card:
+        run = self.run
+        goes_on = run.state == MetricRun.State.RUNNING
+        is_of_pairs = asks_pairs(run)
+        rate = self.pairs_per_second if is_of_pairs else self.responses_per_second
+        return Card(
+            kind=work_kinds()["metric-run"],
+            pk=run.pk,
+            name=self.title,
+            state="imported" if run.is_imported else self.state,
+            url=reverse("evaluation:run", args=[run.pk]),
+            goes_on=goes_on,
+            n_done=self.n_scored,
+            n_total=self.n_targets,
+            n_failed=self.n_failed,
+            unit=judged(run),
+            seen="",
+            may_delete=not goes_on and not run.is_imported,
+            ended_at=run.finished_at,
+            rate=speed(rate, "pair" if is_of_pairs else "response"),
+            seconds_left=self.seconds_left,
+        )
 
 
 class ScoringProgress(NamedTuple):
@@ -94,6 +117,17 @@ def title_of(run: MetricRun) -> str:
     precision = run.parameters.get("precision", "fp32")
     lower = [] if precision == "fp32" else [precision]
     return ", ".join([metric.title, *metric.in_title, *lower])
+
+
+def asks_pairs(run: MetricRun) -> bool:
+    """Return whether a run asks about pairs of premise and hypothesis."""
+    return run.metric in METRICS and METRICS[run.metric].asks_pairs
+
+
+def judged(run: MetricRun) -> str:
+    """Return the kind of target that a run scores: 'response' or 'citation'."""
+    kind = None if run.is_imported else METRICS.get(run.metric)
+    return kind.judges.removesuffix("s") if kind else "response"
 
 
 def titles_by_key(runs: Sequence[MetricRun]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The kinds of long work about metrics: runs, prompt searches and distillations."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet, TextField
@@ -12,7 +12,7 @@ from evaluation.jobs.kinds import JobKind
 from evaluation.jobs.services import JobHold, delete_job
 from evaluation.models import AutoScore, Job, MetricRun, RunChunk
 from evaluation.runs.job_pages import line_of, tried_prompts
-from evaluation.runs.progress import title_of
+from evaluation.runs.progress import RunProgress, run_progress, title_of
 from evaluation.runs.services.chunks import send_run
 from evaluation.runs.services.distillation import distil, forget_files
 from evaluation.runs.services.prompt_search import search_prompt
@@ -34,6 +34,7 @@ class MetricRunKind(WorkKind[MetricRun]):
     result = "score"
     goes_on_in = (MetricRun.State.RUNNING,)
     kept = "Its scores stay."
+    card_template = "evaluation/runs/_run.html"
     stays = "Its scores are deleted too."
     columns: ClassVar = {
         "name": "metric",
@@ -49,6 +50,10 @@ class MetricRunKind(WorkKind[MetricRun]):
     def titled(self, row: WorkRow, user: User) -> WorkRow:
         run = MetricRun(metric=row.name, parameters=json.loads(row.details))
         return row._replace(name=title_of(run))
+
+    def progress(self, pks: Sequence[int], user: User) -> Mapping[int, RunProgress]:
+        runs = MetricRun.objects.filter(pk__in=pks).select_related("dataset")
+        return {each.run.pk: each for each in run_progress(runs)} if pks else {}
 
     def cancel(self, work: MetricRun, user: User | None) -> bool:
         return cancel_run(work, user)

@@ -1,7 +1,7 @@
 """The progress of grids. This module only reads."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -10,16 +10,18 @@ from django.db.models import (
     Count,
     F,
     Q,
-    QuerySet,
     Sum,
     When,
 )
+from django.urls import reverse
 from django.utils import timezone
 
 from generation.grids.grid_file import Price
 from generation.json_length import JsonLength
 from generation.models import Call, Grid, GridChunk, GridSetup, Setup
+from work.cards import Card, speed
 from work.claims import with_a_worker
+from work.kinds import work_kinds
 
 # Tokens of a call's prompt by the model's count; by ours if the model does not report one.
 TOKENS_IN = Case(
@@ -50,8 +52,26 @@ class GridProgress(NamedTuple):
     share: float
 
     @property
-    def percent(self) -> int:
-        return int(100 * self.share)
+    def card(self) -> Card:
+        grid, kind = self.grid, work_kinds()["grid"]
+        goes_on = grid.state in kind.goes_on_in
+        return Card(
+            kind=kind,
+            pk=grid.pk,
+            name=grid.name,
+            state=self.state,
+            url=reverse("grids:grid", args=[grid.pk]),
+            goes_on=goes_on,
+            n_done=self.n_done,
+            n_total=self.n_calls,
+            n_failed=self.n_failed,
+            unit="call",
+            seen="",
+            may_delete=not goes_on and not self.n_done and not self.n_failed,
+            ended_at=grid.finished_at,
+            rate=speed(self.calls_per_second, "call"),
+            seconds_left=self.seconds_left,
+        )
 
 
 class SetupProgress(NamedTuple):
@@ -90,7 +110,7 @@ class _SetupRemainder(NamedTuple):
     n_at_work: int = 0
 
 
-def grids_progress(grids: QuerySet[Grid]) -> list[GridProgress]:
+def grids_progress(grids: Iterable[Grid]) -> list[GridProgress]:
     """Return the progress of some grids, in their order; three statements for any number."""
     found = list(grids)
     now = timezone.now()

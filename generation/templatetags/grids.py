@@ -7,32 +7,16 @@ from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 
 from generation.grids.plan import PlanRow
-from generation.grids.progress import GridProgress
 from generation.grids.question_graphs import NO_GOLD, NO_IMPORTED, NO_MINIMUM, NO_QUESTION
 from generation.grids.recipe import recipe_numbers
 from generation.models import Grid
 from generation.text.prompt_types import is_about_graph, prompt_type
-from work.amounts import UNDEFINED, about, money
+from work.amounts import UNDEFINED, money
 
 register = template.Library()
-register.filter(about)
 register.filter(money)
 
-TAGS = {
-    "done": "ok",
-    "planned": "on",
-    "running": "on",
-    "cancelled": "warn",
-    "failed": "bad",
-    "failed in part": "bad",
-}
 NO_GRAPH = {"retrieved": NO_QUESTION, "imported": NO_IMPORTED, "gold": NO_GOLD}
-
-
-@register.filter
-def grid_tag(state: str) -> str:
-    """Return the CSS class of a state's tag. A state that waits for a worker has none."""
-    return f"tag--{TAGS[state]}" if state in TAGS else ""
 
 
 @register.filter
@@ -66,17 +50,6 @@ def in_percent(share: float | None) -> str:
 
 
 @register.filter
-def call_rate(progress: GridProgress) -> str:
-    """Return the speed of a grid: '31.4 calls a second', or '12.0 calls a minute' if it is slow."""
-    rate = progress.calls_per_second
-    if rate is None:
-        return UNDEFINED
-    if rate < 1:
-        return f"{60 * rate:.1f} calls a minute"
-    return f"{rate:,.0f} calls a second" if rate >= 100 else f"{rate:.1f} calls a second"
-
-
-@register.filter
 def pairs(mapping: dict[str, Any]) -> list[tuple[str, Any]]:
     """Return the names and values of a mapping. A template cannot do so if a name is 'items'."""
     return list(mapping.items())
@@ -106,12 +79,6 @@ def is_recipe(grid: Grid) -> bool:
 def not_in_graph(n: int) -> str:
     """Return how many entities are not in the graph: '1 entity is not in the graph'."""
     return f"{intcomma(n)} {'entity is' if n == 1 else 'entities are'} not in the graph"
-
-
-@register.filter
-def percent_done(progress: GridProgress) -> int:
-    """Return the percentage of a grid's calls that gave a response. Failed calls gave none."""
-    return 100 * progress.n_done // progress.n_calls if progress.n_calls else 100
 
 
 @register.filter

@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.text import slugify
 from django.views.decorators.http import require_POST, require_safe
-from django_htmx.http import trigger_client_event
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
@@ -17,7 +16,7 @@ from accounts.listing import said_of_archive
 from generation.grids.grid_file import GridError, of_data
 from generation.grids.grid_list import GRIDS, with_failures
 from generation.grids.plan import plan_of
-from generation.grids.progress import GridProgress, grids_progress, setups_progress
+from generation.grids.progress import grids_progress, setups_progress
 from generation.models import Example, Grid
 from generation.services import grids as services
 from generation.services.grids import OutgrownPlan
@@ -51,9 +50,9 @@ def grids(request: SignedInRequest) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def grid(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show one grid: its progress, its plan, its setups and its grid file."""
-    get_object_or_404(Grid, pk=pk)
-    [progress] = _progress_of([pk])
-    grid = progress.grid
+    rows = Grid.objects.select_related("dataset", "sample", "requested_by")
+    grid = get_object_or_404(rows, pk=pk)
+    [progress] = grids_progress([grid])
     context = {
         "grid": grid,
         "progress": progress,
@@ -63,18 +62,6 @@ def grid(request: SignedInRequest, pk: int) -> HttpResponse:
         "is_going_on": grid.state in GOING_ON,
     }
     return render(request, "generation/grids/grid.html", context)
-
-
-@require_safe
-@allowed(Role.RESEARCHER)
-def grid_progress(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Show the progress of one grid, for the page that asks repeatedly while it goes on."""
-    get_object_or_404(Grid, pk=pk)
-    [progress] = _progress_of([pk])
-    answer = render(request, "generation/grids/_grid.html", {"progress": progress})
-    if progress.grid.state not in GOING_ON:
-        trigger_client_event(answer, "grid-changed")
-    return answer
 
 
 @require_safe
@@ -130,12 +117,6 @@ def archive_grid(request: SignedInRequest, pk: int) -> HttpResponse:
     services.archive_grid(grid, is_archived, request.user)
     messages.success(request, said_of_archive(grid.name, is_archived))
     return _back(request, grid)
-
-
-def _progress_of(pks: list[int]) -> list[GridProgress]:
-    """Return the progress of some grids, newest first."""
-    found = Grid.objects.filter(pk__in=pks).order_by("-pk")
-    return grids_progress(found.select_related("dataset", "sample", "requested_by"))
 
 
 def _back(request: SignedInRequest, grid: Grid) -> HttpResponse:

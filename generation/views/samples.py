@@ -6,7 +6,6 @@ from django.db.models import Prefetch
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
-from django_htmx.http import HttpResponseClientRefresh
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
@@ -21,7 +20,8 @@ from generation.sample_reading import (
 )
 from generation.services import samples as services
 from generation.services.samples import SAMPLES, SampleError
-from work.claims import GOING_ON
+from work.kinds import work_kinds
+from work.pages import one_of
 
 SAMPLES_PER_PAGE = 50
 MEMBERS_PER_PAGE = 25
@@ -81,24 +81,16 @@ def sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     verdict = request.GET.get("verdict", "")
     if verdict in ("keep", "drop", "open"):
         members = members.filter(verdict="" if verdict == "open" else verdict)
+    is_done = report.sample.state == Sample.State.DONE
     context = {
         "dataset": report.sample.dataset,
         "report": report,
+        "progress": None if is_done else one_of(work_kinds()["sample"], pk, request.user),
         "verdict": verdict,
         "page": Paginator(members, MEMBERS_PER_PAGE).get_page(request.GET.get("page")),
         "n_now": report.sample.dataset.examples.of_benchmark().count(),
     }
     return render(request, "generation/sample.html", context)
-
-
-@require_safe
-@allowed(Role.RESEARCHER)
-def sample_progress(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Show the progress of a sample, for the page that asks repeatedly until it is ready."""
-    report = _report(slug, pk)
-    if report.sample.state not in GOING_ON:
-        return HttpResponseClientRefresh()  # the whole page changes
-    return render(request, "generation/_sample_progress.html", {"report": report})
 
 
 @require_safe

@@ -33,9 +33,8 @@ FILES = {
     *("graphs:experiment-file", "annotation:payments-file", "annotation:approved-file"),
 }
 PARTS_OF_PAGES = {
-    *("work:card", "work:bar", "evaluation:run-progress", "evaluation:run-precision"),
+    *("work:card", "work:bar", "evaluation:run-precision"),
     *("home-work", "evaluation:study-runs", "evaluation:threshold-choice-progress"),
-    *("generation:sample-progress", "grids:progress", "constructions:progress"),
 }
 REDIRECTS = {"evaluation:former-threshold-choice", "generation:verify-sample"}
 OF_PACKAGES = {"api:docs"}  # Swagger's page, without our bar

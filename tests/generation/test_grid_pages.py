@@ -36,7 +36,7 @@ def dataset(tmp_path):
     return valley(tmp_path)
 
 
-OF_ALL_WORK = {"cancel", "resume", "delete"}
+OF_ALL_WORK = {"card", "cancel", "resume", "delete"}
 
 
 def address(name, grid, *more):
@@ -112,7 +112,7 @@ def test_a_grid_that_is_being_planned_is_asked_again(researcher, dataset):
     page = shown(answer)
     assert "Progress planning" in page.headings
     assert "Counting calls and tokens" in figures_of(page, grid)
-    assert f'hx-get="{address("progress", grid)}" hx-trigger="every 2s"' in answer.text
+    assert f'hx-get="{address("card", grid)}?seen=" hx-trigger="every 2s"' in answer.text
     assert '<meta http-equiv="refresh"' in answer.text
     assert buttons_of(page, grid) == ["cancel"]
 
@@ -211,12 +211,12 @@ def test_a_running_grid_says_how_far_it_is(researcher, dataset):
 
 def test_what_is_polled_ends_with_an_event_that_the_page_waits_for(researcher, dataset):
     grid = started(dataset)
-    assert "HX-Trigger" not in researcher.get(address("progress", grid)).headers
+    assert "HX-Trigger" not in researcher.get(address("card", grid)).headers
 
     work(grid)
 
-    answer = researcher.get(address("progress", grid))
-    assert "grid-changed" in answer.headers["HX-Trigger"]
+    answer = researcher.get(address("card", grid))
+    assert "work-changed" in answer.headers["HX-Trigger"]
     assert 'hx-trigger="every' not in answer.text
     assert "<html" not in researcher.get(GRIDS, headers={"HX-Request": "true"}).text
 
@@ -439,7 +439,7 @@ def test_the_page_of_a_response_leads_to_its_call(researcher, dataset):
 
 # --- who may, and how -----------------------------------------------------------------------
 
-READ = ["grid", "progress", "file", "calls"]
+READ = ["grid", "file", "calls"]
 DONE_TO = ["start", "cancel", "resume", "retry", "delete"]
 
 

@@ -390,14 +390,14 @@ def test_progress_counts_calls_tokens_and_cost(mills, noting):
     grid = started(mills, choices)
 
     [before] = grids_progress(Grid.objects.all())
-    assert (before.state, before.n_calls, before.n_left, before.percent) == ("queued", 6, 6, 0)
+    assert (before.state, before.n_calls, before.n_left, before.card.percent) == ("queued", 6, 6, 0)
     assert (before.cost, before.calls_per_second, before.seconds_left) == (0.0, None, None)
 
     first_setups = GRID_CHUNKS.claim_next(grid)
     assert first_setups is not None
     GRID_CHUNKS.do(first_setups)
     [half] = grids_progress(Grid.objects.all())
-    assert (half.state, half.n_done, half.n_left, half.percent) == ("running", 3, 3, 50)
+    assert (half.state, half.n_done, half.n_left, half.card.percent) == ("running", 3, 3, 50)
     assert (half.n_tokens_in, half.n_tokens_out) == (300, 30)
     assert half.cost == 6.0  # 300 / 1,000,000 · 10,000 + 30 / 1,000,000 · 100,000
     assert half.seconds_left is not None

@@ -79,7 +79,7 @@ def test_a_form_makes_the_sample_that_it_says(researcher, dataset, rosa):
     assert sample.requested_by == rosa
     assert sample.parameters["filters"]["on"] == ["has-history", "exact-match"]
     assert (sample.parameters["size"], sample.parameters["seed"]) == (2, 5)
-    assert "starts when a worker is free" in shown(researcher.get(answer.url)).text
+    assert "Starts when a worker is free" in shown(researcher.get(answer.url)).text
 
 
 @pytest.mark.parametrize(
@@ -182,10 +182,10 @@ def test_a_failed_sample_says_why_and_can_be_tried_again(researcher, sample):
 def test_progress_is_told_until_the_page_can_be_loaded_again(researcher, dataset):
     made = request_sample(dataset, SampleChoices(), None)
 
-    progress = shown(researcher.get(url("sample-progress", made.pk)))
-    assert progress.text.startswith("0 of 4 examples")
+    assert "0 of at most 4 examples" in shown(researcher.get(url("sample", made.pk))).text
     SAMPLES.claim_and_do(made.pk)
-    assert researcher.get(url("sample-progress", made.pk)).headers["HX-Refresh"] == "true"
+    card = researcher.get(reverse("work:card", args=["sample", made.pk]))
+    assert "work-changed" in card.headers["HX-Trigger"]
 
 
 def test_nothing_yet_shows_the_way(researcher, dataset):
@@ -288,7 +288,6 @@ def test_raters_and_strangers_stay_outside(client, rachel, client_for, sample):
         url("samples"),
         url("new-sample"),
         url("sample", sample.pk),
-        url("sample-progress", sample.pk),
         url("verify-sample", sample.pk),
         url("verify-example", sample.pk, 1),
     ):
@@ -304,7 +303,7 @@ def test_raters_and_strangers_stay_outside(client, rachel, client_for, sample):
 
 
 def test_reading_never_writes_and_what_writes_is_posted(researcher, sample):
-    for name in ("samples", "sample", "sample-progress", "verify-sample"):
+    for name in ("samples", "sample", "verify-sample"):
         arguments = [] if name == "samples" else [sample.pk]
         assert researcher.post(url(name, *arguments)).status_code == 405
     assert researcher.put(url("verify-example", sample.pk, 1)).status_code == 405

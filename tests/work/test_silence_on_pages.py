@@ -28,8 +28,12 @@ def test_a_run_that_waits_says_so(client, rosa, tmp_path):
     run = requested(mill(tmp_path, 3))
     client.force_login(rosa)
 
-    for name, arguments in (("run", [run.pk]), ("run-progress", [run.pk]), ("runs", [])):
-        page = client.get(reverse(f"evaluation:{name}", args=arguments)).content.decode()
+    for page in (
+        reverse("evaluation:run", args=[run.pk]),
+        reverse("work:card", args=["metric-run", run.pk]),
+        reverse("evaluation:runs"),
+    ):
+        page = client.get(page).content.decode()
         assert "No worker has answered since" in page
         assert "make worker" in page
 

@@ -5,14 +5,17 @@ from datetime import datetime
 from django import template
 from django.utils import timezone
 
+from work.amounts import about
 from work.kinds import kinds_for
-from work.pages import GOES_ON, SHOWN, WorkFilter, listed, newest_first
+from work.pages import GOES_ON, SHOWN, WorkFilter, cards, newest_first
 from work.worker_health import watch, why_unsent
 
 register = template.Library()
+register.filter(about)
 
 TAGS = {
     "done": "ok",
+    "planned": "on",
     "running": "on",
     "cancelled": "warn",
     "failed": "bad",
@@ -22,7 +25,7 @@ TAGS = {
 
 @register.filter
 def state_tag(state: str) -> str:
-    """Return the CSS class of a state's tag; "" for a queued run, which has none."""
+    """Return the CSS class of a state's tag; "" for a state that waits for a worker or has none."""
     return f"tag--{TAGS[state]}" if state in TAGS else ""
 
 
@@ -33,7 +36,7 @@ def work_on(context: template.Context, slug: str) -> dict[str, object]:
     kinds = kinds_for(request.user)
     keys = newest_first(kinds, WorkFilter(state=GOES_ON, dataset=slug))[:SHOWN]
     return {
-        "work": listed(keys, kinds, request.user),
+        "work": cards(list(keys), kinds, request.user),
         "here_url": request.get_full_path(),
         "csrf_token": context["csrf_token"],
     }

@@ -21,6 +21,9 @@ from generation.text.compared_triples import compared, without_names
 from generation.text.constructed_questions import Member, is_cited, minimum_set
 from generation.text.flat_graph import Triple
 from generation.text.graph_prompts import NAME, Graph
+from work.cards import Card
+from work.pages import ListedWork
+from work.work_row import WorkRow
 
 State = ConstructionEntry.State
 Problem = ConstructionEntry.Problem
@@ -122,6 +125,23 @@ class Work(NamedTuple):
     n_completion_tokens: int
 
 
+class ConstructionProgress(NamedTuple):
+    """The job of a construction, and the numbers of its entries by what became of them so far."""
+
+    work: ListedWork
+    counts: Counts
+
+    @property
+    def row(self) -> WorkRow:
+        return self.work.row
+
+    @property
+    def card(self) -> Card:
+        seen = f"{self.counts.n_built}-{self.counts.n_left_out}"
+        # A construction is deleted by a button of its own, with its entries.
+        return self.work.card._replace(seen=seen, may_delete=False)
+
+
 class ListedConstruction(NamedTuple):
     """One construction in the list."""
 
@@ -159,6 +179,16 @@ def _counts(rows: Iterable[tuple[str, str, str, int]]) -> Counts:
         n_kept=by_verdict[Verdict.KEEP],
         n_dropped=by_verdict[Verdict.DROP],
     )
+
+
+def progress_of_jobs(work: Sequence[ListedWork]) -> list[ConstructionProgress]:
+    """Return how some jobs of constructions go. This takes two queries."""
+    constructions = list(
+        Construction.objects.filter(job__in=[each.row.pk for each in work]).select_related("job")
+    )
+    counts = counts_of(constructions)
+    by_job = {each.job.pk: counts[each.pk] for each in constructions}
+    return [ConstructionProgress(each, by_job.get(each.row.pk) or _counts([])) for each in work]
 
 
 def listed(constructions: Sequence[Construction]) -> list[ListedConstruction]:

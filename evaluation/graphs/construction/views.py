@@ -7,10 +7,10 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
-from django_htmx.http import trigger_client_event
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
+from accounts.models import User
 from evaluation.graphs.construction.forms import (
     ConstructionForm,
     EntriesForm,
@@ -19,6 +19,8 @@ from evaluation.graphs.construction.forms import (
     ReviewForm,
 )
 from evaluation.graphs.construction.pages import (
+    ConstructionProgress,
+    Counts,
     EntryPage,
     counts_of,
     listed,
@@ -31,18 +33,17 @@ from evaluation.graphs.construction.problem_names import PROBLEMS
 from evaluation.graphs.construction.services.constructions import (
     delete_construction,
     request_construction,
-    resume_construction,
 )
 from evaluation.graphs.construction.services.entries_check import MOST_PROBLEMS
 from evaluation.graphs.views.pull import TICK
 from evaluation.jobs.kinds import send_job
 from evaluation.jobs.services import JobError
-from evaluation.models import Job
 from generation.models import Construction, ConstructionEntry
 from generation.retrieval.endpoint_addresses import NotPublicError
 from generation.services import constructions as services
 from generation.services.constructions import ConstructionError, StaleReviewError
-from work.claims import GOING_ON
+from work.kinds import work_kinds
+from work.pages import one_of
 
 CONSTRUCTIONS_PER_PAGE = 20
 ENTRIES_PER_PAGE = 50
@@ -119,7 +120,7 @@ def _show(
     counts = counts_of([found])[found.pk]
     context = {
         "construction": found,
-        "job": _job(found),
+        "progress": _progress(found, counts, request.user),
         "counts": counts,
         "work": work_of(found),
         "filter": shown,
@@ -132,33 +133,6 @@ def _show(
     return render(
         request, "evaluation/graphs/construction/construction.html", context, status=status
     )
-
-
-@require_safe
-@allowed(Role.RESEARCHER)
-def progress(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Show the progress of one construction. Its page requests this again and again."""
-    found = _construction(pk)
-    job = _job(found)
-    counts = counts_of([found])[found.pk]
-    context = {"construction": found, "job": job, "counts": counts}
-    answer = render(request, "evaluation/graphs/construction/_progress.html", context)
-    has_ended = job is None or job.state not in GOING_ON
-    if has_ended or request.GET.get("seen") != f"{counts.n_built}-{counts.n_left_out}":
-        trigger_client_event(answer, "construction-changed")
-    return answer
-
-
-@require_POST
-@allowed(Role.ADMIN)
-def resume(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Resume a stopped construction, or give the failed entries of a finished one another try."""
-    found = get_object_or_404(Construction, pk=pk, job__isnull=False)
-    if resume_construction(found, request.user):
-        send_job(Job.objects.get(construction=found))
-    else:
-        messages.info(request, f"{found.name} has nothing left to do.")
-    return redirect("constructions:construction", pk)
 
 
 @require_POST
@@ -262,6 +236,8 @@ def _entry(pk: int, number: int) -> ConstructionEntry:
     return get_object_or_404(entries, construction=pk, number=number)
 
 
-def _job(found: Construction) -> Job | None:
-    """Return the job that carries out a construction, or None if an admin deleted it."""
-    return getattr(found, "job", None)
+def _progress(found: Construction, counts: Counts, user: User) -> ConstructionProgress | None:
+    """Return how the job of a construction goes; None: an admin has deleted the job."""
+    job = getattr(found, "job", None)
+    work = one_of(work_kinds()["construction"], job.pk, user) if job else None
+    return ConstructionProgress(work, counts) if work else None

@@ -8,39 +8,14 @@ from annotation.models import Study
 from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.registry import METRICS, is_of_earlier_rule
 from evaluation.models import AutoScore, MetricRun
-from evaluation.runs.progress import RunProgress
+from evaluation.runs.progress import RunProgress, asks_pairs, judged
 from evaluation.runs.study_targets import first_plan
-from work.amounts import UNDEFINED, about
 
 register = template.Library()
-register.filter(about)
 
 
-@register.filter
-def rate(progress: RunProgress) -> str:
-    """Return the speed of a run, such as '31.4 pairs a second'.
-
-    It is counted in responses when the metric does not ask about pairs.
-    """
-    pairs = asks_pairs(progress.run)
-    figure = progress.pairs_per_second if pairs else progress.responses_per_second
-    if figure is None:
-        return UNDEFINED
-    number = f"{figure:,.0f}" if figure >= 100 else f"{figure:.1f}"
-    return f"{number} {'pairs' if pairs else 'responses'} a second"
-
-
-@register.filter
-def asks_pairs(run: MetricRun) -> bool:
-    """Return whether a run asks about pairs of premise and hypothesis."""
-    return run.metric in METRICS and METRICS[run.metric].asks_pairs
-
-
-@register.filter
-def judged(run: MetricRun) -> str:
-    """Return the kind of target that a run scores: 'response' or 'citation'."""
-    kind = None if run.is_imported else METRICS.get(run.metric)
-    return kind.judges.removesuffix("s") if kind else "response"
+register.filter(asks_pairs)
+register.filter(judged)
 
 
 @register.filter
@@ -89,12 +64,6 @@ def _plain(value: object) -> str:
 def small(change: float) -> str:
     """Return the change of a score as text: '0.0123', or '<0.0001' when it is less but not 0."""
     return "<0.0001" if 0 < change < 0.0001 else f"{change:.4f}"
-
-
-@register.filter
-def percent_scored(progress: RunProgress) -> int:
-    """Return the percentage of a run's targets that have a score. Failed targets have none."""
-    return 100 * progress.n_scored // progress.n_targets if progress.n_targets else 100
 
 
 @register.filter

@@ -70,19 +70,6 @@ def runs(request: SignedInRequest) -> HttpResponse:
     )
 
 
-@require_safe
-@allowed(Role.RESEARCHER)
-def progress_of_run(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Show the progress of one run. Its page asks for it repeatedly until the run has ended."""
-    get_object_or_404(MetricRun, pk=pk)
-    [progress] = _progress_of([pk])
-    context = {"progress": progress, "studies": studies_of([progress.run])}
-    answer = render(request, "evaluation/runs/_run.html", context)
-    if progress.run.state != RUNNING:
-        trigger_client_event(answer, "run-ended")
-    return answer
-
-
 def _progress_of(pks: list[int]) -> list[RunProgress]:
     """Return the progress of some runs, newest first."""
     found = run_progress(MetricRun.objects.filter(pk__in=pks).select_related("dataset"))

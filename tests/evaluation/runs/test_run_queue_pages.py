@@ -54,7 +54,11 @@ def tabs_of(answer):
 
 def row_of(answer, run):
     """Return what the queue shows of one run."""
-    return shown(answer).part(f"run-{run.pk}")
+    return shown(answer).part(f"metric-run-{run.pk}")
+
+
+def card_of(run):
+    return reverse("work:card", args=["metric-run", run.pk])
 
 
 def change(action, run):
@@ -111,22 +115,22 @@ def test_a_running_run_says_how_far_it_is_and_is_asked_again(researcher, dataset
     assert said_by_bar(row) == "5 of 12 responses 41 %"
     # One passage of two sentences is one window, so 5 pairs in 10 seconds; 7 more take 14.
     assert row.facts == {"Rate": "0.5 pairs a second", "Ready in": "about 14 s", "Failed": "0"}
-    assert f'hx-get="{address("run-progress", run)}" hx-trigger="every 2s"' in answer.text
+    assert f'hx-get="{card_of(run)}?seen=" hx-trigger="every 2s"' in answer.text
     assert '<meta http-equiv="refresh"' in answer.text
 
 
 def test_what_is_polled_ends_with_an_event_that_the_queue_waits_for(researcher, dataset):
     run = work(requested(dataset), 1)
-    assert "HX-Trigger" not in researcher.get(address("run-progress", run)).headers
+    assert "HX-Trigger" not in researcher.get(card_of(run)).headers
 
     work(run)
 
-    answer = researcher.get(address("run-progress", run))
-    assert "run-ended" in answer.headers["HX-Trigger"]
+    answer = researcher.get(card_of(run))
+    assert "work-changed" in answer.headers["HX-Trigger"]
     assert 'hx-trigger="every' not in answer.text
     queue = researcher.get(RUNS, headers={"HX-Request": "true"})
     assert "<html" not in queue.text
-    assert 'hx-trigger="run-ended from:body"' in queue.text
+    assert 'hx-trigger="work-changed from:body"' in queue.text
     assert 'hx-trigger="every' not in queue.text
 
 
@@ -363,7 +367,7 @@ def test_actions_are_posts_with_a_token_and_by_researchers(rachel, rosa, client_
         assert client_for(rachel).post(url).status_code == 403
         assert careful.post(url).status_code == 403
         assert client_for(rosa).post(url.replace(str(run.pk), "999999")).status_code == 404
-    for page in ("run", "run-progress", "run-failures"):
+    for page in ("run", "run-failures"):
         assert client_for(rosa).post(address(page, run)).status_code == 405
         assert client_for(rachel).get(address(page, run)).status_code == 403
         nowhere = address(page, run).replace(str(run.pk), "999999")

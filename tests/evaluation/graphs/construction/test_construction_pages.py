@@ -33,6 +33,10 @@ def bards(rosa):
     return make_bards(rosa)
 
 
+def card_of(construction):
+    return reverse("work:card", args=["construction", construction.job.pk])
+
+
 class TestList:
     def test_none_yet(self, browser, admin):
         [message] = shown(browser.get(address("constructions"))).messages
@@ -103,7 +107,7 @@ class TestConstruction:
             (Job.State.QUEUED, "when a worker is free"),
             (Job.State.RUNNING, "Cancel"),
             (Job.State.CANCELLED, "Resume"),
-            (Job.State.FAILED, "The construction stopped. http://127.0.0.1:1/: no connection"),
+            (Job.State.FAILED, "It stopped. http://127.0.0.1:1/: no connection"),
         ],
     )
     def test_states_of_its_job(self, admin, state, said):
@@ -121,12 +125,12 @@ class TestConstruction:
     def test_progress_says_when_the_page_is_out_of_date(self, browser):
         construction = make_construction(state=Job.State.RUNNING)
         add_entry(construction)
-        same = browser.get(address("progress", construction.pk), {"seen": "0-0"})
+        same = browser.get(card_of(construction), {"seen": "0-0"})
         add_built(construction)
-        other = browser.get(address("progress", construction.pk), {"seen": "0-0"})
+        other = browser.get(card_of(construction), {"seen": "0-0"})
 
         assert "HX-Trigger" not in same
-        assert "construction-changed" in other["HX-Trigger"]
+        assert "work-changed" in other["HX-Trigger"]
 
     def test_its_job_leads_to_it(self, browser, admin, bards):
         answer = browser.get(reverse("evaluation:job", args=[bards.job.pk]))
@@ -137,8 +141,9 @@ class TestConstruction:
         assert not Construction.objects.exists()
 
     def test_what_failed_is_tried_once_more(self, admin, browser, bards):
-        assert browser.post(address("resume", bards.pk)).status_code == 403
-        admin.post(address("resume", bards.pk))
+        resume = reverse("work:resume", args=["construction", bards.job.pk])
+        assert browser.post(resume).status_code == 403
+        admin.post(resume)
 
         bards.job.refresh_from_db()
         assert bards.job.state == Job.State.QUEUED
