@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import Archivable
 from annotation.models import Study, Target
 from generation.models import Construction, Dataset
-from work.models import ChunkedWork, Piece, WholePiece, held_while_running
+from work.models import ChunkedWork, CountedPiece, Piece, held_while_running
 
 
 class MetricRun(ChunkedWork, Archivable):
@@ -185,7 +185,7 @@ class Adjudication(models.Model):
         return f"{self.question} = {self.answer}, adjudicated"
 
 
-class Job(WholePiece):
+class Job(CountedPiece):
     """Long work that is no metric run: a search for a prompt, a distillation, a pull and so on.
 
     The steps hold what was found so far, so that another worker can continue from there.
@@ -210,8 +210,6 @@ class Job(WholePiece):
     name = models.CharField(max_length=100, unique=True)  # the name of its result
     parameters = models.JSONField(default=dict)  # every choice that changes the result
     result = models.JSONField(default=dict, blank=True)
-    n_done = models.PositiveIntegerField(default=0)  # at most `n_total`; the unit depends on `kind`
-    n_total = models.PositiveIntegerField(default=0)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )

@@ -35,6 +35,14 @@ class WorkSerializer(serializers.Serializer[Any]):
         source="row.n_done", help_text="Steps or chunks that are done, of `n_total` at most."
     )
     n_total = serializers.IntegerField(source="row.n_total", help_text="0: it is not known.")
+    per_second = serializers.FloatField(
+        source="row.per_second",
+        allow_null=True,
+        help_text="What was done in a second; null: not known, as of runs and grids, which say it.",
+    )
+    seconds_left = serializers.FloatField(
+        source="row.seconds_left", allow_null=True, help_text="At this speed, at most."
+    )
     error = serializers.CharField(source="row.error", help_text="Why it stopped.")
     created_at = serializers.DateTimeField(source="row.began_at")
     finished_at = serializers.DateTimeField(source="row.ended_at", allow_null=True)

@@ -17,10 +17,11 @@ from typing import Any, Generic, Self, TypeVar
 from django.conf import settings
 from django.core.cache import cache
 from django.db import DatabaseError, connections
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from work.models import Piece
+from work.models import CountedPiece, Piece
 from work.worker_health import give_sign
 
 P = TypeVar("P", bound=Piece)
@@ -69,9 +70,10 @@ def free(rows: QuerySet[Any], now: datetime) -> QuerySet[Any]:
 def take(rows: QuerySet[Any], now: datetime) -> str | None:
     """Take a row that was free `now`; return its new token; None: another worker was faster."""
     token = new_token()
-    is_ours = rows.update(
-        state=RUNNING, token=token, lease_until=now + lease(), attempts=F("attempts") + 1
-    )
+    columns: dict[str, object] = {"attempts": F("attempts") + 1}
+    if issubclass(rows.model, CountedPiece):
+        columns["taken_at"] = Coalesce("taken_at", Value(now))
+    is_ours = rows.update(state=RUNNING, token=token, lease_until=now + lease(), **columns)
     return token if is_ours else None
 
 

@@ -18,7 +18,8 @@ from django.utils.module_loading import autodiscover_modules
 from accounts.access import Role, roles_of
 from accounts.models import User
 from work.claims import GOING_ON
-from work.union_rows import number, text
+from work.models import CountedPiece
+from work.union_rows import no_time, number, text
 from work.work_row import WorkRow
 
 W = TypeVar("W", bound=Model)
@@ -65,7 +66,11 @@ class WorkKind(Generic[W]):
             "n_total": "n_total",
             "n_missing": number(),
             "details": text(),
+            "taken_at": no_time(),
+            "n_done_before": number(),
         }
+        if issubclass(self.model, CountedPiece):
+            usual |= {name: name for name in ("taken_at", "n_done_before")}
         return usual | dict(self.columns)
 
     def titled(self, row: WorkRow, user: User) -> WorkRow:

@@ -62,6 +62,19 @@ class WholePiece(Piece):
         abstract = True
 
 
+class CountedPiece(WholePiece):
+    """A piece that counts what it has done, so that people see its speed and how long it takes."""
+
+    n_done = models.PositiveIntegerField(default=0)  # at most `n_total`
+    n_total = models.PositiveIntegerField(default=0)  # 0: not known
+    # When a worker first took it since it was asked for or resumed, and `n_done` at that time.
+    taken_at = models.DateTimeField(null=True, blank=True)
+    n_done_before = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+
 def held_while_running(name: str) -> models.CheckConstraint:
     """Return the promise that a piece has a lease if and only if it is running."""
     condition = Q(state="running", lease_until__isnull=False)

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from django.db.models import Q, QuerySet
 
 from accounts.models import User
-from work.cards import Card
+from work.cards import Card, speed
 from work.kinds import WorkKind
+from work.models import CountedPiece
 from work.union_rows import comes_first, first, part, text, union
 from work.work_row import CANCELLED, DONE, FAILED, WorkRow
 
@@ -52,6 +53,8 @@ class ListedWork(NamedTuple):
             may_change=self.may_change,
             may_delete=self.may_change and row.has_ended,
             ended_at=row.ended_at,
+            rate=speed(row.per_second, kind.unit) if issubclass(kind.model, CountedPiece) else "",
+            seconds_left=row.seconds_left,
         )
 
 
@@ -210,6 +213,8 @@ def _row_part(key: str, kind: WorkKind[Any], rows: QuerySet[Any]) -> QuerySet[An
         error="error",
         details=columns["details"],
         requested_by="requested_by",
+        taken_at=columns["taken_at"],
+        n_done_before=columns["n_done_before"],
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from celery import Task, shared_task
 from django.conf import settings
 from django.db import DatabaseError, models, transaction
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 from django.utils import timezone
 
 from work.claims import (
@@ -33,7 +33,7 @@ from work.claims import (
     unheard,
     with_a_worker,
 )
-from work.models import Piece, WholePiece
+from work.models import CountedPiece, Piece, WholePiece
 
 logger = logging.getLogger(__name__)
 
@@ -290,6 +290,8 @@ def resume(
     Args:
         columns: other columns to set.
     """
+    if isinstance(piece, CountedPiece):
+        columns |= {"taken_at": None, "n_done_before": columns.get("n_done", F("n_done"))}
     ended = type(piece)._default_manager.filter(pk=piece.pk, state__in=states)
     return again(ended, error="", finished_at=None, **columns)
 

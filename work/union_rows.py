@@ -7,6 +7,7 @@ from django.db.models import (
     Case,
     CharField,
     Count,
+    DateTimeField,
     F,
     IntegerField,
     OuterRef,
@@ -16,12 +17,12 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Cast, Coalesce
 
 # Names of the columns begin with this, so that none is the name of a model's field.
 PREFIX = "row_"
 
-TEXT, NUMBER = CharField(), IntegerField()
+TEXT, NUMBER, TIME = CharField(), IntegerField(), DateTimeField(null=True)
 
 
 def text(value: str = "") -> Value:
@@ -32,6 +33,11 @@ def text(value: str = "") -> Value:
 def number(value: int = 0) -> Value:
     """Return a column that has the same number in every row."""
     return Value(value, output_field=NUMBER)
+
+
+def no_time() -> Cast:
+    """Return a column of times that has none in any row. PostgreSQL asks for its type."""
+    return Cast(Value(None), TIME)
 
 
 def first(rows: QuerySet[Any], n: int) -> QuerySet[Any]:

@@ -3,7 +3,9 @@
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from work.claims import QUEUED
+from django.utils import timezone
+
+from work.claims import QUEUED, RUNNING
 
 DONE, FAILED, CANCELLED, FAILED_IN_PART = "done", "failed", "cancelled", "failed in part"
 
@@ -25,6 +27,8 @@ class WorkRow(NamedTuple):
     error: str
     details: Any  # parameters, as the kind stores them
     requested_by: int | None
+    taken_at: datetime | None  # when a worker first took it, since it was asked for or resumed
+    n_done_before: int  # `n_done` at that time
     about: str = ""  # what is special about it, in a few words
 
     @property
@@ -47,6 +51,23 @@ class WorkRow(NamedTuple):
     @property
     def can_resume(self) -> bool:
         return self.state in (FAILED, CANCELLED)
+
+    @property
+    def per_second(self) -> float | None:
+        """The number done in a second since a worker took it; None: it is not known."""
+        n = self.n_done - self.n_done_before
+        if self.taken_at is None or n <= 0:
+            return None
+        seconds = ((self.ended_at or timezone.now()) - self.taken_at).total_seconds()
+        return n / seconds if seconds > 0 else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The time that is left at this speed if all of `n_total` is done; None: it is not known."""
+        rate = self.per_second
+        if self.state != RUNNING or not self.n_total or not rate:
+            return None
+        return (self.n_total - self.n_done) / rate
 
     @property
     def percent(self) -> int | None:

@@ -5,15 +5,16 @@ from django.db import models
 from django.db.models import Q
 
 from generation.models.datasets import Dataset, Example
-from work.models import WholePiece, held_while_running
+from work.models import CountedPiece, held_while_running
 
 ASKED = "asked-"  # the prefix of keys of questions asked on a page, and of their samples' names
 IS_ASKED = rf"^{ASKED}[0-9a-f]{{16}}$"  # matches such a key or such a name
 
 
-class Sample(WholePiece):
+class Sample(CountedPiece):
     """A part of a dataset that was filtered and drawn for grids, with the table of its filters.
 
+    `n_done` counts the examples that were looked at.
     `cascade`: {"n": examples before any filter, "rows": [{"filter", "is_on", "is_applicable",
     "n_not_applicable", "n_dropped", "n_left"}]}, in the filters' order.
     """
@@ -22,8 +23,6 @@ class Sample(WholePiece):
     name = models.CharField(max_length=100)
     parameters = models.JSONField()  # the filters and their settings; part, size, seeds
     cascade = models.JSONField(default=dict, blank=True)
-    n_done = models.PositiveIntegerField(default=0)  # examples looked at, out of `n_total`
-    n_total = models.PositiveIntegerField(default=0)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
