@@ -4,7 +4,7 @@ The run scores 92,000 pairs by the words that they share, which takes next to no
 claims, leases and stored batches show. With `--beside COMMIT` the code of an earlier commit scores
 the same pairs, in turn with today's: `ratio` is today's rate over the earlier one.
 
-Then eight processes claim the chunks of one run until none is left.
+Then eight processes claim the chunks of one run, as workers do: each those of its own messages.
 
     .venv/bin/python benchmarks/long_work.py --database postgresql --beside HEAD~1
 """
@@ -45,15 +45,13 @@ RunChunk.objects.bulk_create(RunChunk(run=run, number=n, targets=[]) for n in ra
 CLAIM = """
 import sys, time
 import django; django.setup()
-from evaluation.models import MetricRun
+from evaluation.models import RunChunk
 from evaluation.runs.services.chunks import RUN_CHUNKS
-run = MetricRun.objects.get(metric="claims")
+ids = list(RunChunk.objects.order_by("pk").values_list("pk", flat=True))
+mine = ids[int(sys.argv[1]) :: int(sys.argv[2])]
 print("ready", flush=True)
 sys.stdin.readline()
-n = 0
-while RUN_CHUNKS.claim_next(run):
-    n += 1
-print(n)
+print(sum(RUN_CHUNKS.claim(chunk) is not None for chunk in mine))
 """
 
 
@@ -82,14 +80,14 @@ def claims_per_second(kind: str) -> float:
         python(ROOT, environment, "-c", MAKE_CHUNKS)
         workers = [
             subprocess.Popen(
-                [sys.executable, "-c", CLAIM],
+                [sys.executable, "-c", CLAIM, str(number), str(N_WORKERS)],
                 cwd=ROOT,
                 env=environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
             )
-            for _ in range(N_WORKERS)
+            for number in range(N_WORKERS)
         ]
         for worker in workers:
             assert worker.stdout
