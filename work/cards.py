@@ -9,6 +9,7 @@ from work.amounts import UNDEFINED
 from work.claims import QUEUED
 from work.kinds import WorkKind
 from work.work_row import CANCELLED, DONE, FAILED, FAILED_IN_PART
+from work.worker_health import are_in_trouble
 
 
 class Card(NamedTuple):
@@ -23,7 +24,7 @@ class Card(NamedTuple):
     n_done: int  # at most `n_total`
     n_total: int  # 0: not known
     unit: str  # the word for one of what is counted
-    seen: str  # what its own page shows besides the card; that page loads again when this changes
+    seen: str  # the part of `mark` that a kind decides
     n_failed: int = 0  # not counted by `n_done`
     is_at_most: bool = False  # whether `n_total` is only an upper bound
     may_change: bool = True
@@ -39,6 +40,11 @@ class Card(NamedTuple):
     @property
     def poll_url(self) -> str:
         return reverse("work:card", args=[self.kind.key, self.pk])
+
+    @property
+    def mark(self) -> str:
+        """The state of the page around the card. The page loads again when this changes."""
+        return f"{self.seen}-troubled" if are_in_trouble() else self.seen
 
     @property
     def is_queued(self) -> bool:

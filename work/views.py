@@ -81,7 +81,7 @@ def work_card(request: SignedInRequest, kind: str, pk: int) -> HttpResponse:
         raise Http404(f"There is no such {of_kind.noun}.")
     answer = render(request, of_kind.card_template, {"progress": progress})
     card = progress.card
-    if not card.goes_on or card.seen != request.GET.get("seen", ""):
+    if not card.goes_on or card.mark != request.GET.get("seen", ""):
         trigger_client_event(answer, "work-changed")
     return answer
 

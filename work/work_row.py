@@ -63,7 +63,7 @@ class WorkRow(NamedTuple):
 
     @property
     def seconds_left(self) -> float | None:
-        """The time that is left at this speed if all of `n_total` is done; None: it is not known."""
+        """The time that is left at this speed, if all of `n_total` is done; None: not known."""
         rate = self.per_second
         if self.state != RUNNING or not self.n_total or not rate:
             return None

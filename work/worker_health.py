@@ -97,3 +97,8 @@ class Watch:
 
 
 watch = Watch()  # each process of the site has its own
+
+
+def are_in_trouble() -> bool:
+    """Return whether no worker has answered for a while, or a message to workers was lost."""
+    return watch.is_quiet() or bool(why_unsent())

@@ -28,18 +28,29 @@ def test_a_run_that_waits_says_so(client, rosa, tmp_path):
     run = requested(mill(tmp_path, 3))
     client.force_login(rosa)
 
-    for page in (
-        reverse("evaluation:run", args=[run.pk]),
-        reverse("work:card", args=["metric-run", run.pk]),
-        reverse("evaluation:runs"),
-    ):
-        page = client.get(page).content.decode()
+    for address in (reverse("evaluation:run", args=[run.pk]), reverse("evaluation:runs")):
+        page = client.get(address).content.decode()
         assert "No worker has answered since" in page
         assert "make worker" in page
 
     MetricRun.objects.update(state=MetricRun.State.CANCELLED)
     page = client.get(reverse("evaluation:run", args=[run.pk])).content.decode()
     assert "No worker has answered" not in page
+
+
+def test_what_is_polled_loads_the_page_again_when_silence_begins_and_ends(
+    client, rosa, tmp_path, monkeypatch
+):
+    run = requested(mill(tmp_path, 3))
+    client.force_login(rosa)
+    card = reverse("work:card", args=["metric-run", run.pk])
+
+    assert "work-changed" in client.get(card, {"seen": ""}).headers["HX-Trigger"]
+    assert "HX-Trigger" not in client.get(card, {"seen": "-troubled"}).headers
+
+    monkeypatch.setattr(watch, "_latest", time.time())
+    assert "HX-Trigger" not in client.get(card, {"seen": ""}).headers
+    assert "work-changed" in client.get(card, {"seen": "-troubled"}).headers["HX-Trigger"]
 
 
 def test_a_run_that_stands_still_promises_no_time(client, rosa, tmp_path, monkeypatch):

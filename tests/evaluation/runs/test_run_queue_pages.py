@@ -97,7 +97,7 @@ def test_a_queued_run_waits_for_a_worker(researcher, dataset):
 
     row = row_of(researcher.get(RUNS), run)
     assert row.headings == [f"{LOCALIZED} queued"]
-    assert "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:2 mill" in row.text
+    assert "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:2 Metric run, mill" in row.text
     assert said_by_bar(row) == "0 of 12 responses 0 %"
     assert "worker" in row.facts["Starts"]
     assert row.actions == [change("cancel", run)]
