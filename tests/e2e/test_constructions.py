@@ -34,7 +34,7 @@ def test_a_construction_from_its_entries_to_its_dataset(page, sign_in, worker, o
         check(page)
         start(page, oxigraph.url)
         expect(page.get_by_role("link", name="Review")).to_be_visible(timeout=WITHIN)
-        expect(page.locator("#progress-state")).to_have_text("done", timeout=WITHIN)
+        expect(page.locator(".run .tag")).to_have_text("done", timeout=WITHIN)
     review(page)
     publish(page)
 
