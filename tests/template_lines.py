@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 LONGEST = 120  # characters in a line, at most
-MOST = 136
+MOST = 135
 TEMPLATES = Path(__file__).parent.parent / "templates"
 
 
