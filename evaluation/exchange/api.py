@@ -17,7 +17,7 @@ from accounts.access import may_import
 from accounts.api import Conflict, StrictSerializer, who
 from evaluation.exchange.forms import ImportForm
 from evaluation.exchange.import_process import IMPORTS
-from evaluation.exchange.uploads import request_import, request_storing
+from evaluation.exchange.uploads import BadRowsNotSkipped, request_import, request_storing
 from generation.importers import ENCODINGS, READERS
 from generation.models import Import
 
@@ -149,9 +149,12 @@ class StoreImport(_OfImporters):
         asked = StoreSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         upload, skip_bad = _import(pk), asked.validated_data["skip_bad"]
-        if upload.report.get("n_problems") and not skip_bad:
-            raise Conflict("Rows of this file are bad. Correct the file, or send skip_bad.")
-        if not request_storing(upload, skip_bad=skip_bad):
+        try:
+            is_queued = request_storing(upload, skip_bad=skip_bad)
+        except BadRowsNotSkipped as error:
+            message = "Rows of this file are bad. Correct the file, or send skip_bad."
+            raise Conflict(message) from error
+        if not is_queued:
             raise Conflict(
                 "This import cannot be stored. Only one whose rows were checked can; a table may "
                 "need a mapping of its columns first."

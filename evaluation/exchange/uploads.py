@@ -85,10 +85,20 @@ def request_another_check(upload: Import, mapping: str) -> bool:
     return bool(changed)
 
 
+class BadRowsNotSkipped(Exception):
+    """Rows of a file are bad, and the request to store it does not say to skip them."""
+
+
 def request_storing(upload: Import, *, skip_bad: bool) -> bool:
-    """Request that a checked import be stored; return whether the import changed."""
+    """Request that a checked import be stored; return whether the import changed.
+
+    Raises:
+        BadRowsNotSkipped: see there. Nothing is changed.
+    """
     if not upload.report.get("counts"):
         return False  # a table without a mapping of its columns
+    if upload.report.get("n_problems") and not skip_bad:
+        raise BadRowsNotSkipped
     checked = Import.objects.filter(pk=upload.pk, state=Import.State.CHECKED)
     changed = checked.update(
         state=Import.State.QUEUED, is_storing=True, skip_bad=skip_bad, sent_at=None

@@ -14,6 +14,7 @@ from evaluation.exchange.import_process import IMPORTS
 from evaluation.exchange.mapping_form import MappingForm
 from evaluation.exchange.mappings import save_mapping
 from evaluation.exchange.uploads import (
+    BadRowsNotSkipped,
     progress_of,
     request_another_check,
     request_import,
@@ -126,10 +127,11 @@ def store_import(request: SignedInRequest, pk: int) -> HttpResponse:
     upload = get_object_or_404(Import, pk=pk)
     form = StoreImportForm(request.POST)
     skip_bad = form.is_valid() and form.cleaned_data["skip_bad"]
-    if upload.report.get("n_problems") and not skip_bad:
+    try:
+        if request_storing(upload, skip_bad=skip_bad):
+            IMPORTS.send_waiting(pk=upload.pk)
+    except BadRowsNotSkipped:
         messages.error(request, "Nothing was imported. Tick 'Skip bad rows', or fix the file.")
-    elif request_storing(upload, skip_bad=skip_bad):
-        IMPORTS.send_waiting(pk=upload.pk)
     return redirect("evaluation:import-progress", upload.pk)
 
 
