@@ -55,7 +55,7 @@ def test_a_sample_is_drawn_while_its_page_waits(page, sign_in, rosa, tmp_path):
     page.get_by_role("checkbox", name="last turn does not mention").uncheck()
     page.get_by_role("textbox", name="Name").fill("pilot")
     page.get_by_role("button", name="Filter and draw").click()
-    bar = page.get_by_role("progressbar", name="Filtering: 0 of 4 examples")
+    bar = page.get_by_role("progressbar", name="pilot: 0 of 4")
     expect(bar).to_be_visible()
     SAMPLES.claim_and_do(Sample.objects.get().pk)  # a worker calls this
 
