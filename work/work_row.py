@@ -32,10 +32,6 @@ class WorkRow(NamedTuple):
     about: str = ""  # what is special about it, in a few words
 
     @property
-    def pk_text(self) -> str:
-        return str(self.pk)
-
-    @property
     def has_ended(self) -> bool:
         return self.state in (DONE, FAILED, CANCELLED)
 
@@ -47,10 +43,6 @@ class WorkRow(NamedTuple):
     @property
     def has_failed(self) -> bool:
         return self.outcome in (FAILED, FAILED_IN_PART)
-
-    @property
-    def can_resume(self) -> bool:
-        return self.state in (FAILED, CANCELLED)
 
     @property
     def per_second(self) -> float | None:
