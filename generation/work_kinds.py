@@ -35,7 +35,7 @@ class GridKind(WorkKind[Grid]):
     view = "grids:grid"
     unit = "chunk"
     result = "response"
-    goes_on_in = (Grid.State.PLANNING, Grid.State.RUNNING)
+    goes_on_in = Grid.GOING_ON
     decided_in = (Grid.State.PLANNED,)
     kept = "Its responses stay."
     card_template = "generation/grids/_grid.html"

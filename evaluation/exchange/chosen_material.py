@@ -123,8 +123,7 @@ def _in_use(chosen: ChosenMaterial) -> Iterator[tuple[str, str]]:
         yield f"The study {study.name} is {study.state}", "Close it"
     for run in dataset.metric_runs.filter(state=MetricRun.State.RUNNING):
         yield f"The run of {METRICS[run.metric].title} is going on", "Wait for it or cancel it"
-    going_on = (Grid.State.PLANNING, Grid.State.RUNNING)
-    for grid in Grid.objects.filter(dataset=dataset, state__in=going_on):
+    for grid in Grid.objects.filter(dataset=dataset, state__in=Grid.GOING_ON):
         yield f"The grid {grid.name} is going on", "Wait for it or cancel it"
     for sample in dataset.samples.filter(state__in=GOING_ON):
         yield f"The sample {sample.name} is being drawn", "Wait for it or cancel it"

@@ -18,7 +18,7 @@ from accounts.api import Conflict, IdFilter, Listed, LongPages, NameFilter, Read
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.api_new_run import NewRunSerializer
 from evaluation.runs.precision import Flips, flips_of
-from evaluation.runs.progress import RunProgress, run_progress
+from evaluation.runs.progress import RunProgress, progress_of_runs
 from evaluation.runs.run_list import STATES, with_failures
 from evaluation.runs.services import runs as services
 from evaluation.runs.services.chunks import send_run
@@ -152,7 +152,7 @@ class Runs(Readable):
 
     def paginate_queryset(self, queryset: QuerySet[Any] | Sequence[Any]) -> list[Any]:
         runs = super().paginate_queryset(queryset) or []
-        return _progress([run.pk for run in runs])
+        return list(progress_of_runs([run.pk for run in runs]).values())
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Answer:
         return self._answer(self.get_object())
@@ -220,14 +220,8 @@ class Runs(Readable):
         return run
 
     def _answer(self, run: MetricRun, code: int = status.HTTP_200_OK) -> Answer:
-        [progress] = _progress([run.pk])
+        progress = progress_of_runs([run.pk])[run.pk]
         return Answer(self.get_serializer(progress).data, status=code)
-
-
-def _progress(pks: list[int]) -> list[RunProgress]:
-    """Return the progress of some runs, newest first."""
-    found = run_progress(MetricRun.objects.filter(pk__in=pks).select_related("dataset"))
-    return sorted(found, key=lambda each: -each.run.pk)
 
 
 # --- scores ---------------------------------------------------------------------------------

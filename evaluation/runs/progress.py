@@ -1,6 +1,6 @@
 """The progress of runs, and their titles. This module only reads."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -148,6 +148,14 @@ def run_progress(runs: QuerySet[MetricRun]) -> list[RunProgress]:
         )
         for run in found
     ]
+
+
+def progress_of_runs(pks: Collection[int]) -> dict[int, RunProgress]:
+    """Return the progress of runs by their ids, newest first; no statement for no run."""
+    if not pks:
+        return {}
+    runs = MetricRun.objects.filter(pk__in=pks).select_related("dataset").order_by("-pk")
+    return {each.run.pk: each for each in run_progress(runs)}
 
 
 def scoring_of(runs: QuerySet[MetricRun]) -> ScoringProgress:

@@ -12,7 +12,7 @@ from evaluation.jobs.kinds import JobKind
 from evaluation.jobs.services import JobHold, delete_job
 from evaluation.models import AutoScore, Job, MetricRun, RunChunk
 from evaluation.runs.job_pages import line_of, tried_prompts
-from evaluation.runs.progress import RunProgress, run_progress, title_of
+from evaluation.runs.progress import RunProgress, progress_of_runs, title_of
 from evaluation.runs.services.chunks import send_run
 from evaluation.runs.services.distillation import distil, forget_files
 from evaluation.runs.services.prompt_search import search_prompt
@@ -52,8 +52,7 @@ class MetricRunKind(WorkKind[MetricRun]):
         return row._replace(name=title_of(run))
 
     def progress(self, pks: Sequence[int], user: User) -> Mapping[int, RunProgress]:
-        runs = MetricRun.objects.filter(pk__in=pks).select_related("dataset")
-        return {each.run.pk: each for each in run_progress(runs)} if pks else {}
+        return progress_of_runs(pks)
 
     def cancel(self, work: MetricRun, user: User | None) -> bool:
         return cancel_run(work, user)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from evaluation.models import MetricRun
-from evaluation.runs.progress import RunProgress, run_progress
+from evaluation.runs.progress import RunProgress, progress_of_runs
 from evaluation.tradeoffs.recipes import Recipe, aggregates_of, responses_to_score
 from evaluation.tradeoffs.scorers import Scorer, Scorers, n_without_score
 from generation.grids.progress import GridProgress, grids_progress
@@ -60,8 +60,7 @@ class RecipeState(NamedTuple):
     @property
     def is_going_on(self) -> bool:
         """Whether a worker is doing something that the next stage waits for."""
-        going_on = (Grid.State.PLANNING, Grid.State.RUNNING)
-        return self.asked.grid.state in going_on or self.is_scoring
+        return self.asked.grid.state in Grid.GOING_ON or self.is_scoring
 
 
 def state_of(recipe: Recipe, scorers: Scorers, judges: Sequence[Scorer] = ()) -> RecipeState:
@@ -69,7 +68,7 @@ def state_of(recipe: Recipe, scorers: Scorers, judges: Sequence[Scorer] = ()) ->
     responses = list(responses_to_score(recipe).values_list("pk", flat=True))
     known = {each.key for each in scorers}
     ordered = [*scorers, *{each.key: each for each in judges if each.key not in known}.values()]
-    progress = _progress_of([each.run.pk for each in ordered if each.run])
+    progress = progress_of_runs([each.run.pk for each in ordered if each.run])
     asked = Grid.objects.filter(pk=recipe.grid.pk)
     [of_grid] = grids_progress(asked.select_related("dataset", "sample", "requested_by"))
     stored = aggregates_of(recipe, scorers.axes) if scorers.axes else []
@@ -86,8 +85,3 @@ def state_of(recipe: Recipe, scorers: Scorers, judges: Sequence[Scorer] = ()) ->
         ),
         aggregate=stored[0].setup if stored else None,
     )
-
-
-def _progress_of(runs: Sequence[int]) -> dict[int, RunProgress]:
-    found = run_progress(MetricRun.objects.filter(pk__in=runs).select_related("dataset"))
-    return {each.run.pk: each for each in found}

@@ -53,10 +53,10 @@ class GridProgress(NamedTuple):
 
     @property
     def card(self) -> Card:
-        grid, kind = self.grid, work_kinds()["grid"]
-        goes_on = grid.state in kind.goes_on_in
+        grid = self.grid
+        goes_on = grid.state in Grid.GOING_ON
         return Card(
-            kind=kind,
+            kind=work_kinds()["grid"],
             pk=grid.pk,
             name=grid.name,
             state=self.state,

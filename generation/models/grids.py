@@ -26,6 +26,9 @@ class Grid(ChunkedWork, Archivable):
         FAILED = "failed"  # its plan or a model cannot be used; `error` says why
         DONE = "done"
 
+    # The states in which a worker has something to do for it.
+    GOING_ON = (State.PLANNING, State.RUNNING)
+
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="grids")
     name = models.CharField(max_length=100, unique=True)
     sample = models.ForeignKey(

@@ -44,7 +44,6 @@ LONGEST_QUESTION = 2_000
 PROMPT = "graph-retrieved"
 MOST_NEW_TOKENS = 500  # tokens of an answer with its citations
 State = Grid.State
-GOING_ON = (State.PLANNING, State.RUNNING)
 
 
 class QuestionError(ValueError):
@@ -149,7 +148,7 @@ def delete_question(example: Example, user: User | None) -> None:
     samples = Sample.objects.filter(dataset=example.dataset_id, name=_name_of(example))
     grids = Grid.objects.filter(sample__in=samples)
     at_work = GridChunk.objects.filter(with_a_worker(), grid__in=grids)
-    is_asked = any(grid.state in GOING_ON for grid in grids.select_for_update(of=("self",)))
+    is_asked = any(grid.state in Grid.GOING_ON for grid in grids.select_for_update(of=("self",)))
     if is_asked or at_work.exists():
         raise QuestionError(
             "This question is being asked. Wait for its answer, or cancel its grid."

@@ -272,7 +272,7 @@ class GridChunkWork(AsksModels[GridChunk, GridChunkHold], ChunkKind[GridChunk, G
     task_name = "generation.tasks.generate_chunk"
     doing = "asks for a grid"
     part_of = "grid"
-    goes_on_in = (Grid.State.PLANNING, Grid.State.RUNNING)
+    goes_on_in = Grid.GOING_ON
     related = ("grid__dataset", "setup")
     model_asked = F("setup__model")
     troubles = (BackendError, GridError, PromptError)

@@ -22,8 +22,6 @@ from generation.services import grids as services
 from generation.services.grids import OutgrownPlan
 from generation.services.planning import send_grid
 
-GOING_ON = (Grid.State.PLANNING, Grid.State.RUNNING)
-
 
 @require_safe
 @allowed(Role.RESEARCHER)
@@ -40,7 +38,7 @@ def grids(request: SignedInRequest) -> HttpResponse:
             "listed": listed,
             "page": listed.page,
             "progress": progress,
-            "is_going_on": any(each.grid.state in GOING_ON for each in progress),
+            "is_going_on": any(each.grid.state in Grid.GOING_ON for each in progress),
             "has_examples": bool(progress) or Example.objects.exists(),
         },
     )
@@ -59,7 +57,7 @@ def grid(request: SignedInRequest, pk: int) -> HttpResponse:
         "plan": plan_of(grid),
         "setups": setups_progress(grid),
         "toml": of_data(grid.choices).as_toml(),
-        "is_going_on": grid.state in GOING_ON,
+        "is_going_on": grid.state in Grid.GOING_ON,
     }
     return render(request, "generation/grids/grid.html", context)
 

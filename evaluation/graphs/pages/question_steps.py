@@ -26,7 +26,6 @@ from generation.text.flat_graph import Triple
 from generation.text.prompt_types import prompt_type
 
 State = Grid.State
-GOING_ON = (State.PLANNING, State.RUNNING)
 MOST_TRIPLES = 200  # triples of one sub-graph that the page lists
 
 
@@ -127,7 +126,7 @@ class OnItsWay(NamedTuple):
 
     @property
     def is_going_on(self) -> bool:
-        return self.grid.state in GOING_ON
+        return self.grid.state in Grid.GOING_ON
 
 
 def question_of(example: Example) -> str:
@@ -197,7 +196,7 @@ def on_their_way(example: Example) -> list[OnItsWay]:
         is_answered = grid.state == State.DONE and call is None
         if not is_answered:
             model = grid.choices["models"][0]["name"]
-            problem = "" if grid.state in GOING_ON else problem
+            problem = "" if grid.state in Grid.GOING_ON else problem
             waiting.append(OnItsWay(grid, model, problem, call.pk if call else None))
     return waiting
 

@@ -19,7 +19,7 @@ from evaluation.runs.named_answers import named_answers
 from evaluation.runs.pages.new_run import new_run_page
 from evaluation.runs.plan import responses_of_study
 from evaluation.runs.precision_panel import N_MEASURED, precision_panel
-from evaluation.runs.progress import RunProgress, run_progress, title_of
+from evaluation.runs.progress import RunProgress, progress_of_runs, run_progress, title_of
 from evaluation.runs.run_list import RUNS, with_failures
 from evaluation.runs.scores import (
     choices_in_words,
@@ -68,12 +68,6 @@ def runs(request: SignedInRequest) -> HttpResponse:
             "has_responses": bool(progress) or Response.objects.exists(),
         },
     )
-
-
-def _progress_of(pks: list[int]) -> list[RunProgress]:
-    """Return the progress of some runs, newest first."""
-    found = run_progress(MetricRun.objects.filter(pk__in=pks).select_related("dataset"))
-    return sorted(found, key=lambda each: -each.run.pk)
 
 
 # --- a new run ------------------------------------------------------------------------------
@@ -164,7 +158,8 @@ def progress_of_study(study: Study, **only: str) -> list[RunProgress]:
         only: values that fields of a run must have.
     """
     newest = MetricRun.objects.filter(dataset=study.dataset_id, **only).order_by("-pk")
-    return _progress_of(list(newest.values_list("pk", flat=True)[:RUNS_PER_PAGE]))
+    pks = list(newest.values_list("pk", flat=True)[:RUNS_PER_PAGE])
+    return list(progress_of_runs(pks).values())
 
 
 # --- one run --------------------------------------------------------------------------------
@@ -175,7 +170,7 @@ def progress_of_study(study: Study, **only: str) -> list[RunProgress]:
 def run(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show one run: its progress, every choice that changes its numbers, and its scores."""
     get_object_or_404(MetricRun, pk=pk)
-    [progress] = _progress_of([pk])
+    progress = progress_of_runs([pk])[pk]
     spread = histogram(progress.run)
     number = _bin_number(request.GET.get("bin", ""), len(spread.bins))
     behind = named_answers(progress.run.dataset, request.GET)

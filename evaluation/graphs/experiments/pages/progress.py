@@ -23,7 +23,6 @@ from evaluation.reports.registry import CannotReport
 from generation.grids.progress import GridProgress, grids_progress
 from generation.models import Dataset, Grid
 
-GOING_ON = (Grid.State.PLANNING, Grid.State.RUNNING)
 RUNNING, DONE = MetricRun.State.RUNNING, MetricRun.State.DONE
 MOST_GRIDS = 3  # grids on the page of an experiment; the others are in the list of grids
 
@@ -42,7 +41,7 @@ class ExperimentState(NamedTuple):
     @property
     def asked(self) -> str:
         """'done', 'going on', 'planned', 'next' or 'not possible'; 'later' if it asks nothing."""
-        if any(grid.state in GOING_ON for grid in self.grids):
+        if any(grid.state in Grid.GOING_ON for grid in self.grids):
             return "going on"
         if self.n_answers:
             return "done"
