@@ -52,44 +52,40 @@ def targets_of(dataset: Dataset, wanted: Collection[TargetKey]) -> dict[TargetKe
         dataset.responses.filter(key__in={key for key, _ in wanted}).values_list("key", "pk")
     )
 
-    def known() -> dict[tuple[int, int | None], int]:
-        targets = Target.objects.filter(
-            Q(response__in=responses.values(), citation=None) | Q(citation__in=citations.values())
-        )
-        return {
-            (response, citation): pk
-            for response, citation, pk in targets.values_list("response", "citation", "pk")
-        }
-
     def ids(key: TargetKey) -> tuple[int, int | None]:
         response, number = key
         return responses[response], None if number is None else citations[response, number]
 
-    missing = {ids(key) for key in wanted} - set(known())
-    if missing:
-        Target.objects.bulk_create(
-            (Target(response_id=response, citation_id=citation) for response, citation in missing),
-            batch_size=2000,
-        )
-    found = known()
+    known = Target.objects.filter(
+        Q(response__in=responses.values(), citation=None) | Q(citation__in=citations.values())
+    )
+    found: dict[tuple[int, int | None], int] = {
+        (response, citation): pk
+        for response, citation, pk in known.values_list("response", "citation", "pk")
+    }
+    missing = {ids(key) for key in wanted} - set(found)
+    new = Target.objects.bulk_create(
+        (Target(response_id=response, citation_id=citation) for response, citation in missing),
+        batch_size=2000,
+    )
+    found |= {(target.response_id, target.citation_id): target.pk for target in new}
     return {key: found[ids(key)] for key in wanted}
 
 
 def _arms(study: Study, kinds: Collection[str]) -> dict[str, int]:
     """Make the arms that are missing; return the id of each by its kind."""
     known = dict(study.arms.values_list("kind", "pk"))
-    Arm.objects.bulk_create(Arm(study=study, kind=kind) for kind in sorted(set(kinds) - set(known)))
-    return dict(study.arms.values_list("kind", "pk"))
+    missing = sorted(set(kinds) - set(known))
+    new = Arm.objects.bulk_create(Arm(study=study, kind=kind) for kind in missing)
+    return known | {arm.kind: arm.pk for arm in new}
 
 
 def _raters(study: Study, codes: Collection[str]) -> dict[str, int]:
     """Make the raters that are missing; return the id of each by its code."""
     known = dict(study.raters.filter(code__in=codes).values_list("code", "pk"))
     missing = sorted(set(codes) - set(known))
-    if not missing:
-        return known
-    Rater.objects.bulk_create(Rater(study=study, code=code) for code in missing)
-    return dict(study.raters.filter(code__in=codes).values_list("code", "pk"))
+    new = Rater.objects.bulk_create(Rater(study=study, code=code) for code in missing)
+    return known | {rater.code: rater.pk for rater in new}
 
 
 def store_raters(study: Study, records: Sequence[RaterRecord]) -> int:

@@ -113,20 +113,20 @@ def store_examples(dataset: Dataset, records: Sequence[ExampleRecord]) -> int:
 
 def store_passages(dataset: Dataset, records: Sequence[CollectionPassageRecord]) -> int:
     """Store passages of the collection, with or without examples; return how many are new."""
-    return _store_new_passages(dataset, {record.key: record for record in records})
+    _, new = _known_and_new_passages(dataset, {record.key: record for record in records})
+    return len(new)
 
 
 def _store_passages(dataset: Dataset, records: Iterable[PassageRecord]) -> dict[str, int]:
     """Store the passages that are new; return the id of each by its key."""
-    by_key = {record.key: record for record in records}
-    _store_new_passages(dataset, by_key)
-    return ids_by_key(dataset.passages.all(), by_key)
+    known, new = _known_and_new_passages(dataset, {record.key: record for record in records})
+    return known | new
 
 
-def _store_new_passages(
+def _known_and_new_passages(
     dataset: Dataset, by_key: Mapping[str, PassageRecord | CollectionPassageRecord]
-) -> int:
-    """Store the passages that the dataset does not have; return how many there are."""
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Store the passages that are new; return the ids, by key, of those before and of these."""
     known = ids_by_key(dataset.passages.all(), by_key)
     new = [
         Passage(
@@ -140,4 +140,4 @@ def _store_new_passages(
         if key not in known
     ]
     Passage.objects.bulk_create(new, batch_size=2000)
-    return len(new)
+    return known, {passage.key: passage.pk for passage in new}

@@ -135,12 +135,12 @@ def store_citations(
     keys = {key for key, _ in wanted}
     responses = dict(dataset.responses.filter(key__in=keys).values_list("key", "pk"))
     citations = Citation.objects.filter(response__dataset=dataset, response__key__in=keys)
-    known = set(citations.values_list("response__key", "number"))
-    Citation.objects.bulk_create(
-        Citation(response_id=responses[key], number=number)
-        for key, number in sorted(set(wanted) - known)
-    )
-    return {
+    known = {
         (key, number): pk
         for key, number, pk in citations.values_list("response__key", "number", "pk")
     }
+    missing = sorted(set(wanted) - set(known))
+    new = Citation.objects.bulk_create(
+        Citation(response_id=responses[key], number=number) for key, number in missing
+    )
+    return known | {which: citation.pk for which, citation in zip(missing, new, strict=True)}

@@ -45,8 +45,11 @@ def store_scores(dataset: Dataset, records: Sequence[ScoreRecord]) -> int:
 
 def _imported_runs(dataset: Dataset, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
     imported = MetricRun.objects.filter(dataset=dataset, is_imported=True)
-    known = set(imported.values_list("metric", "signature"))
-    MetricRun.objects.bulk_create(
+    known = {
+        (metric, signature): pk
+        for metric, signature, pk in imported.values_list("metric", "signature", "pk")
+    }
+    new = MetricRun.objects.bulk_create(
         MetricRun(
             dataset=dataset,
             metric=metric,
@@ -54,12 +57,9 @@ def _imported_runs(dataset: Dataset, wanted: set[tuple[str, str]]) -> dict[tuple
             is_imported=True,
             **_cut(signature),
         )
-        for metric, signature in sorted(wanted - known)
+        for metric, signature in sorted(wanted - set(known))
     )
-    return {
-        (metric, signature): pk
-        for metric, signature, pk in imported.values_list("metric", "signature", "pk")
-    }
+    return known | {(run.metric, run.signature): run.pk for run in new}
 
 
 def _cut(signature: str) -> dict[str, Any]:
