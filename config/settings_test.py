@@ -15,6 +15,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # its workers and commands share its fo
 from config.settings import *  # noqa: F403 - a settings module is one namespace
 
 DEBUG = IS_ON_OWN_MACHINE = False
+WHITENOISE_USE_FINDERS = False  # each new client would look through static/
 PROLIFIC_TOKEN = ""  # tests that need one name a server of their own
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -60,6 +61,12 @@ class Refused(Exception):
         self.status, self.body = status, {"error": error}
 
 
+@cache
+def usual_key() -> rsa.RSAPrivateKey:
+    """Return the key of all these servers; making one takes longer than most tests."""
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
 class ProlificServer(ThreadingHTTPServer):
     """Prolific, with submissions that a test puts there."""
 
@@ -76,7 +83,7 @@ class ProlificServer(ThreadingHTTPServer):
         self.largest_page = 1000
         self.has_page_after_last = True  # empty; otherwise it answers 404
         self.is_slow_to_approve = False  # several submissions: it says yes and has not begun
-        self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        self.key = usual_key()
         self.key_id = "stand-in-1"
         self.lock = threading.Lock()
 

@@ -44,6 +44,11 @@ async seen => {{
 """
 
 
+def keep_loaded(page: Page) -> None:
+    """Load axe with each page that is opened from now on, and send it to the browser only once."""
+    page.add_init_script(SCRIPT)
+
+
 def violations(page: Page, rules: dict[str, Any] | None = None) -> list[str]:
     """Return axe's findings on a page, by all rules or by those given in axe's notation."""
     _load(page)

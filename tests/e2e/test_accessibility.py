@@ -9,7 +9,7 @@ from django.urls import resolve
 from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.annotation.makers import material, opened
-from tests.e2e.axe import BUT_CONTRAST, Contrasts, violations
+from tests.e2e.axe import BUT_CONTRAST, Contrasts, keep_loaded, violations
 from tests.e2e.joining_walk import joining_stops
 from tests.e2e.payments_walk import payments_stops
 from tests.e2e.stops import ARABIC
@@ -46,6 +46,7 @@ def test_every_page_is_for_everybody(page, sign_in, tmp_path, stops, console_err
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     set_text_size = text_size_of(page)
     contrasts = Contrasts()
+    keep_loaded(page)
     views: set[str] = set()  # views whose layout on other screens was looked at
 
     found = [
