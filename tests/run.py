@@ -8,12 +8,11 @@ All other arguments go to pytest: python -m tests.run -k import
 """
 
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -22,8 +21,7 @@ from tests.services import is_required, missing, url_of
 
 NO_TESTS = 5  # pytest's exit status
 FAULTS = "--faults"
-TESTS, BROWSER = Path("tests"), "tests/e2e"
-ALL_ONCE = re.compile(r"^pytestmark = \[?pytest\.mark\.once\b", re.MULTILINE)
+BROWSER = "tests/e2e"
 # Each process begins with a part of the files, so that what a file's tests share is made once. A
 # process that has finished takes tests from the others.
 IN_TWO = ["--dist", "worksteal", "-n", "2"]
@@ -71,29 +69,13 @@ def main(arguments: list[str]) -> int:
 
 
 def _tests(has_postgresql: bool) -> Iterator[Round]:
+    everything_else = [f"--ignore={BROWSER}"]
     on_sqlite = "not faults and not e2e" + " and (both or not once)" * has_postgresql
-    where = _files(lambda text: not has_postgresql or not _is_all_once(text))
-    yield Round("SQLite", None, on_sqlite, where, [*NO_MIGRATIONS, *IN_THREE])
+    yield Round("SQLite", None, on_sqlite, everything_else, [*NO_MIGRATIONS, *IN_THREE])
     on_postgresql = "not faults and (once or both)"
-    where = _files(lambda text: "mark.once" in text or "mark.both" in text)
     how = [*NO_MIGRATIONS, *IN_TWO]
-    yield Round("PostgreSQL", url_of("postgresql"), on_postgresql, where, how)
+    yield Round("PostgreSQL", url_of("postgresql"), on_postgresql, everything_else, how)
     yield Round("browser", None, "not faults and e2e", [BROWSER], [*NO_MIGRATIONS, *IN_TWO])
-
-
-def _files(may_have: Callable[[str], bool]) -> list[str]:
-    """Return the files that may have tests of a round, by their text.
-
-    Each process of a round would import all others only to leave their tests out.
-    """
-    files = sorted(TESTS.rglob("test_*.py"))
-    with_text = ((file, file.read_text("utf-8")) for file in files if BROWSER not in str(file))
-    return [str(file) for file, text in with_text if may_have(text)]
-
-
-def _is_all_once(text: str) -> bool:
-    """Return whether all tests of a file are marked `once`, and none is marked otherwise."""
-    return bool(ALL_ONCE.search(text)) and "mark.both" not in text and "mark.walk" not in text
 
 
 def _faults() -> Iterator[Round]:
