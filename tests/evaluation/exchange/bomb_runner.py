@@ -152,7 +152,9 @@ def _mutations(folder: Path, format: str, n: int, seed: int) -> dict[str, Any]:
     """Check mutations one after the other; return the faults with the files that caused them."""
     from django.db import transaction
 
-    from tests.evaluation.exchange.bombs import SOUND, mutated, sound_bytes
+    from tests.evaluation.exchange.bombs import sound_bytes
+    from tests.evaluation.exchange.mutations import mutated
+    from tests.evaluation.exchange.sound_files import SOUND
 
     allowed = 350 * MEGABYTE
     resource.setrlimit(resource.RLIMIT_DATA, (allowed, allowed))

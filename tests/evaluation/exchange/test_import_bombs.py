@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.evaluation.exchange.bombs import SOUND
+from tests.evaluation.exchange.sound_files import SOUND
 
 pytestmark = pytest.mark.faults
 

@@ -11,7 +11,7 @@ import pytest
 from openpyxl import Workbook
 
 from generation.importers import DatasetError, open_material
-from tests.evaluation.exchange.bombs import mutated
+from tests.evaluation.exchange.mutations import mutated
 from tests.generation.importers.mapped import langfuse_rows
 from tests.generation.importers.mapped.test_infotabs import claim, votes_file
 

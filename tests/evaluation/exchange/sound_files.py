@@ -1,0 +1,291 @@
+"""Sound files of every format that is imported, as trees: of them bombs and mutations are made."""
+
+from typing import Any, NamedTuple
+
+NUMBER = "@"  # stands in a text for the number of the copy, where parts are copied
+
+
+class Sound(NamedTuple):
+    """A sound file of one format: a JSON tree, JSON rows, rows of a table, or lines."""
+
+    name: str
+    content: Any
+    kind: str  # json, jsonl, csv, tsv, nt (lines)
+
+
+TURNS = [{"speaker": "user", "text": "Why @?"}]
+EVIDENCE = [{"id": "p@", "text": "Because @.", "golden": True}]
+SETUP = {"model": "m@", "temperature": 0.5, "prompt": "golden", "top_p": [1, {"a": "b"}]}
+PARAMETERS = {
+    "filters": {"on": [], "max_evidence_tokens": 9, "tokenizer": "words", "exact_match": "keep"},
+    "part": "all",
+    "size": None,
+    "seed": 1,
+    "split_seed": 1,
+}
+INTERCHANGE: dict[str, dict[str, Any]] = {
+    "examples": {
+        "id": "e@",
+        "turns": TURNS,
+        "golden_answer": "So.",
+        "evidence": EVIDENCE,
+        "meta": {"notes": ["n@"]},
+    },
+    "passages": {"id": "p@", "text": "Because.", "title": "T", "url": "u"},
+    "responses": {
+        "id": "r@",
+        "example": "e@",
+        "setup": SETUP,
+        "text": "So.",
+        "evidence_shown": ["p@"],
+        "graph_shown": [["Q@", "is", "v"]],
+        "meta": {"a": "b"},
+    },
+    "votes": {"response": "r@", "rater": "anna@", "question": "good", "answer": "yes"},
+    "scores": {"response": "r@", "metric": "m@", "score": 0.5, "details": {"a": ["b"]}},
+    "flags": {"response": "r@", "rater": "anna@", "reason": "empty"},
+    "adjudications": {
+        "response": "r@",
+        "question": "good",
+        "answer": "yes",
+        "note": "Seen.",
+        "by": "R-@",
+        "at": "2026-03-01T10:00:00+00:00",
+    },
+    "raters": {"rater": "anna@", "excluded": False, "gold_score": 0.5},
+    "entities": {
+        "qid": "Q@",
+        "label": "L",
+        "type": "t",
+        "aliases": ["a@"],
+        "text": "d",
+        "triples": [{"relation": "r@", "value": "v", "value_qid": "Q@"}],
+    },
+    "kg_questions": {
+        "id": "k@",
+        "question": "Who?",
+        "entities": ["Q@"],
+        "retrieved": ["Q@"],
+        "minimum": [["Q@", "r", "v", 1]],
+    },
+    "rankings": {"ranking": "m@", "example": "e@", "passage": "p-e@", "rank": 1},
+    "samples": {
+        "name": "s@",
+        "parameters": PARAMETERS,
+        "members": [{"example": "e@", "verdict": "drop", "reason": "no"}],
+    },
+}
+LINEAR = {
+    "number": "@",
+    "raw_utterance": "Why?",
+    "passage": "So.",
+    "canonical_result_id": "d",
+    "passage_id": 1,
+}
+TREE = [
+    {"number": "1@", "participant": "User", "utterance": "Why?"},
+    {
+        "number": "2@",
+        "parent": "1@",
+        "participant": "System",
+        "response": "So.",
+        "provenance": ["d@"],
+    },
+]
+RATING = {"timestamp": 1727777347.0, "duration": 14.0, "value": 4}
+MTRAG = {
+    "metrics": [{"name": "faithfulness", "description": "d", "values": [{"value": "1"}]}],
+    "documents": [{"document_id": "d@", "title": "T", "text": "Open."}],
+    "tasks": [
+        {
+            "task_id": "c@",
+            "input": [{"speaker": "user", "text": "Hi"}],
+            "contexts": [{"document_id": "d@"}],
+            "targets": [{"text": "Yes."}],
+            "Collection": "law",
+        }
+    ],
+    "evaluations": [
+        {
+            "task_id": "c@",
+            "model_id": "gpt",
+            "model_response": "You may.",
+            "annotations": {"faithfulness": {"11": RATING}, "rl_f": {"composite": {"value": 1}}},
+        }
+    ],
+}
+QRECC = {
+    "Context": ["Who @?", "Ada."],
+    "Question": "When?",
+    "Rewrite": "When was Ada born?",
+    "Answer": "1815",
+    "Answer_URL": "https://a.example/@",
+    "Conversation_no": 1,
+    "Turn_no": 2,
+    "Conversation_source": "trec",
+}
+AIS = {
+    "ex-idx": "e@",
+    "doc-url": "u",
+    "doc-url-hash": "h",
+    "model-name": "m",
+    "output": "So.",
+    "INT": "1",
+    "INT & AIS": "1",
+    "Flagged": "0",
+    "Q1": "Yes",
+    "Q2": "Yes",
+    "# agree (INT)": "5",
+    "# agree (AIS)": "4",
+}
+BEGIN = {
+    "model_name": "m",
+    "data_source": "s",
+    "knowledge": "k@",
+    "message": "Hi @",
+    "response": "So.",
+    "begin_label": "Generic",
+}
+TABLE = {
+    "question": "Who @?",
+    "contexts": ["k@", {"text": "t", "title": "x"}],
+    "reference_contexts": "g@",
+    "answer": "So.",
+    "model": "m",
+    "session_id": "d@",
+    "ground_truth": "y",
+    "cost": "3",
+}
+SCORES = [{"name": "m@", "score": 0.5}, {"name": "n", "error": "none"}]
+DEEPEVAL = {
+    "testCases": [{"input": "Who @?", "actualOutput": "So.", "metricsData": SCORES}],
+    "conversationalTestCases": [
+        {"turns": [{"role": "user", "content": "Hi @"}, {"role": "assistant", "content": "So."}]}
+    ],
+    "metricsScores": [],
+    "identifier": "m",
+}
+PROMPTFOO = {
+    "results": {
+        "results": [
+            {
+                "testIdx": 1,
+                "promptIdx": 0,
+                "vars": {"question": "Who @?", "context": "k@"},
+                "provider": {"id": "m", "label": "l"},
+                "prompt": {"raw": "Who?", "label": "p@"},
+                "response": {"output": "So."},
+                "namedScores": {"a@": 1},
+                "score": 0.5,
+            }
+        ]
+    }
+}
+LABEL_STUDIO = {
+    "id": 1,
+    "data": {"question": "Who @?", "answer": "So.", "t": "u"},
+    "annotations": [
+        {
+            "completed_by": {"email": "a@"},
+            "result": [{"from_name": "good", "value": {"choices": ["yes"]}}],
+            "lead_time": 2.5,
+            "created_at": "2026-05-03T10:00:00Z",
+            "ground_truth": True,
+        }
+    ],
+    "predictions": [
+        {
+            "model_version": "j",
+            "score": 0.5,
+            "result": [{"from_name": "n", "value": {"rating": 4}}],
+        }
+    ],
+}
+WICE = {
+    "claim": "So.",
+    "evidence": ["a@", "b"],
+    "supporting_sentences": [[0, 1]],
+    "label": "supported",
+    "meta": {"id": "i@", "claim_title": "t"},
+}
+QAGS = {
+    "article": "Long @.",
+    "summary_sentences": [{"sentence": "So.", "responses": [{"worker_id": 1, "response": "yes"}]}],
+}
+FED = {
+    "context": "User: Hi @",
+    "response": "System: So.",
+    "system": "m",
+    "annotations": {"Fluent": [1, 2, "N/A (x)"]},
+}
+INFOTABS = {
+    "table_id": "T@",
+    "hypothesis": "So @.",
+    "first_human_label": "0",
+    "other_human_labels": [0, 2],
+    "other_worker_id": "['VW@', 'VW2']",
+}
+LANGFUSE = {
+    "id": "g@",
+    "trace_id": "t@",
+    "type": "GENERATION",
+    "start_time": "2026-10-22 13:46:19.963000",
+    "session_id": "s@",
+    "provided_model_name": "m",
+    "input": {"messages": [{"role": "user", "content": "Who @?"}], "tools": ["a"]},
+    "output": {"role": "assistant", "content": [{"type": "text", "text": "So."}]},
+}
+MESSAGES = {"user_input": [{"role": "user", "content": "Who @?"}], "response": "So."}
+TRIPLES = {
+    "qid": "Q@",
+    "relation": "r@",
+    "value": "v@",
+    "label": "L@",
+    "type": "t",
+    "aliases": "a|b",
+    "value_qid": "Q@",
+}
+EX = "http://e.example/"
+NT = [
+    f'<{EX}s@> <{EX}p@> "v@" .',
+    f"<{EX}s@> <{EX}p> <{EX}o@> .",
+    f'<{EX}s@> <http://www.w3.org/2000/01/rdf-schema#label> "n@"@en .',
+    f"<{EX}p@> <http://wikiba.se/ontology#directClaim> <{EX}d@> .",
+    f"<{EX}p@> <http://wikiba.se/ontology#propertyType> <http://wikiba.se/ontology#ExternalId> .",
+]
+RUN = ["e@ Q0 p-e@ 1 2.5 m", "e1 Q0 p-e@ 2 1.5 m@", "e@ Q0 p@ 3 0.5 m"]
+_QRECC = Sound("qrecc.json", [QRECC], "json")
+SOUND: dict[str, list[Sound]] = {
+    "interchange": [
+        *(Sound(f"{kind}.jsonl", [row], "jsonl") for kind, row in INTERCHANGE.items()),
+        *(Sound(f"{kind}.csv", [row], "csv") for kind, row in INTERCHANGE.items()),
+    ],
+    "table": [
+        Sound("answers.csv", [TABLE], "csv"),
+        Sound("answers.jsonl", [TABLE], "jsonl"),
+        Sound("messages.jsonl", [MESSAGES], "jsonl"),
+        Sound("deepeval.json", DEEPEVAL, "json"),
+        Sound("promptfoo.json", PROMPTFOO, "json"),
+        Sound("label_studio.json", [LABEL_STUDIO], "json"),
+        Sound("wice.jsonl", [WICE], "jsonl"),
+        Sound("qags.jsonl", [QAGS], "jsonl"),
+        Sound("fed.json", [FED], "json"),
+        Sound("infotabs.tsv", [INFOTABS], "tsv"),
+        Sound("langfuse.jsonl", [LANGFUSE], "jsonl"),
+    ],
+    "mtrag": [Sound("mtrag.json", MTRAG, "json")],
+    "ais": [Sound("ais.csv", [AIS], "csv")],
+    "begin": [Sound("begin.tsv", [BEGIN], "tsv")],
+    "treccast": [
+        Sound("topics.json", [{"number": "@", "turn": [LINEAR]}], "json"),
+        Sound("topics.json", [{"number": "@", "turn": TREE}], "json"),
+    ],
+    "biokalma": [
+        Sound("questions.json", [["Why @?", [{"qid": "Q@", "name": "n", "is": "v"}]]], "json")
+    ],
+    "ntriples": [Sound("graph.nt", NT, "nt")],
+    "trec-run": [Sound("dense.run", RUN, "nt")],
+    "triples": [Sound("graph.csv", [TRIPLES], "csv"), Sound("graph.tsv", [TRIPLES], "csv")],
+    "qrecc": [_QRECC],
+    "qrecc-as-asked": [_QRECC],
+}
