@@ -93,7 +93,7 @@ def request_storing(upload: Import, *, skip_bad: bool) -> bool:
     """Request that a checked import be stored; return whether the import changed.
 
     Raises:
-        BadRowsNotSkipped: see there. Nothing is changed.
+        BadRowsNotSkipped: the file has bad rows, and `skip_bad` is false; nothing is changed.
     """
     if not upload.report.get("counts"):
         return False  # a table without a mapping of its columns
