@@ -196,6 +196,12 @@ def client_for() -> Callable[[User], Client]:
     return signed_in
 
 
+@pytest.fixture
+def researcher(rosa: User, client_for: Callable[[User], Client]) -> Client:
+    """Return a browser in which Rosa is signed in."""
+    return client_for(rosa)
+
+
 def end_all_sessions() -> None:
     """End every session, as if the time of all was over."""
     for session in Session.objects.all():

@@ -139,11 +139,6 @@ CASES = [
 each_list = pytest.mark.parametrize("case", CASES, ids=[case.things for case in CASES])
 
 
-@pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
 def make_three(case: Case) -> dict[str, Any]:
     """Make gamma, alpha and Beta, each a day after the one before."""
     made = {name: case.make(name, size) for name, size in SIZES.items()}

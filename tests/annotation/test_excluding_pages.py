@@ -34,11 +34,6 @@ def study(tmp_path, db) -> Study:
     return study
 
 
-@pytest.fixture
-def researcher(client_for, rosa):
-    return client_for(rosa)
-
-
 def of_rater(rater: Rater) -> str:
     return reverse("annotation:exclude-rater", args=[rater.study.slug, rater.pk])
 

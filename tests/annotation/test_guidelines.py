@@ -32,11 +32,6 @@ def study(tmp_path, rosa, raters):
     return make_open_study(make_dataset(tmp_path), rosa, raters, text=text)
 
 
-@pytest.fixture
-def researcher(client_for, rosa):
-    return client_for(rosa)
-
-
 def page_of(study):
     return reverse("annotation:guidelines", args=[study.slug])
 

@@ -29,11 +29,6 @@ def study(tmp_path, db) -> Study:
     return opened(material(tmp_path), raters=5)
 
 
-@pytest.fixture
-def researcher(client_for, rosa):
-    return client_for(rosa)
-
-
 def address(name: str, study: Study, *more: int) -> str:
     return reverse(name, args=[study.slug, *more])
 

@@ -14,11 +14,6 @@ HTML = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def pilot(tmp_path):
     """Four examples in three dialogs, with responses by two setups."""
     turns = [

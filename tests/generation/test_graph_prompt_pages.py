@@ -16,11 +16,6 @@ pytestmark = pytest.mark.once
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def graph(tmp_path, settings):
     settings.MEDIA_ROOT = tmp_path / "media"
     return lovelace(tmp_path, examples=[example_row("mill")])

@@ -27,11 +27,6 @@ HTML = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def dataset(tmp_path):
     return valley(tmp_path)
 

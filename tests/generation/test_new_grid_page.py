@@ -22,11 +22,6 @@ TWELVE = [
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def dataset(tmp_path):
     return valley(tmp_path)
 

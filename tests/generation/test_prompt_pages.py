@@ -13,11 +13,6 @@ pytestmark = pytest.mark.once
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def mill(tmp_path, settings):
     settings.MEDIA_ROOT = tmp_path / "media"
     import_rows(tmp_path / "mill", "mill", examples=example_rows())

@@ -37,11 +37,6 @@ CHOSEN = {
 }
 
 
-@pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
 def mills(folder, n=3, **more):
     """Examples that every filter keeps, and one without history."""
     golden = [{"id": "p", "text": "It closed in the winter.", "golden": True}]

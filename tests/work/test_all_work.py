@@ -28,17 +28,12 @@ KEYS = {
 }
 
 
-@pytest.fixture
-def browser(client_for, rosa):
-    return client_for(rosa)
-
-
 def bearer(user):
     return {"Authorization": f"Bearer {create_api_token(user, 'script')}"}
 
 
-def bar_text(browser):
-    return " ".join(strip_tags(browser.get("/work/bar/").text).split())
+def bar_text(researcher):
+    return " ".join(strip_tags(researcher.get("/work/bar/").text).split())
 
 
 def work_of_every_kind(dataset, user) -> None:
@@ -70,26 +65,26 @@ def test_every_kind_is_in_one_list_newest_first(tmp_path, adam, client_for):
     assert set(work_kinds()) == KEYS
 
 
-def test_the_list_costs_the_same_however_much_work_there_is(tmp_path, rosa, browser):
+def test_the_list_costs_the_same_however_much_work_there_is(tmp_path, rosa, researcher):
     dataset = mill(tmp_path)
     work_of_every_kind(dataset, rosa)
-    browser.get(ALL)
-    few = len(statements(lambda: browser.get(ALL)))
+    researcher.get(ALL)
+    few = len(statements(lambda: researcher.get(ALL)))
 
     for n in range(10):  # all are on one page
         Job.objects.create(kind="prompt_search", name=f"search {n}")
 
-    assert len(statements(lambda: browser.get(ALL))) == few
+    assert len(statements(lambda: researcher.get(ALL))) == few
 
 
-def test_filters_leave_a_kind_a_state_and_what_is_mine(tmp_path, rosa, browser):
+def test_filters_leave_a_kind_a_state_and_what_is_mine(tmp_path, rosa, researcher):
     dataset = mill(tmp_path)
     cancelled(dataset, rosa)
     done(dataset, None, window=0)
     Grid.objects.create(dataset=dataset, name="planned", choices={}, state="planned")
 
     def names(**wanted):
-        return [part.headings[0] for part in shown(browser.get(ALL, wanted)).parts("run")]
+        return [part.headings[0] for part in shown(researcher.get(ALL, wanted)).parts("run")]
 
     assert names(kind="grid") == ["planned planned"]
     assert names(state="to-decide") == ["planned planned"]
@@ -97,11 +92,11 @@ def test_filters_leave_a_kind_a_state_and_what_is_mine(tmp_path, rosa, browser):
     assert names(mine="yes") == ["Auto-AIS, v3, localized K = 2 cancelled"]
     assert names(state="failed") == []
     assert len(names(state="nonsense", page="-7")) == 3
-    assert "No work is like that" in shown(browser.get(ALL, {"state": "failed"})).headings
+    assert "No work is like that" in shown(researcher.get(ALL, {"state": "failed"})).headings
 
 
 def test_the_work_on_a_dataset_is_on_its_page_and_on_that_of_its_graph(
-    tmp_path, rosa, browser, client
+    tmp_path, rosa, researcher, client
 ):
     here, elsewhere = mill(tmp_path / "here"), mill(tmp_path / "elsewhere", name="elsewhere")
     work_of_every_kind(here, rosa)
@@ -113,7 +108,7 @@ def test_the_work_on_a_dataset_is_on_its_page_and_on_that_of_its_graph(
     done(here, rosa, window=0)
 
     def names(address, **wanted):
-        cards = shown(browser.get(address, wanted)).parts("run")
+        cards = shown(researcher.get(address, wanted)).parts("run")
         return [card.headings[0].rsplit(" ", 1)[0] for card in cards]
 
     of_here = [f"a {kind}" for kind in reversed(Job.Kind.values)]
@@ -145,35 +140,35 @@ def test_the_list_is_for_researchers(rachel, client_for, address):
 # --- the buttons ----------------------------------------------------------------------------
 
 
-def test_a_run_and_a_grid_are_cancelled_resumed_and_deleted_alike(tmp_path, rosa, browser):
+def test_a_run_and_a_grid_are_cancelled_resumed_and_deleted_alike(tmp_path, rosa, researcher):
     run = requested(mill(tmp_path / "mill"), rosa)
     grid = grid_runs.started(grid_runs.valley(tmp_path / "valley"), name="grid")
 
     for kind, work in (("metric-run", run), ("grid", grid)):
         for action in ("cancel", "resume", "cancel"):
-            assert browser.post(change(action, kind, work)).status_code == 302
+            assert researcher.post(change(action, kind, work)).status_code == 302
             work.refresh_from_db()
             assert work.state == ("running" if action == "resume" else "cancelled")
-        browser.post(change("delete", kind, work))
+        researcher.post(change("delete", kind, work))
         assert not type(work).objects.filter(pk=work.pk).exists()
 
 
 def test_a_sample_and_an_import_that_wait_are_cancelled(tmp_path, adam, client_for):
     sample = Sample.objects.create(dataset=mill(tmp_path), name="sample", parameters={})
-    browser = client_for(adam)
+    researcher = client_for(adam)
 
-    browser.post(change("cancel", "sample", sample))
+    researcher.post(change("cancel", "sample", sample))
     sample.refresh_from_db()
     assert sample.state == Sample.State.CANCELLED
-    browser.post(change("resume", "sample", sample))
+    researcher.post(change("resume", "sample", sample))
     sample.refresh_from_db()
     assert (sample.state, sample.finished_at) == (Sample.State.QUEUED, None)
 
 
-def test_what_goes_on_is_not_deleted_and_says_why(tmp_path, rosa, browser):
+def test_what_goes_on_is_not_deleted_and_says_why(tmp_path, rosa, researcher):
     run = requested(mill(tmp_path), rosa)
 
-    page = shown(browser.post(change("delete", "metric-run", run), follow=True))
+    page = shown(researcher.post(change("delete", "metric-run", run), follow=True))
 
     assert page.messages[0] == "This run is going on. Cancel it first."
     assert MetricRun.objects.exists()
@@ -195,27 +190,27 @@ def test_changes_are_by_post_and_for_researchers(tmp_path, rosa, rachel, client_
 
 
 def test_the_bar_says_what_of_mine_runs_and_what_has_failed_since_i_looked(
-    tmp_path, rosa, adam, browser
+    tmp_path, rosa, adam, researcher
 ):
     dataset = mill(tmp_path)
-    assert bar_text(browser) == ""
+    assert bar_text(researcher) == ""
 
     run = requested(dataset, rosa)
     Sample.objects.create(dataset=dataset, name="another's", parameters={}, requested_by=adam)
-    assert bar_text(browser) == "1 running"
+    assert bar_text(researcher) == "1 running"
 
     MetricRun.objects.filter(pk=run.pk).update(state="failed", finished_at=timezone.now())
-    assert bar_text(browser) == "1 failed"
-    browser.get(ALL)
-    assert bar_text(browser) == ""
+    assert bar_text(researcher) == "1 failed"
+    researcher.get(ALL)
+    assert bar_text(researcher) == ""
 
 
-def test_failures_of_long_ago_are_no_news(tmp_path, rosa, browser):
+def test_failures_of_long_ago_are_no_news(tmp_path, rosa, researcher):
     run = requested(mill(tmp_path), rosa)
     two_days_ago = timezone.now() - timedelta(days=2)
     MetricRun.objects.filter(pk=run.pk).update(state="failed", finished_at=two_days_ago)
 
-    assert bar_text(browser) == ""
+    assert bar_text(researcher) == ""
 
 
 # --- the API --------------------------------------------------------------------------------
@@ -279,22 +274,22 @@ class LoafKind(WorkKind[Sample]):
 
 
 def test_a_new_kind_has_its_card_its_buttons_and_its_api(
-    tmp_path, rosa, browser, client, monkeypatch
+    tmp_path, rosa, researcher, client, monkeypatch
 ):
     """It takes a class and a line that registers it."""
     monkeypatch.setattr(work_kinds_module, "work_kinds", lambda: {"loaf": LoafKind()})
     loaf = Sample.objects.create(dataset=mill(tmp_path), name="rye", parameters={}, n_total=4)
 
-    card = shown(browser.get(ALL)).parts("run")[0]
+    card = shown(researcher.get(ALL)).parts("run")[0]
     assert card.text.startswith("rye queued Loaf of bread, mill")
     assert "Cancel rye" in card.buttons
     one = f"{API}loaf/{loaf.pk}/"
     assert client.get(one, headers=bearer(rosa)).json()["page"] == f"/loaves/{loaf.pk}/"
 
     for action, state in (("cancel", "cancelled"), ("resume", "queued"), ("cancel", "cancelled")):
-        browser.post(change(action, "loaf", loaf))
+        researcher.post(change(action, "loaf", loaf))
         loaf.refresh_from_db()
         assert loaf.state == state
-    page = shown(browser.post(change("delete", "loaf", loaf), follow=True))
+    page = shown(researcher.post(change("delete", "loaf", loaf), follow=True))
     assert "rye is deleted. The crumbs stay." in page.messages
     assert not Sample.objects.exists()

@@ -11,11 +11,6 @@ def dataset(db, tmp_path):
 
 
 @pytest.fixture
-def researcher(client_for, rosa):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def planned(dataset, rosa):
     return make_study(dataset, rosa)
 

@@ -26,11 +26,6 @@ def mills(tmp_path):
     return import_rows(tmp_path / "mills", "mills", examples=[example_row()], dataset=FACTS).dataset
 
 
-@pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
 def address(dataset):
     return reverse("generation:describe", args=[dataset.slug])
 

@@ -34,11 +34,6 @@ def admin(client_for, adam):
 
 
 @pytest.fixture
-def browser(client_for, rosa):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def job(oxigraph):
     """Return a pull that has ended."""
     found = asked_for(oxigraph.url)
@@ -147,8 +142,8 @@ def test_the_page_costs_the_same_however_many_pulls_there_are(admin, job):
     assert len(statements(lambda: admin.get(reverse("graphs:pull")))) == n_few
 
 
-def test_a_pull_shows_its_choices_sums_and_names(browser, admin, job, oxigraph):
-    answer = browser.get(address("job", job.pk))
+def test_a_pull_shows_its_choices_sums_and_names(researcher, admin, job, oxigraph):
+    answer = researcher.get(address("job", job.pk))
     page, of_admins = shown(answer), shown(admin.get(address("job", job.pk)))
 
     came_from = dict(of_admins.table("Choices").rows)["From"]
@@ -164,13 +159,13 @@ def test_a_pull_shows_its_choices_sums_and_names(browser, admin, job, oxigraph):
     assert "Start a run with it" not in page.text
 
 
-def test_the_page_of_a_pull_costs_the_same_however_many_names_it_has(browser, job, oxigraph):
-    n_few = len(statements(lambda: browser.get(address("job", job.pk))))
+def test_the_page_of_a_pull_costs_the_same_however_many_names_it_has(researcher, job, oxigraph):
+    n_few = len(statements(lambda: researcher.get(address("job", job.pk))))
     longer = asked_for(oxigraph.url, *(f"Q{n}" for n in range(1, 40)))
     work(longer)
 
-    assert len(statements(lambda: browser.get(address("job", longer.pk)))) == n_few
-    assert len(shown(browser.get(address("job", longer.pk))).table("Names").rows) == 39
+    assert len(statements(lambda: researcher.get(address("job", longer.pk)))) == n_few
+    assert len(shown(researcher.get(address("job", longer.pk))).table("Names").rows) == 39
 
 
 def test_a_pull_whose_endpoint_is_down_says_so_and_can_be_tried_again(
@@ -190,32 +185,32 @@ def test_a_pull_whose_endpoint_is_down_says_so_and_can_be_tried_again(
     assert job.state == STATE.QUEUED
 
 
-def test_pulls_stand_in_the_list_of_all_work(browser, job):
-    page = shown(browser.get(reverse("work:all")))
+def test_pulls_stand_in_the_list_of_all_work(researcher, job):
+    page = shown(researcher.get(reverse("work:all")))
 
     assert "bards, pull 1 done" in page.headings
     assert "Knowledge graph pulled into bards" in page.text
     assert "Only an admin can change this." not in page.text  # nothing is left to change
 
 
-def test_progress_of_a_pull_is_told_piece_by_piece(browser, oxigraph):
+def test_progress_of_a_pull_is_told_piece_by_piece(researcher, oxigraph):
     job = asked_for(oxigraph.url)
 
-    page = shown(browser.get(change("card", job), {"seen": "0"}))
+    page = shown(researcher.get(change("card", job), {"seen": "0"}))
 
     assert "0 of at most 3 names" in page.text
 
 
 @pytest.mark.parametrize("action", ["cancel", "resume", "delete"])
-def test_only_admins_cancel_resume_and_delete_pulls(admin, browser, oxigraph, action):
+def test_only_admins_cancel_resume_and_delete_pulls(admin, researcher, oxigraph, action):
     job = asked_for(oxigraph.url)
     if action != "cancel":
         cancel_job(job, None)
     before = Job.objects.values().get()
 
-    assert browser.post(change(action, job)).status_code == 403
+    assert researcher.post(change(action, job)).status_code == 403
     assert Job.objects.values().get() == before
-    assert "Only an admin can change this." in shown(browser.get(address("job", job.pk))).text
+    assert "Only an admin can change this." in shown(researcher.get(address("job", job.pk))).text
 
     assert admin.post(change(action, job)).status_code == 302
     assert Job.objects.values().first() != before
@@ -231,6 +226,6 @@ def test_deleting_a_pull_says_that_what_it_brought_stays(admin, job):
     assert Entity.objects.count() == 2
 
 
-def test_researchers_do_not_start_pulls(browser):
-    assert browser.get(reverse("graphs:pull")).status_code == 403
-    assert browser.post(reverse("graphs:pull"), sent("https://host/")).status_code == 403
+def test_researchers_do_not_start_pulls(researcher):
+    assert researcher.get(reverse("graphs:pull")).status_code == 403
+    assert researcher.post(reverse("graphs:pull"), sent("https://host/")).status_code == 403

@@ -58,11 +58,6 @@ def scored(tmp_path_factory, module_database):
     return dataset
 
 
-@pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
 def address(name, dataset, *more):
     return reverse(f"graphs:{name}", args=[dataset.slug, *more])
 

@@ -204,11 +204,6 @@ def address(dataset, format_key=""):
     return reverse("graphs:statistics", args=[dataset.slug])
 
 
-@pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
 def test_the_page_says_what_the_report_says(researcher, lives):
     page = shown(researcher.get(address(lives)))
 

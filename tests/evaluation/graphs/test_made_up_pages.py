@@ -19,11 +19,6 @@ def graph(tmp_path):
     return lovelace(tmp_path)
 
 
-@pytest.fixture
-def researcher(client_for, rosa):
-    return client_for(rosa)
-
-
 def test_a_researcher_makes_the_dataset_once(researcher, rosa, graph):
     url = reverse("graphs:make-up", args=[graph.slug])
 

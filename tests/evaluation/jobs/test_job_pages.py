@@ -29,11 +29,6 @@ def study(tmp_path):
     return ssa_study(tmp_path / "pilot", {"cool": COOL, "warm": {"w-one": 3}})
 
 
-@pytest.fixture
-def browser(client_for, rosa):
-    return client_for(rosa)
-
-
 def searched(study, name="better", **more):
     spec = ModelSpec(BACKEND, "teacher", "/srv/secret/teacher")
     plan = SearchPlan(study, "cool", "sensible", spec, name, **more)
@@ -52,11 +47,11 @@ def change(name, job):
     return reverse(f"work:{name}", args=["prompt-search", job.pk])
 
 
-def test_a_finished_search_shows_every_prompt_and_leads_to_a_run(study, told_model, browser):
+def test_a_finished_search_shows_every_prompt_and_leads_to_a_run(study, told_model, researcher):
     told_model(lambda prompt: f"{rater_score(prompt) if n_shown(prompt) else 0.5}")
     job = searched(study)
 
-    answer = browser.get(address("job", job.pk))
+    answer = researcher.get(address("job", job.pk))
 
     page = shown(answer)
     tried = page.table("Prompts tried")
@@ -71,27 +66,27 @@ def test_a_finished_search_shows_every_prompt_and_leads_to_a_run(study, told_mod
     assert "/srv/secret" not in answer.text
 
 
-def test_the_new_run_form_takes_the_prompt_that_was_found(study, told_model, browser):
+def test_the_new_run_form_takes_the_prompt_that_was_found(study, told_model, researcher):
     told_model(lambda prompt: "0.5")
     searched(study)
 
-    page = shown(browser.get(address("start-run") + "?metric=sensible&prompt=better"))
+    page = shown(researcher.get(address("start-run") + "?metric=sensible&prompt=better"))
 
     assert page.fields["prompt"] == "better"
 
 
-def test_a_search_is_started_by_its_form_which_says_what_it_costs(study, told_model, browser):
+def test_a_search_is_started_by_its_form_which_says_what_it_costs(study, told_model, researcher):
     told_model(lambda prompt: "0.5")
-    planned = shown(browser.get(address("new-search"))).part("planned").text
+    planned = shown(researcher.get(address("new-search"))).part("planned").text
     assert "4 rated examples" in planned
     assert "at most 16 replies" in planned
     chosen = {"slice": "pilot/sensible/cool", "model": "teacher", "seed": "0", "n_examples": "3"}
-    cheaper = shown(browser.get(address("new-search"), chosen))
+    cheaper = shown(researcher.get(address("new-search"), chosen))
     assert "at most 9 replies" in cheaper.part("planned").text
     assert cheaper.errors == {}
     assert "This field is required" not in cheaper.text
 
-    answer = browser.post(address("new-search"), {**chosen, "name": "found"})
+    answer = researcher.post(address("new-search"), {**chosen, "name": "found"})
 
     job = Job.objects.get()
     assert answer.url == address("job", job.pk)
@@ -100,12 +95,12 @@ def test_a_search_is_started_by_its_form_which_says_what_it_costs(study, told_mo
     assert job.requested_by is not None
 
 
-def test_a_form_with_a_mistake_says_where_and_starts_nothing(study, told_model, browser):
+def test_a_form_with_a_mistake_says_where_and_starts_nothing(study, told_model, researcher):
     told_model(lambda prompt: "0.5")
     chosen = {"slice": "pilot/sensible/warm", "model": "teacher", "seed": "0", "name": "paper"}
 
-    taken = browser.post(address("new-search"), chosen)
-    few = browser.post(address("new-search"), {**chosen, "name": "x"})
+    taken = researcher.post(address("new-search"), chosen)
+    few = researcher.post(address("new-search"), {**chosen, "name": "x"})
 
     assert taken.status_code == few.status_code == 422
     assert "Attest itself uses the name" in shown(taken).errors["name"]
@@ -113,42 +108,42 @@ def test_a_form_with_a_mistake_says_where_and_starts_nothing(study, told_model, 
     assert not Job.objects.exists()
 
 
-def test_a_distillation_is_started_by_its_form(tmp_path, told_model, browser):
+def test_a_distillation_is_started_by_its_form(tmp_path, told_model, researcher):
     run = teacher_run(rated_and_unrated(tmp_path), told_model)
-    assert "Not possible yet" in shown(browser.get(address("new-distillation"))).headings
+    assert "Not possible yet" in shown(researcher.get(address("new-distillation"))).headings
     Checkpoint.objects.create(name="minilm", location="/srv/secret/minilm")
 
-    planned = shown(browser.get(address("new-distillation"))).part("planned").text
+    planned = shown(researcher.get(address("new-distillation"))).part("planned").text
     chosen = {"run": run.pk, "base": "minilm", "name": "small", "epochs": 2, "batch_size": 8}
     chosen |= {"learning_rate": "0.001", "seed": 0}
-    refused = browser.post(address("new-distillation"), {**chosen, "name": "minilm"})
-    answer = browser.post(address("new-distillation"), chosen)
+    refused = researcher.post(address("new-distillation"), {**chosen, "name": "minilm"})
+    answer = researcher.post(address("new-distillation"), chosen)
 
     assert "trains the model on 98 responses" in planned
     assert "10 of other dialogs" in planned
     assert "12 of rated dialogs" in planned
     assert "already a model named minilm" in shown(refused).errors["name"]
-    nothing = browser.post(address("new-distillation"), {**chosen, "learning_rate": "0"})
+    nothing = researcher.post(address("new-distillation"), {**chosen, "learning_rate": "0"})
     assert "greater than or equal to 1e-07" in shown(nothing).errors["learning_rate"]
     job = Job.objects.get()
     assert answer.url == address("job", job.pk)
-    of_job = browser.get(answer.url)
+    of_job = researcher.get(answer.url)
     choices = dict(shown(of_job).table("Choices of the distillation").rows)
     assert choices["To learn from"] == "98 responses"
     assert "/srv/secret" not in of_job.text
 
 
-def test_a_job_is_cancelled_resumed_and_deleted_by_its_page(study, browser):
+def test_a_job_is_cancelled_resumed_and_deleted_by_its_page(study, researcher):
     job = request_job(Job.Kind.PROMPT_SEARCH, "own", OF_SEARCH, data=NO_DATA, n_total=3)
 
-    browser.post(change("delete", job))
+    researcher.post(change("delete", job))
     assert Job.objects.exists()
     for name, state in (("cancel", STATE.CANCELLED), ("resume", STATE.QUEUED)):
-        assert browser.post(change(name, job)).url == address("job", job.pk)
+        assert researcher.post(change(name, job)).url == address("job", job.pk)
         job.refresh_from_db()
         assert job.state == state
-    browser.post(change("cancel", job))
-    assert browser.post(change("delete", job)).url == reverse("work:all")
+    researcher.post(change("cancel", job))
+    assert researcher.post(change("delete", job)).url == reverse("work:all")
     assert not Job.objects.exists()
 
 
@@ -156,43 +151,43 @@ OF_SEARCH = {"metric": "sensible", "setup": "cool", "seed": 0, "model": "m", "pr
 NO_DATA = {"examples": [], "n_unusable": 0}
 
 
-def test_progress_says_when_something_has_changed(study, browser):
+def test_progress_says_when_something_has_changed(study, researcher):
     job = request_job(Job.Kind.PROMPT_SEARCH, "own", OF_SEARCH, data=NO_DATA, n_total=3)
 
-    same = browser.get(change("card", job) + "?seen=0")
+    same = researcher.get(change("card", job) + "?seen=0")
     Job.objects.filter(pk=job.pk).update(n_done=1)
-    changed = browser.get(change("card", job) + "?seen=0")
+    changed = researcher.get(change("card", job) + "?seen=0")
 
     assert "HX-Trigger" not in same
     assert "work-changed" in changed["HX-Trigger"]
 
 
-def test_the_list_costs_the_same_however_many_jobs_there_are(study, browser):
+def test_the_list_costs_the_same_however_many_jobs_there_are(study, researcher):
     request_job(Job.Kind.PROMPT_SEARCH, "one", OF_SEARCH, data=NO_DATA, n_total=3, study=study)
-    few = len(statements(lambda: browser.get(address("jobs"))))
+    few = len(statements(lambda: researcher.get(address("jobs"))))
     for name in "abcde":
         request_job(Job.Kind.PROMPT_SEARCH, name, OF_SEARCH, data=NO_DATA, n_total=3, study=study)
 
-    answer = browser.get(address("jobs"))
+    answer = researcher.get(address("jobs"))
 
-    assert len(statements(lambda: browser.get(address("jobs")))) == few
+    assert len(statements(lambda: researcher.get(address("jobs")))) == few
     assert len(shown(answer).parts("run")) == 6
 
 
 def test_the_page_of_a_search_costs_the_same_however_many_prompts_it_tried(
-    study, told_model, browser
+    study, told_model, researcher
 ):
     told_model(lambda prompt: "0.5")
     small, large = searched(study, "small", n_examples=2), searched(study, "large")
     assert small.steps.count() < large.steps.count()
 
-    of_small = statements(lambda: browser.get(address("job", small.pk)))
-    of_large = statements(lambda: browser.get(address("job", large.pk)))
+    of_small = statements(lambda: researcher.get(address("job", small.pk)))
+    of_large = statements(lambda: researcher.get(address("job", large.pk)))
 
     assert len(of_small) == len(of_large)
 
 
-def test_the_study_page_shows_table_1(study, told_model, browser):
+def test_the_study_page_shows_table_1(study, told_model, researcher):
     told_model(lambda prompt: "0.5")
     run = make_run(
         study.dataset,
@@ -203,8 +198,8 @@ def test_the_study_page_shows_table_1(study, told_model, browser):
     )
     make_scores(run, {"c-one": 1.0, "c-two": 0.8, "c-three": 0.7, "c-four": 0.0, "w-one": 0.2})
 
-    page = shown(browser.get(address("study-metrics", study.slug)))
-    csv = browser.get(address("report", study.slug, "sensibleness", "csv")).content.decode()
+    page = shown(researcher.get(address("study-metrics", study.slug)))
+    csv = researcher.get(address("report", study.slug, "sensibleness", "csv")).content.decode()
 
     [table] = page.part("sensibleness").tables
     assert table.column("Slice") == ["cool prompt built on it", "warm", "Mean of the others"]
@@ -228,10 +223,10 @@ def test_pages_are_for_researchers(client_for, rachel, name):
 
 
 @pytest.mark.parametrize("name", ["cancel", "resume", "delete"])
-def test_changes_are_for_researchers_and_by_post(study, client_for, rachel, browser, name):
+def test_changes_are_for_researchers_and_by_post(study, client_for, rachel, researcher, name):
     job = request_job(Job.Kind.PROMPT_SEARCH, "own", OF_SEARCH, data=NO_DATA, n_total=3)
 
     assert client_for(rachel).post(change(name, job)).status_code == 403
-    assert browser.get(change(name, job)).status_code == 405
+    assert researcher.get(change(name, job)).status_code == 405
     job.refresh_from_db()
     assert job.state == STATE.QUEUED

@@ -24,11 +24,6 @@ STUDIES = "/studies/"
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def pilot(tmp_path):
     return make_pilot(tmp_path)
 

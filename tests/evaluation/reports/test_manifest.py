@@ -35,11 +35,6 @@ def pilot(tmp_path):
     return Study.objects.get()
 
 
-@pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
 def printed(capsys, *arguments):
     call_command("report", *arguments, "--format", "manifest")
     return json.loads(capsys.readouterr().out)

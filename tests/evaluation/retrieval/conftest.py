@@ -13,11 +13,6 @@ def own_folder(own_cache_and_folder):
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def dataset(tmp_path):
     """Four examples over six passages; each word of a question stands in one passage alone.
 

@@ -33,11 +33,6 @@ NONE_CITED = "None of these responses has a complete citation, so there is nothi
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def dataset(tmp_path):
     return cited(tmp_path)
 

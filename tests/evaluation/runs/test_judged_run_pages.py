@@ -23,11 +23,6 @@ HTML = "<script>alert(1)</script>"
 NOTHING = "<script>No.</script>"  # in which no score is
 
 
-@pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
 def address(name, run):
     return reverse(f"evaluation:{name}", args=[run.pk])
 

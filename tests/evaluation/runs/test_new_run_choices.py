@@ -20,11 +20,6 @@ CLASSIFIER = {"architectures": ["BertForSequenceClassification"]}
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def dataset(tmp_path):
     return mill(tmp_path)
 

@@ -21,11 +21,6 @@ NEW = "/metrics/new/"
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def dataset(tmp_path):
     return mill(tmp_path)
 

@@ -20,11 +20,6 @@ HTML = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def dataset(tmp_path):
     return mill(tmp_path)
 

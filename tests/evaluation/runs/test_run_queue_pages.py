@@ -27,11 +27,6 @@ LOCALIZED = "Auto-AIS, v3, localized K = 2"
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def dataset(tmp_path):
     return mill(tmp_path)
 

@@ -32,11 +32,6 @@ pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def study(tmp_path):
     """Human y y n n y and one undecided; the metric says y n n y y y: 3 of 5 are the same."""
     study = rated(tmp_path, votes(a="yyn", b="yyy", c="nnn", d="nny", e="yyy", f="yn"))

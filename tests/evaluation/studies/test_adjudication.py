@@ -19,11 +19,6 @@ pytestmark = pytest.mark.once
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def study(tmp_path, db):
     return disputed(tmp_path)[0]
 

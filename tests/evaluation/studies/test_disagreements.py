@@ -41,11 +41,6 @@ NAME = "Auto-AIS, v3, localized K = 2, lexical"
 WINDOW = "The mill closed in 1971 after the flood. Its wheel was sold."
 
 
-@pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
 def address(study, name="disagreements", *args, **query):
     return reverse(f"evaluation:{name}", args=[study.slug, *args], query=query)
 

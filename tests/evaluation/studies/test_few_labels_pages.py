@@ -12,11 +12,6 @@ pytestmark = pytest.mark.once
 KEYS = ("prediction_powered", "comparison", "system_correlation")
 
 
-@pytest.fixture
-def researcher(client_for, rosa):
-    return client_for(rosa)
-
-
 def page_of(study, key, query=""):
     return reverse("evaluation:report-of-study", args=[study.slug, key]) + query
 

@@ -24,11 +24,6 @@ def own_cache(own_cache_and_folder):
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def pilot(tmp_path):
     """Forty dialogs of one example; of its three raters one always differs."""
     return rated(tmp_path, votes(**{f"r{n:02}": "yyn" if n % 2 else "nny" for n in range(40)}))

@@ -20,11 +20,6 @@ pytestmark = pytest.mark.once
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def study(tmp_path):
     """Two rated responses by one setup; both say 'Text of …', as nothing was shown to say."""
     return rated(tmp_path / "rated", {"a": {"q": ["yes"]}, "b": {"q": ["no"]}}, name="rated")

@@ -30,11 +30,6 @@ def own_cache(own_cache_and_folder):
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def study(tmp_path):
     """A study of 24 dialogs; v1 whole repeats people but for three, v3 K = 2 says no to all."""
     study = rated(tmp_path, votes(**ANSWERS))

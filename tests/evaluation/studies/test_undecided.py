@@ -21,11 +21,6 @@ from tests.shown import shown
 pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
 
 
-@pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
 def undecided_in(study: Any, run: MetricRun | None = None, **choices: Any) -> list[str]:
     """Return the keys of the targets without a majority on a study's last question, in order."""
     keys = dict(Target.objects.values_list("pk", "response__key"))

@@ -43,11 +43,6 @@ def own_folder(own_cache_and_folder):
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def dataset(tmp_path):
     return valley(tmp_path)
 

@@ -26,11 +26,6 @@ def dataset(tmp_path):
     return dataset_of(tmp_path / "own")
 
 
-@pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
 def address(dataset):
     return reverse("tradeoffs:reranking", args=[dataset.slug])
 

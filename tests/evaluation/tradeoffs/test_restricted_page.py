@@ -34,11 +34,6 @@ def own_folder(own_cache_and_folder):
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def scored(tmp_path) -> Dataset:
     return restricted_dataset(tmp_path)
 

@@ -23,11 +23,6 @@ def own_folder(own_cache_and_folder):
     """Keep this module's stored results apart from those of other tests."""
 
 
-@pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
 def imported(folder, prompts, name="mill", model="PaLM 8B", n_examples=4, **more):
     """Import responses with what both metrics say of them."""
     responses, scores = [], []

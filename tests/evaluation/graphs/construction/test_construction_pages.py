@@ -19,11 +19,6 @@ pytestmark = pytest.mark.once
 
 
 @pytest.fixture
-def browser(client_for, rosa):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def admin(client_for, adam):
     return client_for(adam)
 
@@ -38,29 +33,29 @@ def card_of(construction):
 
 
 class TestList:
-    def test_none_yet(self, browser, admin):
-        [message] = shown(browser.get(address("constructions"))).messages
+    def test_none_yet(self, researcher, admin):
+        [message] = shown(researcher.get(address("constructions"))).messages
         assert "An admin can start a construction" in message
         assert address("new") in shown(admin.get(address("constructions"))).addresses
 
-    def test_each_says_how_far_it_is(self, browser, bards):
-        [[name, *counts]] = shown(browser.get(address("constructions"))).table().rows
+    def test_each_says_how_far_it_is(self, researcher, bards):
+        [[name, *counts]] = shown(researcher.get(address("constructions"))).table().rows
 
         assert name.startswith("Bards scripted, ")
         assert counts == ["done", "6", "3", "0", "none"]
 
-    def test_it_costs_the_same_however_many_there_are(self, browser, bards):
-        n_few = len(statements(lambda: browser.get(address("constructions"))))
+    def test_it_costs_the_same_however_many_there_are(self, researcher, bards):
+        n_few = len(statements(lambda: researcher.get(address("constructions"))))
         for n in range(4):
             add_built(make_construction(f"More {n}"))
 
-        assert len(statements(lambda: browser.get(address("constructions")))) == n_few
+        assert len(statements(lambda: researcher.get(address("constructions")))) == n_few
 
 
 class TestConstruction:
-    def test_the_way_of_its_entries(self, browser, bards):
+    def test_the_way_of_its_entries(self, researcher, bards):
         """There are 6 entries: one incomplete name, one not connected, one failed, 3 built."""
-        page = shown(browser.get(address("construction", bards.pk)))
+        page = shown(researcher.get(address("construction", bards.pk)))
 
         way = {step: left for step, *left, _ in page.table("The steps").rows}
         assert way["Entries"] == ["—", "6", "100.0"]
@@ -73,12 +68,12 @@ class TestConstruction:
         calls = dict(page.table("Choices").rows)["Calls"]
         assert calls.startswith("17, 5 of which could not be read")
 
-    def test_it_costs_the_same_however_many_entries_it_has(self, browser, bards):
-        n_few = len(statements(lambda: browser.get(address("construction", bards.pk))))
+    def test_it_costs_the_same_however_many_entries_it_has(self, researcher, bards):
+        n_few = len(statements(lambda: researcher.get(address("construction", bards.pk))))
         for _ in range(10):
             add_built(bards)
 
-        assert len(statements(lambda: browser.get(address("construction", bards.pk)))) == n_few
+        assert len(statements(lambda: researcher.get(address("construction", bards.pk)))) == n_few
 
     @pytest.mark.parametrize(
         ("query", "numbers"),
@@ -94,10 +89,10 @@ class TestConstruction:
             ("became=nonsense", [1, 2, 3, 4, 5, 6]),
         ],
     )
-    def test_entries_by_what_became_of_them(self, browser, bards, query, numbers):
+    def test_entries_by_what_became_of_them(self, researcher, bards, query, numbers):
         bards.entries.filter(number=4).update(verdict="keep")
 
-        page = browser.get(f"{address('construction', bards.pk)}?{query}").context["page"]
+        page = researcher.get(f"{address('construction', bards.pk)}?{query}").context["page"]
 
         assert [entry.number for entry in page] == numbers
 
@@ -122,43 +117,43 @@ class TestConstruction:
         assert "0 of 1 entry finished" in page.text
         assert "1 entry still waits to be looked up" in page.text
 
-    def test_progress_says_when_the_page_is_out_of_date(self, browser):
+    def test_progress_says_when_the_page_is_out_of_date(self, researcher):
         construction = make_construction(state=Job.State.RUNNING)
         add_entry(construction)
-        same = browser.get(card_of(construction), {"seen": "0-0"})
+        same = researcher.get(card_of(construction), {"seen": "0-0"})
         add_built(construction)
-        other = browser.get(card_of(construction), {"seen": "0-0"})
+        other = researcher.get(card_of(construction), {"seen": "0-0"})
 
         assert "HX-Trigger" not in same
         assert "work-changed" in other["HX-Trigger"]
 
-    def test_its_job_leads_to_it(self, browser, admin, bards):
-        answer = browser.get(reverse("evaluation:job", args=[bards.job.pk]))
+    def test_its_job_leads_to_it(self, researcher, admin, bards):
+        answer = researcher.get(reverse("evaluation:job", args=[bards.job.pk]))
         assert answer.url == address("construction", bards.pk)
-        assert "Questions about a graph" in shown(browser.get(reverse("work:all"))).text
+        assert "Questions about a graph" in shown(researcher.get(reverse("work:all"))).text
 
         admin.post(reverse("work:delete", args=["construction", bards.job.pk]))
         assert not Construction.objects.exists()
 
-    def test_what_failed_is_tried_once_more(self, admin, browser, bards):
+    def test_what_failed_is_tried_once_more(self, admin, researcher, bards):
         resume = reverse("work:resume", args=["construction", bards.job.pk])
-        assert browser.post(resume).status_code == 403
+        assert researcher.post(resume).status_code == 403
         admin.post(resume)
 
         bards.job.refresh_from_db()
         assert bards.job.state == Job.State.QUEUED
         assert entry_of(bards, 3).state == "writing"
 
-    def test_it_says_how_many_are_tried_again(self, admin, browser, bards):
+    def test_it_says_how_many_are_tried_again(self, admin, researcher, bards):
         here = address("construction", bards.pk)
         buttons = shown(admin.get(here)).buttons
         assert any("Try 1 failed again" in button for button in buttons)
-        assert "failed again" not in shown(browser.get(here)).text
+        assert "failed again" not in shown(researcher.get(here)).text
         bards.entries.filter(state="failed").delete()
         assert "failed again" not in shown(admin.get(here)).text
 
-    def test_only_admins_delete_it(self, admin, browser, bards):
-        assert browser.post(address("delete", bards.pk)).status_code == 403
+    def test_only_admins_delete_it(self, admin, researcher, bards):
+        assert researcher.post(address("delete", bards.pk)).status_code == 403
         page = shown(admin.post(address("delete", bards.pk), follow=True))
 
         assert "Bards is deleted." in page.messages

@@ -19,11 +19,6 @@ STRANGE = "Anne met William.,Anne Hathaway,met by <b>chance</b>,William Shakespe
 
 
 @pytest.fixture
-def browser(client_for, rosa):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def admin(client_for, adam):
     return client_for(adam)
 
@@ -46,9 +41,9 @@ class TestNew:
     def check(self, client, text, **more):
         return client.post(address("new"), {"do": "check", "file": file_of(text)} | more)
 
-    def test_researchers_do_not_start_any(self, browser):
-        assert browser.get(address("new")).status_code == 403
-        assert browser.post(address("new"), {"do": "check"}).status_code == 403
+    def test_researchers_do_not_start_any(self, researcher):
+        assert researcher.get(address("new")).status_code == 403
+        assert researcher.post(address("new"), {"do": "check"}).status_code == 403
 
     def test_the_check_counts_what_is_left_out_and_stores_nothing(self, admin, model):
         page = shown(self.check(admin, HEAD + GOOD * 3 + SHORT * 2 + STRANGE))

@@ -20,11 +20,6 @@ from tests.shown import shown
 pytestmark = pytest.mark.once
 
 
-@pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
 def address(name, dataset, *more):
     return reverse(f"graphs:{name}", args=[dataset.slug, *more])
 

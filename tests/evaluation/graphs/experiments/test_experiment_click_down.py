@@ -63,11 +63,6 @@ def uneven(tmp_path_factory, module_database):
     return dataset
 
 
-@pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
 def urls_of(researcher, dataset: Dataset, key: str, group: str) -> list[set[str]]:
     """Return the address behind each number of a row and of each of its runs, row by row."""
     here = reverse("graphs:experiment", args=[dataset.slug, key])

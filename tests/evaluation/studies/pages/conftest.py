@@ -11,10 +11,5 @@ def own_cache(own_cache_and_folder):
 
 
 @pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-@pytest.fixture
 def pilot(tmp_path):
     return make_pilot(tmp_path)

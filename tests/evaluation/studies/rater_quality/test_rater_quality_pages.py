@@ -26,11 +26,6 @@ def study(tmp_path):
     return rated(tmp_path, ALWAYS_YES)
 
 
-@pytest.fixture
-def researcher(client_for, rosa):
-    return client_for(rosa)
-
-
 def of_study(study):
     return reverse("evaluation:rater-quality", args=[study.slug])
 
