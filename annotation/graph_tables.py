@@ -1,9 +1,10 @@
 """A graph as raters see it: a table for each entity, and links from citations to their rows."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from generation.text.citations import ParsedCitation, parse_citations, pieces
+from generation.text.cited_vocabulary import Vocabulary
 from generation.text.compared_triples import compared
 from generation.text.entity_triples import entities_shown
 from generation.text.flat_graph import DOCUMENT_TEXT, Triple, document_texts
@@ -73,8 +74,7 @@ def entity_tables(graph: Sequence[Triple]) -> tuple[EntityTable, ...]:
 def linked_parts(
     text: str,
     tables: Iterable[EntityTable],
-    relations: Collection[str],
-    qids: Collection[str],
+    known: Vocabulary,
     place: str,
 ) -> tuple[ResponsePart, ...]:
     """Return a response cut at the citations that are in a row of its evidence; () without any.
@@ -83,14 +83,13 @@ def linked_parts(
 
     Args:
         tables: the tables of the evidence.
-        relations: the argument of `parse_citations`.
-        qids: the argument of `parse_citations`.
+        known: the words of the graph, for `parse_citations`.
         place: among several responses, the position of this one and a point; else ''.
     """
     rows = _anchors(tables)
     links = {
         citation.number: CitationLink(f"cite-{place}{citation.number}", label, leads_to)
-        for citation in parse_citations(text, relations, qids).citations
+        for citation in parse_citations(text, *known).citations
         for label in [f"{place}{citation.number}"]
         if (leads_to := rows.get(_claimed(citation)))
     }
@@ -98,7 +97,7 @@ def linked_parts(
         return ()
     return tuple(
         ResponsePart(piece.text, tuple(links[n] for n in piece.numbers if n in links))
-        for piece in pieces(text, relations, qids)
+        for piece in pieces(text, *known)
     )
 
 

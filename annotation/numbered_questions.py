@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from annotation.schemes import YES_NO, Question, Scheme, WorkedExample
 
+MOST_BUTTONS = 20  # answers that have a button each
+
 
 @dataclass(frozen=True)  # mypy 2.4 does not end if this is a NamedTuple
 class AskedQuestion:
@@ -25,8 +27,10 @@ class AskedQuestion:
     help_key: str  # the key under which a browser remembers whether the help is open
 
     @property
-    def n_options(self) -> int:
-        return len(self.question.scale.values)
+    def is_number(self) -> bool:
+        """Whether the answer is written as a number, because its scale has too many for buttons."""
+        scale = self.question.scale
+        return scale.kind == "ordinal" and len(scale.values) > MOST_BUTTONS
 
     @property
     def is_wide(self) -> bool:

@@ -1,35 +1,33 @@
 """The plan of a study: its units, its raters and their hours. Services write what is read here."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import permutations
 from typing import NamedTuple
 
-from django.db.models import F, QuerySet, Sum
-from django.db.models.functions import Length
+from django.db.models import QuerySet
 
 from annotation.models import Arm, GoldAnswer, Rater, Study, UnitTarget
 from annotation.ordering import drawn_names, random_key, share_is_drawn
-from annotation.rating_hours import seconds_per_judgement
+from annotation.rateable_responses import (
+    MOST_IN_A_UNIT,
+    RateableResponse,
+    candidates_of,
+    dialog_lengths,
+    evidence_shown,
+    passage_lengths,
+    with_same_evidence,
+)
+from annotation.rating_hours import RatingPace
 from annotation.schemes import Scheme, load_scheme
-from generation.evidence import evidence_of, graphs_of
 from generation.models import (
-    SAYS_NOTHING,
     Citation,
     Example,
-    Passage,
     Response,
-    Turn,
 )
-from generation.text.flat_graph import Triple
-
-MOST_IN_A_UNIT = 8  # responses that a merged unit can show
 
 NO_DIALOG = "responses to examples without a dialog"
-NOTHING_SAID = "responses without text: no rater gets them"
-TO_QUALIFY = "responses that people judge to qualify: they are told the answers"
-NO_EVIDENCE = "responses without evidence: no rater gets them"
 NO_CITATION = "responses without a complete citation"
 NO_SENTENCE = "complete citations that are in no sentence, so there is no pair to rate"
 NO_PARTNER = "responses whose evidence no other response of the example has: not merged"
@@ -73,26 +71,6 @@ class GroupNeed(NamedTuple):
         return max(0, self.n_needed - self.n_there)
 
 
-class _Candidate(NamedTuple):
-    """One response that may be rated."""
-
-    pk: int
-    key: str
-    n_characters: int
-
-
-class _Evidence(NamedTuple):
-    """The evidence that a unit shows with a response."""
-
-    passages: tuple[int, ...] = ()
-    graph: frozenset[Triple] = frozenset()  # pages use the order of the unit's first response
-
-    @property
-    def same(self) -> tuple[frozenset[int], frozenset[Triple]]:
-        """The evidence without its order. Responses that are equal in it may be merged."""
-        return frozenset(self.passages), self.graph
-
-
 def plan_units(study: Study) -> UnitPlan:
     """Return the units that a study still lacks. Before it opens, these are all units.
 
@@ -103,15 +81,17 @@ def plan_units(study: Study) -> UnitPlan:
     arms = [arm.kind for arm in study.arms.all()]
     keys = sampled(study)
     left_out: Counter[str] = Counter()
-    dialogs = dialog_lengths(study)
-    candidates = _candidates(study, keys, left_out)
+    dialogs = dialog_lengths(study.dataset_id)
+    responses = responses_of(study)
+    to_qualify = set(study.qualification_items.values_list("response", flat=True))
+    candidates = candidates_of(responses, keys, left_out, to_qualify)
     for example in candidates.keys() - dialogs.keys():
         left_out[NO_DIALOG] += len(candidates.pop(example))
-    evidence = _evidence(study, scheme, candidates, left_out)
+    evidence = evidence_shown(responses, study.evidence_choice, scheme, candidates, left_out)
     targets = _targets(study, scheme, candidates, left_out)
     planned, gold = _planned(study), _gold(study)
     asked = _asked(study, scheme, targets, planned, gold)
-    lengths = passage_lengths(study)
+    lengths = passage_lengths(study.dataset_id)
     groups = range(study.n_groups)
 
     def alone(target: TargetIds) -> Iterator[tuple[str, int | None]]:
@@ -127,41 +107,40 @@ def plan_units(study: Study) -> UnitPlan:
     def unit(
         arm: str,
         example: int,
-        shown: Sequence[tuple[_Candidate, TargetIds]],
+        shown: Sequence[tuple[RateableResponse, TargetIds]],
         gold_for: int | None = None,
     ) -> PlannedUnit:
-        passages, graph = evidence[shown[0][0].pk]
+        of_unit = evidence[shown[0][0].pk]
         names = [f"{r.key}\x1f{targets[r.pk].index(target)}" for r, target in shown]
         return PlannedUnit(
             arm=arm,
             example=example,
             name="\x1f".join([arm, keys[example], *names]),
             targets=tuple(target for _, target in shown),
-            passages=passages,
+            passages=of_unit.passages,
             group=group_of(study, arms, keys[example], arm) if gold_for is None else gold_for,
             is_always_full=share_is_drawn(study.seed, keys[example], "full", study.full_share),
             is_gold=gold_for is not None,
             n_characters=dialogs[example]
-            + sum(lengths[passage] for passage in passages)
-            + sum(len(relation) + len(value) for _, relation, value in graph)
+            + of_unit.n_characters(lengths)
             + sum(response.n_characters for response, _ in shown),
         )
 
     units: list[PlannedUnit] = []
-    for example, responses in candidates.items():
+    for example, of_example in candidates.items():
         units += [
             unit(arm, example, [(response, target)], group)
-            for response in responses
+            for response in of_example
             for target in targets[response.pk]
             for arm, group in alone(target)
         ]
         if Arm.Kind.MERGED in arms:
             new = [
                 r
-                for r in responses
+                for r in of_example
                 if ("merged", (r.pk, None)) not in planned and (r.pk, None) not in gold
             ]
-            for together in _with_same_evidence(new, evidence):
+            for together in with_same_evidence(new, evidence):
                 left_out[TOO_MANY] += len(together[MOST_IN_A_UNIT:])
                 shown = [(response, (response.pk, None)) for response in together[:MOST_IN_A_UNIT]]
                 if len(shown) > 1:
@@ -203,17 +182,15 @@ def rater_needs(study: Study) -> list[GroupNeed]:
     return [GroupNeed(group, there[group], study.raters_per_unit or 0) for group in groups]
 
 
-def estimated_hours(study: Study, plan: UnitPlan) -> dict[str, float]:
+def estimated_hours(study: Study, plan: UnitPlan, pace: RatingPace) -> dict[str, float]:
     """Return the hours that all raters together need for a plan's units, by arm.
 
-    They are the time to read dialog, evidence and responses once per unit, and a fixed time for
-    each answer.
+    `pace` is that of the study's scheme on its dataset.
     """
-    n_questions = len(study.scheme["questions"])
     seconds = {arm.kind: 0.0 for arm in study.arms.all()}
     raters = {need.group: need.n_there for need in rater_needs(study)}
     for unit in plan.units:
-        once = seconds_per_judgement(unit.n_characters, n_questions * len(unit.targets))
+        once = pace.seconds(unit.arm, unit.n_characters, len(unit.targets))
         n_slots = raters[unit.group] if unit.is_gold else study.raters_per_unit or 0
         seconds[unit.arm] += once * n_slots
     return {arm: total / 3600 for arm, total in seconds.items()}
@@ -256,75 +233,10 @@ def dialogs_of(study: Study) -> set[str]:
     return set(names.distinct())
 
 
-def _candidates(
-    study: Study, examples: Collection[int], left_out: Counter[str]
-) -> dict[int, list[_Candidate]]:
-    """Return each example's responses that have a text, lowest temperature first, then by setup.
-
-    Those of the qualification round are left out.
-    """
-    silent = responses_of(study).filter(text__regex=SAYS_NOTHING).values_list("pk", "example")
-    is_silent = {pk for pk, example in silent if example in examples}
-    left_out[NOTHING_SAID] += len(is_silent)
-    to_qualify = set(study.qualification_items.values_list("response", flat=True))
-    rows = (
-        responses_of(study)
-        .order_by(
-            "example__key", F("setup__temperature").asc(nulls_last=True), "setup__name", "key"
-        )
-        .values_list("example", "pk", "key", Length("text"))
-    )
-    candidates: dict[int, list[_Candidate]] = defaultdict(list)
-    for example, pk, key, n_characters in rows.iterator(chunk_size=5000):
-        if example in examples and pk in to_qualify:
-            left_out[TO_QUALIFY] += 1
-        elif example in examples and pk not in is_silent:
-            candidates[example].append(_Candidate(pk, key, n_characters))
-    return candidates
-
-
-def dialog_lengths(study: Study) -> dict[int, int]:
-    """Return the number of characters of each dialog; examples without turns are left out."""
-    turns = Turn.objects.filter(example__dataset=study.dataset_id).order_by()
-    return dict(turns.values_list("example").annotate(n=Sum(Length("text"))))
-
-
-def passage_lengths(study: Study) -> dict[int, int]:
-    passages = Passage.objects.filter(dataset=study.dataset_id)
-    return dict(passages.values_list("pk", Length("text")))
-
-
-def _evidence(
-    study: Study,
-    scheme: Scheme,
-    candidates: dict[int, list[_Candidate]],
-    left_out: Counter[str],
-) -> Mapping[int, _Evidence]:
-    """Return the evidence that is shown with each response, by the response's id.
-
-    Responses that cannot be rated because they have no evidence are removed from `candidates`.
-    """
-    if scheme.evidence == "none":
-        return {r.pk: _Evidence() for responses in candidates.values() for r in responses}
-    wanted = {r.pk for responses in candidates.values() for r in responses}
-    passages = evidence_of(responses_of(study), study.evidence_choice, wanted)
-    known: dict[frozenset[Triple], frozenset[Triple]] = {}  # equal graphs are kept once
-    evidence = {
-        pk: _Evidence(passages[pk], known.setdefault(triples, triples))
-        for pk, graph in graphs_of(responses_of(study), study.evidence_choice, wanted)
-        for triples in [frozenset(graph)]
-    }
-    if scheme.evidence == "needed":
-        for example, responses in candidates.items():
-            candidates[example] = [r for r in responses if any(evidence[r.pk])]
-            left_out[NO_EVIDENCE] += len(responses) - len(candidates[example])
-    return evidence
-
-
 def _targets(
     study: Study,
     scheme: Scheme,
-    candidates: Mapping[int, list[_Candidate]],
+    candidates: Mapping[int, list[RateableResponse]],
     left_out: Counter[str],
 ) -> dict[int, list[TargetIds]]:
     """Return the targets of each response, by its id: the response itself, or its citations."""
@@ -395,13 +307,3 @@ def _gold(study: Study) -> set[TargetIds]:
         "target__response", "target__citation"
     )
     return set(rows)
-
-
-def _with_same_evidence(
-    responses: Iterable[_Candidate], evidence: Mapping[int, _Evidence]
-) -> Iterable[list[_Candidate]]:
-    """Return responses in groups with the same passages and the same triples, in any order."""
-    groups: dict[Hashable, list[_Candidate]] = defaultdict(list)
-    for response in responses:
-        groups[evidence[response.pk].same].append(response)
-    return groups.values()

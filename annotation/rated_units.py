@@ -29,10 +29,11 @@ from annotation.schemes import Scheme, load_scheme
 from annotation.unit_rows import GivenUnit, given_to_judge, given_unit, targets_of, texts_of
 from generation.evidence import same_graph
 from generation.models import Citation, Passage, Response, Turn
-from generation.services.citations import Vocabulary, shown_vocabulary
+from generation.services.citations import shown_vocabulary
 from generation.text.citations import without_citations
+from generation.text.cited_vocabulary import Vocabulary
 
-NOTHING_KNOWN = Vocabulary(frozenset(), frozenset())
+NOTHING_KNOWN = Vocabulary()
 State = Literal[
     "open", "submitted", "surplus", "gone", "skipped", "closed", "preview", "qualification"
 ]
@@ -253,11 +254,10 @@ def _linked(
 ) -> tuple[ResponsePart, ...]:
     if not tables:
         return ()
-    known = shown_vocabulary(response.graph_shown) or Vocabulary(
-        frozenset(fact.relation for table in tables for fact in table.facts),
-        frozenset(table.qid for table in tables),
-    )
-    return linked_parts(response.text, tables, *known, place)
+    facts = ((table.qid, fact.relation, fact.value) for table in tables for fact in table.facts)
+    qids = frozenset(table.qid for table in tables)
+    known = shown_vocabulary(response.graph_shown) or Vocabulary.of(facts)._replace(qids=qids)
+    return linked_parts(response.text, tables, known, place)
 
 
 def unit_outside_queue(

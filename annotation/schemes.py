@@ -2,16 +2,19 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from generation.importers.cell_meanings import folded, whole_number
 from generation.importers.errors import quotation
 from generation.importers.json_text import JSONTrouble, parse_json
 
 SCHEME_FILES = Path(__file__).parent / "scheme_files"
+USUAL_SCHEME = "AIS"  # the scheme of a study whose researcher chooses none
 MAX_QUESTIONS = 200
-MAX_CATEGORIES = 50
+MAX_CATEGORIES = 50  # labels of a nominal scale
+MAX_POINTS = 101  # points of an ordinal scale, as from 0 to 100
 MAX_NESTING = 32
 LONGEST_KEY = 100
 LOWEST, HIGHEST = -(2**15), 2**15 - 1  # the answers that the database can store
@@ -36,14 +39,17 @@ class Scale(NamedTuple):
     labels: tuple[str, ...]
 
     def answer(self, text: str) -> int | None:
-        """Return the number for an answer of a file; None when the scale has no such answer."""
-        word = text.strip().lower()
-        if self.kind == "yes_no":
-            return {"yes": 1, "1": 1, "true": 1, "no": 0, "0": 0, "false": 0}.get(word)
-        if self.kind == "ordinal":
-            return next((v for v in self.values if word == str(v)), None)
-        labels = [label.lower() for label in self.labels]
-        return labels.index(word) if word in labels else None
+        """Return the number for an answer of a file; None when the scale has no such answer.
+
+        Numbers are whole, however they are written, and labels may be in another spelling.
+        """
+        if self.kind == "nominal":
+            as_written, by_spelling = _label_numbers(self.labels)
+            return as_written.get(text.strip(), by_spelling.get(folded(text)))
+        number = whole_number(text)
+        if self.kind == "yes_no" and number is None:
+            number = _YES_NO_WORDS.get(folded(text))
+        return number if number in self.values else None
 
     def number(self, text: str) -> int:
         """Return the number for an answer.
@@ -69,6 +75,16 @@ class Scale(NamedTuple):
 
 
 YES_NO = Scale("yes_no", (0, 1), ("no", "yes"))
+_YES_NO_WORDS = {"yes": 1, "true": 1, "no": 0, "false": 0}
+
+
+@lru_cache(maxsize=1000)
+def _label_numbers(labels: tuple[str, ...]) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """Return the numbers of labels as they are written, and of their spellings."""
+    by_spelling: dict[str, int] = {}
+    for number, label in enumerate(labels):
+        by_spelling.setdefault(folded(label), number)
+    return {label: number for number, label in enumerate(labels)}, by_spelling
 
 
 class WorkedExample(NamedTuple):
@@ -141,6 +157,10 @@ class Scheme(NamedTuple):
             if before.key in gates:
                 gates = gates.union(before.after)
         return gates
+
+    def behind(self, gate: str) -> tuple[Question, ...]:
+        """Return the questions that a no to this gate closes, in order, also those further on."""
+        return tuple(question for question in self.questions if gate in self.gates_of(question))
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -267,7 +287,7 @@ def _scale(scale: object, where: str) -> Scale:
     if isinstance(scale, Mapping) and len(scale) == 1:
         match scale:
             case {"ordinal": [int(low), int(high)]} if (
-                LOWEST <= low < high < low + MAX_CATEGORIES
+                LOWEST <= low < high < low + MAX_POINTS
                 and high <= HIGHEST
                 and not isinstance(low, bool)
             ):
@@ -282,7 +302,8 @@ def _scale(scale: object, where: str) -> Scale:
                 return Scale("nominal", tuple(range(len(labels))), stripped)
     raise SchemeError(
         f'{where}, scale: found {quotation(scale)}; expected "yes_no", '
-        f'{{"ordinal": [1, 4]}} or {{"nominal": ["a", "b"]}} (2 to {MAX_CATEGORIES} different)'
+        f'{{"ordinal": [1, 4]}} (2 to {MAX_POINTS} points) or {{"nominal": ["a", "b"]}} '
+        f"(2 to {MAX_CATEGORIES} different)"
     )
 
 
@@ -346,58 +367,3 @@ def matching_scheme(questions: Collection[str]) -> Mapping[str, Any] | None:
         if {row["key"] for row in data["questions"]} == set(questions):
             return data
     return None
-
-
-def guess_scheme(key: str, answers: Mapping[str, Mapping[str, int]]) -> Mapping[str, Any]:
-    """Return a scheme made from the answers found: question → {answer as written: how often}.
-
-    A question is yes/no when yes, no, 1 and 0 (or true and false) are more than half of its
-    answers, ordinal when whole numbers are more than half, else nominal. So a few answers that do
-    not fit do not change the scale: they are reported as problems of their rows.
-    """
-    return {
-        "key": key,
-        "questions": [
-            {"key": question, "wording": question, "scale": _guess_scale(counts)}
-            for question, counts in answers.items()
-        ],
-    }
-
-
-def _guess_scale(counts: Mapping[str, int]) -> object:
-    n_answers = sum(counts.values())
-    n_yes_no = sum(n for word, n in counts.items() if YES_NO.answer(word) is not None)
-    if 2 * n_yes_no > n_answers and not _is_wider_than_yes_no(counts):
-        return "yes_no"
-    numbers = {int(word): n for word, n in counts.items() if _is_small_number(word)}
-    if 2 * sum(numbers.values()) > n_answers:
-        return {"ordinal": [min(numbers), max(max(numbers), min(numbers) + 1)]}
-    return {"nominal": _guess_labels(counts)}
-
-
-def _guess_labels(counts: Mapping[str, int]) -> list[str]:
-    """Return the labels of a nominal scale: the most frequent, from two to MAX_CATEGORIES."""
-    by_frequency = sorted(counts, key=lambda word: -counts[word])
-    spellings: dict[str, str] = {}
-    for word in by_frequency:
-        spellings.setdefault(word.lower(), word)
-    labels = list(spellings.values())[:MAX_CATEGORIES]
-    if len(labels) == 1:  # all answers are the same, but a scale needs two
-        labels.append("other" if "other" not in spellings else "another")
-    return sorted(labels, key=str.lower)
-
-
-def _is_wider_than_yes_no(counts: Mapping[str, int]) -> bool:
-    """Return whether answers are an ordinal scale that has 0 or 1, and not yes/no.
-
-    They are if none is a word for yes or no, and more than 1 in 20 is another small number.
-    """
-    n_words = sum(n for word, n in counts.items() if word.lower() in ("yes", "no", "true", "false"))
-    n_others = sum(
-        n for word, n in counts.items() if _is_small_number(word) and word not in ("0", "1")
-    )
-    return n_words == 0 and 20 * n_others > sum(counts.values())
-
-
-def _is_small_number(word: str) -> bool:
-    return word.isascii() and word.isdigit() and int(word) < MAX_CATEGORIES

@@ -21,6 +21,7 @@ COLUMNS = frozenset(
         "stops_when_decided",
         "full_share",
         "guidelines",
+        "without_implied",
     }
 )
 
@@ -44,6 +45,7 @@ class StudyFacts(NamedTuple):
     stops_when_decided: bool = False  # if so, agreement uses the full_share examples alone
     full_share: float = 0.25
     guidelines: tuple[tuple[int, str], ...] = ()  # pairs of version and text
+    without_implied: bool = False  # the votes are complete: no import adds noes to them
     further: Mapping[str, Any] = {}
 
 
@@ -60,11 +62,7 @@ def read_study_facts(data: Mapping[str, Any]) -> StudyFacts:
     raters_per_unit = data.get("raters_per_unit")
     if raters_per_unit is not None:
         raters_per_unit = _number(data, "raters_per_unit", 1, MAX_RATERS)
-    stops, share = data.get("stops_when_decided", False), data.get("full_share", 0.25)
-    if not isinstance(stops, bool):
-        raise StudyFileError(
-            f"stops_when_decided: found {quotation(stops)}; expected true or false"
-        )
+    share = data.get("full_share", 0.25)
     if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
         raise StudyFileError(f"full_share: found {quotation(share)}; expected a number from 0 to 1")
     return StudyFacts(
@@ -74,9 +72,10 @@ def read_study_facts(data: Mapping[str, Any]) -> StudyFacts:
         evidence_choice=_one_of(EVIDENCE_CHOICES, data, "evidence_choice"),
         text_format=_one_of(TEXT_FORMATS, data, "text_format"),
         seed=_number(data, "seed", 0, LARGEST_SEED) if "seed" in data else StudyFacts().seed,
-        stops_when_decided=stops,
+        stops_when_decided=_switch(data, "stops_when_decided"),
         full_share=float(share),
         guidelines=_guidelines(data.get("guidelines", [])),
+        without_implied=_switch(data, "without_implied"),
         further={key: value for key, value in data.items() if key not in COLUMNS},
     )
 
@@ -88,6 +87,13 @@ def _one_of(values: Sequence[str], data: Mapping[str, Any], key: str) -> str:
         expected = ", ".join(values)
         raise StudyFileError(f"{key}: found {quotation(value)}; expected one of {expected}")
     return str(value)
+
+
+def _switch(data: Mapping[str, Any], key: str) -> bool:
+    value = data.get(key, False)
+    if not isinstance(value, bool):
+        raise StudyFileError(f"{key}: found {quotation(value)}; expected true or false")
+    return value
 
 
 def _number(data: Mapping[str, Any], key: str, low: int, high: int) -> int:

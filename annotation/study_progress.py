@@ -12,8 +12,20 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotation.models import Assignment, Flag, GoldAnswer, Rater, Skip, Study, Target, Vote
+from annotation.models import (
+    Assignment,
+    Flag,
+    GoldAnswer,
+    Rater,
+    Skip,
+    Study,
+    Target,
+    Unit,
+    UnitTarget,
+    Vote,
+)
 from annotation.planning import GroupNeed, UnitPlan, estimated_hours
+from annotation.rating_hours import pace_of
 
 MOST_LISTED = 20  # number of the newest skips, and of the newest flags, on a page
 
@@ -32,6 +44,19 @@ class ArmProgress(NamedTuple):
     @property
     def n_wanted(self) -> int:
         return self.n_slots - self.n_let_go
+
+
+class UnitProgress(NamedTuple):
+    """The number of units of a study, without gold units, and of those that lack votes.
+
+    A unit waits if one of its slots is still to be filled. It is without all its votes if one of
+    its slots was not filled, unless the slot was let go because the votes had decided.
+    """
+
+    n: int
+    n_waiting: int
+    n_without_all: int
+    n_responses_without_all: int
 
 
 class RaterProgress(NamedTuple):
@@ -85,6 +110,7 @@ class PlanFigures(NamedTuple):
     arms: list[PlannedArm]
     left_out: dict[str, int]
     hours: float
+    time_source: str  # origin of the times behind the hours, in words
     hours_per_rater: float
     n_raters: int  # number of raters among whom the hours are divided
     gold: list["GoldOfRater"]  # one for each group, or one for all of them
@@ -101,7 +127,8 @@ class GoldOfRater(NamedTuple):
 
 def plan_figures(study: Study, plan: UnitPlan, needs: Collection[GroupNeed]) -> PlanFigures:
     """Return a plan in numbers. Its hours are divided among all raters, also missing ones."""
-    hours = estimated_hours(study, plan)
+    pace = pace_of(study)
+    hours = estimated_hours(study, plan, pace)
     rated = [unit for unit in plan.units if not unit.is_gold]
     arms = []
     for arm in study.arms.all():
@@ -118,6 +145,7 @@ def plan_figures(study: Study, plan: UnitPlan, needs: Collection[GroupNeed]) -> 
         arms=arms,
         left_out={reason: n for reason, n in plan.left_out.items() if n},
         hours=total,
+        time_source=pace.source(list(hours)),
         hours_per_rater=total / max(1, n_raters),
         n_raters=n_raters,
         gold=_gold_of_raters(study, plan, needs),
@@ -166,6 +194,23 @@ def arm_progress(study: Study) -> list[ArmProgress]:
     return [
         ArmProgress(arm.kind, arm.n_units, *counts.get(arm.pk, [0] * 5)) for arm in study.arms.all()
     ]
+
+
+def unit_progress(study: Study) -> UnitProgress:
+    """Return how many units of a study wait for votes, and how many lack some."""
+    units = Unit.objects.filter(arm__study=study, is_gold=False).order_by()
+    unfilled = Assignment.objects.filter(unit=OuterRef("pk"), submitted_at=None)
+    is_without = Exists(unfilled.exclude(is_let_go=True, let_go_at=None))
+    counted = units.annotate(
+        is_waiting=Exists(unfilled.filter(is_let_go=False)), is_without=is_without
+    ).aggregate(
+        n=Count("pk"),
+        n_waiting=Count("pk", filter=Q(is_waiting=True)),
+        n_without_all=Count("pk", filter=Q(is_without=True)),
+    )
+    shown = UnitTarget.objects.filter(unit__in=units.filter(is_without))
+    n_responses = shown.aggregate(n=Count("target__response", distinct=True))["n"]
+    return UnitProgress(**counted, n_responses_without_all=n_responses)
 
 
 def was_rated(study: Study) -> bool:

@@ -37,20 +37,31 @@ def with_implied(scheme: Scheme, given: Mapping[str, int]) -> Judgement:
     """
     answers: dict[str, Answer] = {}
     missing: list[str] = []
+    closed: dict[str, bool] = {}  # question behind a closed gate → whether a no is implied
     for question in scheme.questions:
-        gates = [answers.get(gate) for gate in question.after]
-        if any(gate is not None and gate.value != YES for gate in gates):
-            if question.scale == YES_NO:
+        if question.key in closed:
+            if closed[question.key]:
                 answers[question.key] = Answer(NO, is_implied=True)
-        elif any(gate is None for gate in gates):
+        elif any(gate not in answers for gate in question.after):
             continue
         elif question.key in given:
             answers[question.key] = Answer(given[question.key], is_implied=False)
+            closed |= closed_by(scheme, question.key, given[question.key])
         else:
             missing.append(question.key)
     said = {key: answer.value for key, answer in answers.items() if not answer.is_implied}
     impossible = [together for together in scheme.impossible if together.items() <= said.items()]
     return Judgement(answers, missing, impossible)
+
+
+def closed_by(scheme: Scheme, question: str, answer: int) -> dict[str, bool]:
+    """Return the questions that an answer closes: each with whether a no to it is implied.
+
+    Any answer but yes closes what is behind a gate. A no is implied for yes/no questions only.
+    """
+    if answer == YES:
+        return {}
+    return {behind.key: behind.scale == YES_NO for behind in scheme.behind(question)}
 
 
 def is_decided(counts: Mapping[str, Mapping[int, int]], n_raters: int) -> bool:

@@ -1,10 +1,12 @@
 """Check on simulated studies whether 95 % intervals hold the true figure in 95 % of all studies.
 
-The first table is about figures of all pages: every study has 100 or 400 dialogs with four setups,
-whose responses are alike within a dialog, and figures get their intervals as on every page. The
-second table is about few labels (prediction-powered figures) and about A against B, and has rates
-of rejection for tests (`few_labels.py`). The exit status is 1 if a coverage is outside 93 to 97 %,
-or a test rejects without an effect in more than 5 % of studies, widened by two Monte-Carlo errors.
+The first table is about figures of all pages: every study has 50, 100 or 400 dialogs with four
+setups, whose responses are alike within a dialog, and figures get their intervals as on every page.
+The second table is about few labels (prediction-powered figures) and about A against B, and has
+rates of rejection for tests (`few_labels.py`). The third is about figures that depend on the rarer
+answer (`rare_answers.py`), and the last about means, medians, F1 and effects
+(`means_and_effects.py`). The exit status is 1 if a coverage is outside 93 to 97 % (last two tables:
+below 93 %), or a test rejects without an effect in over 5 %, widened by two Monte-Carlo errors.
 
     .venv/bin/python benchmarks/coverage.py --runs 2000
     .venv/bin/python benchmarks/coverage.py --only few-labels --quick
@@ -18,17 +20,19 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks import few_labels
+from benchmarks import few_labels, means_and_effects, rare_answers
+from evaluation.measures.ssa import ssa_figure
 from evaluation.statistics.agreement import (
-    fleiss_kappa_from,
+    ALPHA,
+    FLEISS_KAPPA,
     fleiss_kappa_statistics,
-    krippendorff_alpha_from,
     krippendorff_alpha_statistics,
     percent_agreement_from,
     percent_agreement_statistics,
@@ -42,11 +46,11 @@ from evaluation.statistics.intervals import (
     method_of,
     share_from,
 )
-from evaluation.statistics.rater_answers import mean_from, mean_statistics
-from evaluation.statistics.uncertainty import accuracy_statistics
+from evaluation.statistics.rater_answers import mean_statistics
+from evaluation.statistics.uncertainty import SHIFT, accuracy_statistics, shift_statistics
 
-TRUE_VALUES = tuple(round(0.1 * step, 1) for step in range(1, 10))
-N_DIALOGS = (100, 400)
+TRUE_VALUES = (*(round(0.1 * step, 1) for step in range(1, 10)), 0.95)
+N_DIALOGS = (50, 100, 400)
 N_SETUPS = 4
 N_RATERS = 5
 ALIKE = 0.5  # share of items that follow their dialog; two of one dialog correlate by its square
@@ -138,10 +142,8 @@ def shift(random: np.random.Generator, value: float, n_dialogs: int) -> Simulate
     becomes_yes = (value + yes_before * becomes_no) / (1 - yes_before)
     chance = np.where(separate, 1 - becomes_no, becomes_yes)
     merged = random.random(n_dialogs) < chance
-    differences = merged.astype(np.float64) - separate
-    return Simulated(
-        Statistic(mean_statistics(differences), np.arange(n_dialogs), mean_from), value
-    )
+    statistics = shift_statistics(separate.astype(np.float64), merged.astype(np.float64))
+    return Simulated(Statistic(statistics, np.arange(n_dialogs), SHIFT), value)
 
 
 def votes(random: np.random.Generator, kappa: float, shares: Floats, n_dialogs: int) -> Floats:
@@ -173,7 +175,7 @@ def percent_agreement(random: np.random.Generator, value: float, n_dialogs: int)
 def fleiss_kappa(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
     counts = votes(random, value, np.array([1 - YES, YES]), n_dialogs)
     dialogs = np.repeat(np.arange(n_dialogs), N_SETUPS)
-    return Simulated(Statistic(fleiss_kappa_statistics(counts), dialogs, fleiss_kappa_from), value)
+    return Simulated(Statistic(fleiss_kappa_statistics(counts), dialogs, FLEISS_KAPPA), value)
 
 
 def alpha(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
@@ -181,8 +183,8 @@ def alpha(random: np.random.Generator, value: float, n_dialogs: int) -> Simulate
     counts = votes(random, value, np.array([1 - YES, YES]), n_dialogs)
     counts = random.binomial(counts.astype(np.int64), 0.8).astype(np.float64)
     dialogs = np.repeat(np.arange(n_dialogs), N_SETUPS)
-    measure = partial(krippendorff_alpha_from, level="nominal")
-    return Simulated(Statistic(krippendorff_alpha_statistics(counts), dialogs, measure), value)
+    statistics = krippendorff_alpha_statistics(counts)
+    return Simulated(Statistic(statistics, dialogs, ALPHA["nominal"]), value)
 
 
 def mix(random: np.random.Generator, n_dialogs: int, shares: Floats, weights: Floats) -> Simulated:
@@ -215,6 +217,57 @@ def top_k_minus_top_1(random: np.random.Generator, value: float, n_dialogs: int)
     return mix(random, n_dialogs, shares, weights)
 
 
+def ssa_shares(value: float) -> tuple[float, float]:
+    """Return the shares of sensible and of specific responses whose mean is `value`."""
+    apart = min(0.1, value / 2, (1 - value) / 2)
+    return value + apart, value - apart
+
+
+def ssa_labels(random: np.random.Generator, value: float, n_dialogs: int) -> tuple[Floats, Floats]:
+    """Return labels of sensible and of specific: (n_dialogs, n_setups).
+
+    What is not sensible is not specific.
+    """
+    sensible_share, specific_share = ssa_shares(value)
+    of_dialog = random.random((n_dialogs, 1))
+    sensible = labels(random, sensible_share, of_dialog, N_SETUPS)
+    is_here = labels(
+        random, specific_share / sensible_share, random.random((n_dialogs, 1)), N_SETUPS
+    )
+    return sensible, sensible * is_here
+
+
+def ssa_by_majority(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
+    both = ssa_labels(random, value, n_dialogs)
+    for each in both:
+        each[random.random(each.shape) > DECIDED] = math.nan
+    figure = ssa_figure(both[0].ravel(), both[1].ravel(), dialogs_of(both[0]))
+    return Simulated(figure, value)
+
+
+def ssa_by_votes(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
+    """Return SSA by the shares of five votes, of which some miss the truth.
+
+    A rater says sensible of 98 % of what is and of 2 % of what is not, and so with what is specific
+    of what this rater calls sensible.
+    """
+    right = 0.98
+    sensible_share, specific_share = ssa_shares(value)
+    wanted = sensible_share, specific_share / sensible_share
+    shares = [min(1.0, max(0.0, (each - (1 - right)) / (2 * right - 1))) for each in wanted]
+    truths = [labels(random, each, random.random((n_dialogs, 1)), N_SETUPS) for each in shares]
+    votes_of = [
+        random.random((*truth.shape, N_RATERS)) < np.where(truth == 1, right, 1 - right)[..., None]
+        for truth in truths
+    ]
+    sensible, specific = votes_of[0], votes_of[0] & votes_of[1]
+    chances = [share * right + (1 - share) * (1 - right) for share in shares]
+    figure = ssa_figure(
+        sensible.mean(axis=2).ravel(), specific.mean(axis=2).ravel(), dialogs_of(truths[0])
+    )
+    return Simulated(figure, (chances[0] + chances[0] * chances[1]) / 2)
+
+
 SIMULATIONS: dict[str, Simulation] = {
     "question mean, one setup": mean_of_one_setup,
     "question mean, all setups": mean_of_all_setups,
@@ -227,6 +280,8 @@ SIMULATIONS: dict[str, Simulation] = {
     "metric − ceiling": metric_minus_ceiling,
     "top 1": top_1,
     "top k − top 1": top_k_minus_top_1,
+    "SSA by majorities": ssa_by_majority,
+    "SSA by votes": ssa_by_votes,
 }
 
 
@@ -280,18 +335,23 @@ def table_of_figures(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         yield row._asdict() | {"is_outside": is_outside}
 
 
-def table_of_few_labels(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Print the second table and yield its rows; figures without a value are None."""
-    sys.stdout.write(few_labels.header() + "\n")
-    for cell in few_labels.cells(options.runs, options.seed):
-        is_outside = few_labels.is_outside(cell, options.runs)
-        sys.stdout.write(few_labels.line(cell) + (OUTSIDE if is_outside else "") + "\n")
+def table_of_cells(kind: ModuleType, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Print a table of cells and yield its rows; figures without a value are None."""
+    sys.stdout.write(kind.header() + "\n")
+    for cell in kind.cells(options.runs, options.seed):
+        is_outside = kind.is_outside(cell, options.runs)
+        sys.stdout.write(kind.line(cell) + (OUTSIDE if is_outside else "") + "\n")
         sys.stdout.flush()
         row = {name: None if value != value else value for name, value in cell._asdict().items()}
         yield row | {"is_outside": is_outside}
 
 
-TABLES = {"figures": table_of_figures, "few-labels": table_of_few_labels}
+TABLES: dict[str, Callable[[argparse.Namespace], Iterator[dict[str, Any]]]] = {
+    "figures": table_of_figures,
+    "few-labels": partial(table_of_cells, few_labels),
+    "rare-answers": partial(table_of_cells, rare_answers),
+    "means-and-effects": partial(table_of_cells, means_and_effects),
+}
 
 
 def main() -> None:
@@ -300,7 +360,7 @@ def main() -> None:
     )
     parser.add_argument("--runs", type=int, default=2000, help="simulated studies for each line")
     parser.add_argument("--quick", action="store_true", help="100 studies for each line")
-    parser.add_argument("--only", choices=TABLES, help="one of the two tables")
+    parser.add_argument("--only", choices=TABLES, help="one of the tables")
     parser.add_argument("--resamples", type=int, default=1000, help="of the first table")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")

@@ -20,8 +20,6 @@ from evaluation.statistics.intervals import (
     MixOfShares,
     Statistic,
     bootstrap_intervals,
-    difference_of_shares,
-    share_from,
 )
 from evaluation.statistics.paired_difference import paired_difference
 from evaluation.statistics.prediction_powered import (
@@ -30,6 +28,7 @@ from evaluation.statistics.prediction_powered import (
     prediction_powered_difference,
     prediction_powered_share,
 )
+from evaluation.statistics.rank_measures import spearman
 from evaluation.statistics.rater_answers import mean_statistics
 from evaluation.statistics.system_correlation import system_correlation
 
@@ -144,7 +143,7 @@ def difference(
     sides, expected = labels(random, shares, n_dialogs), effect
     if distance:
         sides = scores(random, sides, distance)
-        expected = effect * _mean_shift(distance)
+        expected = effect * mean_shift(distance)
     first, second = (sides[:, :n_pairs].ravel(), sides[:, n_pairs:].ravel())
     dialogs = np.repeat(np.arange(n_dialogs), n_pairs)
     # Only where nothing differs does the test matter.
@@ -162,24 +161,20 @@ def mid_p(random: Random, share: float, n_dialogs: int) -> Outcome:
     return Outcome(compared.low, compared.high, 0.0, p=compared.p_mcnemar)
 
 
-def arms(random: Random, share: float, n_dialogs: int, is_mix: bool) -> Outcome:
+def arms(random: Random, share: float, n_dialogs: int) -> Outcome:
     """Return how much less often merged than replicate majorities equal the separate ones."""
     agree = labels(random, np.repeat(np.array([share, share + NOISE]), N_SETUPS), n_dialogs)
     dialogs = np.repeat(np.arange(n_dialogs), N_SETUPS)
     merged, replicate = (mean_statistics(each.ravel()) for each in np.hsplit(agree, 2))
-    if is_mix:
-        both = np.hstack([merged, replicate])
-        figure = Statistic(both, dialogs, MixOfShares((1.0, -1.0)))
-    else:
-        sides = [Statistic(each, dialogs, share_from) for each in (merged, replicate)]
-        figure = difference_of_shares(*sides)
+    both = np.hstack([merged, replicate])
+    figure = Statistic(both, dialogs, MixOfShares((1.0, -1.0)))
     [interval] = bootstrap_intervals([figure], n_dialogs, seed=1, n_resamples=N_RESAMPLES)
     return Outcome(interval.low, interval.high, -NOISE)
 
 
-def systems(random: Random, share: float, distance: float, n_dialogs: int) -> Outcome:
-    """Return tau over eight setups; two neighbours have the other order by the metric."""
-    shares = share - 0.06 * np.arange(8)
+def systems(random: Random, share: float, distance: float, n_dialogs: int, name: str) -> Outcome:
+    """Return tau or Spearman over 8 setups; two neighbours have the other order by the metric."""
+    shares = np.asarray(share - 0.06 * np.arange(8), np.float64)
     truth = labels(random, shares, n_dialogs)
     bias = np.zeros(8)
     bias[[2, 3]] = -0.1, 0.1
@@ -188,9 +183,11 @@ def systems(random: Random, share: float, distance: float, n_dialogs: int) -> Ou
     found = system_correlation(
         truth.ravel(), score.ravel(), setups, dialogs, n_dialogs, seed=1, n_resamples=N_RESAMPLES
     )
-    by_metric = shares * _mean_shift(distance) + bias
+    by_metric = shares * mean_shift(distance) + bias
     signs = np.sign(np.subtract.outer(by_metric, by_metric))[np.triu_indices(8, 1)]
-    return Outcome(found.tau_low, found.tau_high, float(signs.mean()))
+    if name == "tau":
+        return Outcome(found.tau_low, found.tau_high, float(signs.mean()))
+    return Outcome(found.spearman_low, found.spearman_high, spearman(shares, by_metric))
 
 
 def kinds(share: float, n_dialogs: int) -> Iterator[tuple[str, Study]]:
@@ -203,8 +200,7 @@ def kinds(share: float, n_dialogs: int) -> Iterator[tuple[str, Study]]:
     yield "McNemar mid-p", partial(mid_p, **given)
     middling: dict[str, Any] = {"distance": METRICS["middling"]}
     yield "scores A − B", partial(difference, effect=EFFECT, n_pairs=1, **given, **middling)
-    yield "merged − replicate", partial(arms, is_mix=False, **given)
-    yield "merged − replicate, as a mix", partial(arms, is_mix=True, **given)
+    yield "merged − replicate", partial(arms, **given)
 
 
 def powered_kinds(given: dict[str, Any]) -> Iterator[tuple[str, Study]]:
@@ -230,9 +226,10 @@ def cells(n_runs: int, seed: int) -> Iterator[Cell]:
     for share, n_dialogs in product(SHARES, N_DIALOGS):
         for name, study in kinds(share, n_dialogs):
             yield simulated((name, share, "", n_dialogs, n_dialogs), study, n_runs, seed)
-    for (metric, distance), n_dialogs in product(METRICS.items(), N_DIALOGS):
-        study = partial(systems, share=BEST, distance=distance, n_dialogs=n_dialogs)
-        about = ("tau over 8 setups", BEST, metric, n_dialogs, n_dialogs)
+    of_setups = product(METRICS.items(), N_DIALOGS, ("tau", "Spearman"))
+    for (metric, distance), n_dialogs, name in of_setups:
+        study = partial(systems, share=BEST, distance=distance, n_dialogs=n_dialogs, name=name)
+        about = (f"{name} over 8 setups", BEST, metric, n_dialogs, n_dialogs)
         yield simulated(about, study, n_runs, seed)
 
 
@@ -293,7 +290,7 @@ def distance_of(correlation: float, share: float) -> float:
     """Return the d' with which scores and labels have a correlation."""
 
     def excess(distance: float) -> float:
-        (no, no_squared), (yes, yes_squared) = (_moments(distance, label) for label in (0, 1))
+        (no, no_squared), (yes, yes_squared) = (moments(distance, label) for label in (0, 1))
         mean = share * yes + (1 - share) * no
         variance = share * yes_squared + (1 - share) * no_squared - mean**2
         return (yes - no) * math.sqrt(share * (1 - share) / variance) - correlation
@@ -301,12 +298,12 @@ def distance_of(correlation: float, share: float) -> float:
     return float(brentq(excess, 0.1, 10))
 
 
-def _mean_shift(distance: float) -> float:
+def mean_shift(distance: float) -> float:
     """Return the mean score of yes minus that of no."""
-    return _moments(distance, 1)[0] - _moments(distance, 0)[0]
+    return moments(distance, 1)[0] - moments(distance, 0)[0]
 
 
-def _moments(distance: float, label: int) -> tuple[float, float]:
+def moments(distance: float, label: int) -> tuple[float, float]:
     """Return the mean of the scores of a label, and of their squares."""
     given = expit(distance * (NODES + distance * (label - 0.5)))
     return float(given @ WEIGHTS), float(given**2 @ WEIGHTS)

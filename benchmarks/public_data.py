@@ -64,7 +64,7 @@ class Rated(NamedTuple):
 
     title: str
     cluster: str
-    labels: Floats  # (n_items,): 1 yes, 0 no, NaN undecided
+    labels: Floats  # (n_items,): 1 yes, 0 no, NaN without one
     rater_scores: Mapping[str, Floats]  # question → (n_items,), in [0, 1]
     scores: Mapping[str, Floats]  # metric → (n_items,); NaN: none
     clusters: Indexes  # (n_items,): 0 .. n_clusters - 1
@@ -113,7 +113,7 @@ def _score(scoring: Scoring, checkpoint: Path | None) -> None:
 
     asked = [("--backend", backend, *scoring.options) for backend in scoring.backends]
     if checkpoint and scoring.of_checkpoint is not None:
-        model = ("--backend", "transformers", "--model", str(checkpoint))
+        model = ("--backend", "transformers", "--model", str(checkpoint), "--yes")
         asked.append((*model, *scoring.of_checkpoint))
     for options in asked:
         has_flavor = scoring.data_set.flavors and ADDED_WORDS not in options

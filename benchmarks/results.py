@@ -155,7 +155,7 @@ def scored(data_set: DataSet, choice: Choice, checkpoint: Path | None) -> None:
     """Score all responses with a checkpoint, or by shared words."""
     from django.core.management import call_command
 
-    model = ["--backend", "transformers", "--model", str(checkpoint)] if checkpoint else []
+    model = ["--backend", "transformers", "--model", str(checkpoint), "--yes"] if checkpoint else []
     call_command(
         "run_metric",
         "auto_ais",
@@ -198,6 +198,8 @@ def figures(data_set: DataSet) -> dict[str, Any]:
 
 def in_words(found: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of a data set's section: facts about its votes, then a row per choice."""
+    from evaluation.studies.reports.ceilings import CEILINGS
+
     rows = {
         (row["backend"] == LEXICAL, Choice(*(row[name] for name in Choice._fields))): row
         for row in found["rows"]
@@ -208,16 +210,14 @@ def in_words(found: dict[str, Any]) -> Iterator[str]:
     yield (
         f"{found['n_responses']} responses of {found['n_dialogs']} dialogs; {first['n']} are "
         f"compared, {first['n_human_yes']} of them a yes. Majority label: {first['baseline']:.3f}. "
-        f"Left out: {first['undecided']} undecided, {first['assumed']} to which nothing was shown, "
+        f"Left out: {first['waiting'] + first['tied']} without a label, "
+        f"{first['assumed']} to which nothing was shown, "
         f"{first['failed']} without a score."
     )
-    ceilings = (
-        ("rest", "each rater against the rest"),
-        ("halves", "half of the raters against the others"),
-    )
-    for name, words in ceilings:
+    for name in ("rest", "halves"):
         if first.get(f"ceiling_{name}") is not None:
-            yield f"Ceiling, {words}: {_figure(first, f'ceiling_{name}')}."
+            compared = CEILINGS[name].how(first[f"ceiling_{name}_votes"])
+            yield f"Ceiling, {compared}: {_figure(first, f'ceiling_{name}')}."
     yield ""
     yield "| hypothesis | flavor | evidence | n | cut short | AUC | accuracy | lexical AUC | " + (
         "lexical accuracy |"

@@ -37,7 +37,8 @@ def measured(shared: Path, work: Path, base: Path | None) -> dict[str, Any]:
         call_command("import_dataset", folder, name=NAME, stdout=io.StringIO())
     backends: list[Sequence[str]] = [["--backend", "heuristic"]]
     if base:
-        backends.append(["--backend", "distilled", "--model", str(_taught(shared, work, base))])
+        taught = str(_taught(shared, work, base))
+        backends.append(["--backend", "distilled", "--model", taught, "--yes"])
     for backend in backends:
         call_command("run_metric", "sensible", "--study", NAME, *backend, stdout=sys.stderr)
     report = io.StringIO()

@@ -20,6 +20,7 @@ from evaluation.graphs.experiments.api import (
 from evaluation.jobs.api import Jobs
 from evaluation.reports.api import report_addresses
 from evaluation.runs.api import Runs, ScoreList
+from evaluation.runs.api_main_metrics import MainMetrics
 from evaluation.runs.api_new_job import StartDistillation, StartPromptSearch
 from evaluation.votes.api import Votes
 from generation.api import Datasets, Examples, Responses
@@ -61,6 +62,7 @@ urlpatterns = [
     path("v1/work/<slug:kind>/<int:pk>/cancel/", CancelWork.as_view(), name="cancel-work"),
     path("v1/work/<slug:kind>/<int:pk>/resume/", ResumeWork.as_view(), name="resume-work"),
     *report_addresses(),
+    path("v1/datasets/<slug:slug>/main-metrics/", MainMetrics.as_view(), name="main-metrics"),
     path("v1/datasets/<slug:slug>/experiments/", Experiments.as_view(), name="experiments"),
     path(
         "v1/datasets/<slug:slug>/experiments/<slug:key>/",

@@ -352,11 +352,12 @@ SILENT_AFTER_SECONDS = env.float("ATTEST_SILENT_AFTER_SECONDS", default=60.0)
 # there is none, or this is empty, names are found by the labels of the knowledge graph.
 SPACY_MODEL = env.str("ATTEST_SPACY_MODEL", default="en_core_web_sm")
 
+# The tokens that judges may use for thinking, besides those of the reply that is read.
+THINKING_TOKENS = env.int("ATTEST_THINKING_TOKENS", default=0)
 # A contact for owners of SPARQL endpoints. Wikidata's owners want a mail address or a page.
 CONTACT = env.str("ATTEST_CONTACT", default="")
 
-# Prolific sends people to studies and pays them. With a token of its API the site asks how their
-# submissions stand; without one, researchers use files.
+# With a token of Prolific's API the site asks how submissions stand; without, people use files.
 PROLIFIC_TOKEN = env.str("ATTEST_PROLIFIC_TOKEN", default="").strip()
 PROLIFIC_API = env.str("ATTEST_PROLIFIC_API", default="https://api.prolific.com").rstrip("/")
 
@@ -378,8 +379,7 @@ WHITENOISE_USE_FINDERS = IS_ON_OWN_MACHINE
 MEDIA_ROOT = DATA_DIR / "uploads"  # never served: imports are read from here by the worker
 FILE_UPLOAD_HANDLERS = ["config.upload_handler.BoundedUploadHandler"]
 MAX_UPLOAD_BYTES = env.int("ATTEST_MAX_UPLOAD_BYTES", default=512 * 1024**2)
-# The memory of the process that checks or stores one upload. Small uploads get less (see
-# import_process).
+# The memory of the process that checks or stores one upload; less for small ones (import_process).
 IMPORT_MEGABYTES = env.int("ATTEST_IMPORT_MEGABYTES", default=1500)
 IMPORT_SECONDS = env.int("ATTEST_IMPORT_SECONDS", default=3600)
 # Whether researchers may import data, and not only admins. In the demo they may.

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.models import Archivable
 from annotation.models import Study, Target
+from generation.model_specs import Price
 from generation.models import Construction, Dataset
 from work.models import ChunkedWork, CountedPiece, Piece, held_while_running
 
@@ -40,10 +41,17 @@ class MetricRun(ChunkedWork, Archivable):
     model_files = models.JSONField(default=dict, blank=True)  # name → SHA-256
     device = models.CharField(max_length=100, blank=True)  # the device that computed the scores
     parameters = models.JSONField(default=dict, blank=True)
-    threshold = models.FloatField(default=0.5)
+    # None: no threshold was given for imported scores, so they have ranks and no labels.
+    threshold = models.FloatField(null=True, blank=True, default=0.5)
     # Whether a score equal to the threshold is a yes as well. If not, only a higher score is.
     is_yes_at_threshold = models.BooleanField(default=False)
     state = models.CharField(max_length=9, choices=State, default=State.DONE)
+    # The limits of what it may spend, and the price of its model; see `evaluation.runs.budget`.
+    budget = models.JSONField(default=dict, blank=True)
+    # What its language model was asked. Tokens are by the model's count, or else by ours.
+    n_calls = models.PositiveBigIntegerField(default=0)
+    n_tokens_in = models.PositiveBigIntegerField(default=0)
+    n_tokens_out = models.PositiveBigIntegerField(default=0)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -61,16 +69,29 @@ class MetricRun(ChunkedWork, Archivable):
                 condition=Q(is_imported=False),
                 name="run_once_per_dataset",
             ),
+            models.CheckConstraint(
+                condition=Q(is_imported=True) | Q(threshold__isnull=False),
+                name="run_made_here_has_threshold",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.metric} {self.signature}".strip()
 
     @property
-    def cut(self) -> float:
-        """The number above which every score is a yes."""
+    def cut(self) -> float | None:
+        """The number above which every score is a yes; None: the scores have no labels."""
+        if self.threshold is None:
+            return None
         at_threshold = math.nextafter(self.threshold, -math.inf)
         return at_threshold if self.is_yes_at_threshold else self.threshold
+
+    @property
+    def cost(self) -> float | None:
+        """The cost of its language model so far; None: the price is not known."""
+        if "price" not in self.budget:
+            return None
+        return Price(*self.budget["price"]).cost(self.n_tokens_in, self.n_tokens_out)
 
     @property
     def full_signature(self) -> str:

@@ -10,7 +10,7 @@ from evaluation.jobs import views as jobs
 from evaluation.material import views as material
 from evaluation.reports import views as reports
 from evaluation.retrieval import views as retrieval
-from evaluation.runs.views import checkpoints, runs
+from evaluation.runs.views import checkpoints, main_metrics, runs
 from evaluation.runs.views import jobs as new_jobs
 from evaluation.studies.views import (
     adjudicated_gold,
@@ -63,6 +63,7 @@ urlpatterns = [
     ),
     path("data/<slug:slug>/examples/<int:pk>/", material.example, name="example"),
     path("data/<slug:slug>/responses/<int:pk>/", material.response, name="response"),
+    path("data/<slug:slug>/main-metrics/", main_metrics.pin, name="pin-main-metrics"),
     path("metrics/", runs.runs, name="runs"),
     path("metrics/new/", runs.start_run, name="start-run"),
     path("metrics/models/", checkpoints.checkpoints, name="checkpoints"),

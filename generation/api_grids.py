@@ -25,6 +25,7 @@ from accounts.api import (
     StrictSerializer,
     who,
 )
+from generation.asking_serializer import AskingSerializer, confirmed_first
 from generation.grids.grid_file import GridError, of_data
 from generation.grids.grid_list import STATES, with_failures
 from generation.grids.plan import GridPlan, PlanRow, plan_of
@@ -90,6 +91,10 @@ class PlanSerializer(serializers.Serializer[GridPlan]):
         )
     )
     currency = serializers.CharField()
+    seconds = serializers.FloatField(
+        allow_null=True,
+        help_text="At the speed of the last grids of these models alone. Null: not known.",
+    )
     total = PlanRowSerializer()
     rows = PlanRowSerializer(many=True)
 
@@ -226,7 +231,7 @@ class Grids(Readable):
             raise Conflict("This grid cannot be started. Only a grid that is planned can.")
         return self._answer(grid, is_sent=True)
 
-    @extend_schema(request=None, responses={202: GridSerializer})
+    @extend_schema(request=AskingSerializer, responses={202: GridSerializer})
     @action(detail=True, methods=["post"])
     def retry(self, request: Request, pk: int) -> Answer:
         """Make those calls again that gave no response.
@@ -234,6 +239,7 @@ class Grids(Readable):
         A grid that was cancelled or has failed also goes on with the calls that it has left.
         """
         grid = self.get_object()
+        confirmed_first(request, services.retry_asking(grid))
         if not services.retry_failed(grid, who(request)):
             raise Conflict("No call of this grid has failed.")
         return self._answer(grid, is_sent=True)

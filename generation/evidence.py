@@ -8,9 +8,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db import models
-from django.db.models import QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from generation.models import (
+    Example,
     ExamplePassage,
     QuestionEntity,
     Response,
@@ -38,6 +40,22 @@ class EvidenceChoice(models.TextChoices):
     SHOWN = "shown"
     GOLDEN = "golden"
     RETRIEVED = "retrieved"
+
+
+def with_n_shown(examples: QuerySet[Example]) -> QuerySet[Example]:
+    """Return the examples with `n_shown`, the number of passages that only their responses show.
+
+    Responses may come with passages that are no evidence of their example, as in a table with one
+    row per response. Each passage counts once for an example.
+    """
+    of_example = ExamplePassage.objects.filter(
+        example=OuterRef("response__example"), passage=OuterRef("passage")
+    )
+    shown = ResponsePassage.objects.filter(~Exists(of_example), response__example=OuterRef("pk"))
+    n_shown = (
+        shown.order_by().values("response__example").annotate(n=Count("passage", distinct=True))
+    )
+    return examples.annotate(n_shown=Coalesce(Subquery(n_shown.values("n")), 0))
 
 
 def evidence_of(

@@ -3,10 +3,24 @@
 from typing import NamedTuple
 
 USUAL_CALLS_AT_ONCE = 8
+PRICED_TOKENS = 1_000_000  # number of tokens that a price is for
+MOST_PRICE = 1_000_000
+USUAL_CURRENCY = "USD"
 
 
 class BackendError(Exception):
     """A backend cannot be used at all. It says where, what was found and what was expected."""
+
+
+class Price(NamedTuple):
+    """The price of `PRICED_TOKENS` tokens, in some currency."""
+
+    input: float = 0.0
+    output: float = 0.0
+
+    def cost(self, n_input: int, n_output: int) -> float:
+        """Return the cost of some tokens."""
+        return (n_input * self.input + n_output * self.output) / PRICED_TOKENS
 
 
 class ModelSpec(NamedTuple):

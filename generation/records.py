@@ -192,6 +192,7 @@ class VoteRecord(NamedTuple):
     at: datetime | None
     is_implied: bool
     source_id: str = ""  # the vote's id in the system that it comes from
+    is_told: bool = False  # a mapping says that the answer is one, also if it says 'None'
 
 
 class FlagRecord(NamedTuple):

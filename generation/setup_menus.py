@@ -86,7 +86,7 @@ def _place(setup: Setup) -> tuple[float, int, str]:
     """Return the place of a setup among others of its group; what is not known comes last."""
     kind = _prompt_type(setup)
     temperature = math.inf if setup.temperature is None else setup.temperature
-    return temperature, kind.number if kind else sys.maxsize, setup.name
+    return temperature, kind.place if kind else sys.maxsize, setup.name
 
 
 def _names(setups: Sequence[Setup]) -> list[str]:

@@ -20,7 +20,8 @@
     return answers && isShown(answers);
   });
   const current = () => one(".is-now", form());
-  const chosen = cell => one("input:checked", cell);
+  const CHOSEN = "input:checked, input[type=number]:not(:placeholder-shown)"; // a number has a blank as placeholder
+  const chosen = cell => one(CHOSEN, cell);
 
   const mark = cell => {
     if (cell === current()) return;
@@ -56,7 +57,7 @@
 
   const answer = wanted => {
     const cell = current() ?? cells()[0];
-    const radio = cell && all("input", cell).find(wanted);
+    const radio = cell && all("input[type=radio]", cell).find(wanted);
     if (!radio || radio.disabled) return;
     radio.checked = true;
     radio.dispatchEvent(new Event("change", { bubbles: true }));
@@ -174,7 +175,7 @@
   const copyName = () => form()?.dataset.keptAs;
   const keepCopy = () => {
     if (!copyName()) return; // a preview keeps nothing
-    const fields = Object.fromEntries(all(".seg input:checked", form()).map(r => [r.name, r.value]));
+    const fields = Object.fromEntries(all(".seg input", form()).filter(i => i.matches(CHOSEN)).map(r => [r.name, r.value]));
     try { localStorage.setItem(copyName(), JSON.stringify({ fields, seconds, at: Date.now() })); } catch { /* private mode, or full */ }
   };
   const dropCopy = name => { try { localStorage.removeItem(name); } catch { /* as above */ } };
@@ -182,7 +183,10 @@
     try { return copyName() ? JSON.parse(localStorage.getItem(copyName())) : null; } catch { return null; }
   };
   const putBack = ({ fields, seconds: counted }) => {
-    for (const radio of all(".seg input", form())) radio.checked = fields[radio.name] === radio.value;
+    for (const input of all(".seg input", form())) {
+      if (input.type === "number") input.value = fields[input.name] ?? "";
+      else input.checked = fields[input.name] === input.value;
+    }
     seconds = Math.max(seconds, counted || 0);
   };
 
@@ -302,6 +306,9 @@
 
   document.addEventListener("change", event => {
     if (form()?.contains(event.target) && event.target.matches(".seg input")) changed();
+  });
+  document.addEventListener("input", event => { // a number counts before its field is left
+    if (form()?.contains(event.target) && event.target.matches(".seg--number input")) changed();
   });
   document.addEventListener("focusin", event => {
     const cell = form()?.contains(event.target) && event.target.closest(isMatrix() ? "td:has(.seg)" : ".question");

@@ -39,8 +39,8 @@ FLOORS = {room: floor for floor, rooms in enumerate(reversed(ROOMS)) for room in
 LAYERS = [
     ("urls", "grid_urls"),
     (
-        *("views", "api", "api_grids", "api_new_job", "api_new_pull", "api_new_run"),
-        *("api_samples", "authentication"),
+        *("views", "api", "api_grids", "api_main_metrics", "api_new_job", "api_new_pull"),
+        *("api_new_run", "api_samples", "authentication"),
     ),
     ("command", "management", "tasks"),
     (

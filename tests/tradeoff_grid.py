@@ -271,7 +271,7 @@ def synthetic_dataset(
                 "response": _response_key(*place),
                 "metric": metric,
                 "score": float(world.scores[of_metric, *place]),
-                "signature": "synthetic",
+                "signature": "synthetic|t:0.5",
             }
             for of_metric, metric in enumerate(METRICS)
             for place in places

@@ -28,7 +28,7 @@ def synthetic_material(
     dataset = Dataset(pk=1, name="synthetic", slug="synthetic")
     runs = [
         MetricRun(
-            pk=number, dataset=dataset, metric=metric, signature="synthetic", is_imported=True
+            pk=number, dataset=dataset, metric=metric, signature="synthetic|t:0.5", is_imported=True
         )
         for number, metric in enumerate((attribution, "sensible"), start=1)
     ]

@@ -61,6 +61,7 @@ class VoteForm(forms.Form):
                 coerce=int,
                 empty_value=None,
                 required=False,
+                error_messages={"invalid_choice": f"Answer with {question.scale.expected}."},
             )
 
     def add_prefix(self, key: str) -> str:

@@ -13,6 +13,7 @@ from accounts.listing import on_offer
 from accounts.models import User
 from annotation.models import Arm, Study
 from annotation.schemes import (
+    USUAL_SCHEME,
     Scheme,
     SchemeError,
     built_in_schemes,
@@ -156,7 +157,7 @@ class StudyForm(forms.Form):
     setups = SetupsField(
         Setup.objects.none(), label="Setups", error_messages={"required": "Choose one or more."}
     )
-    scheme = forms.ChoiceField(label="Questions", required=False, initial="AIS")
+    scheme = forms.ChoiceField(label="Questions", required=False, initial=USUAL_SCHEME)
     own_scheme = forms.CharField(
         label="The scheme as JSON",
         required=False,

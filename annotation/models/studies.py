@@ -137,6 +137,11 @@ class Study(Archivable):
             return None
         return [key for key in named if isinstance(key, str)]
 
+    @property
+    def is_without_implied(self) -> bool:
+        """Whether imports add no noes to its votes, as a file or the person who imported said."""
+        return self.settings.get("without_implied") is True
+
     def n_raters(self, n_there: int) -> int:
         """Return N for an item that `n_there` raters judged. A majority is more than half of N.
 

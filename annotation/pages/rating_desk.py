@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 from annotation.forms.rating import NO_ANSWER, RatingForm, VoteForm
 from annotation.models import Arm, Study
 from annotation.numbered_questions import (
+    MOST_BUTTONS,
     AskedQuestion,
     asked_questions,
     gates_of,
@@ -173,7 +174,8 @@ class RatingDesk:
     def most_options(self) -> int:
         """Return how many answers the longest scale has, but at most 9: each needs a digit key."""
         scales = [q.scale for q in self.unit.scheme.questions if q.scale != YES_NO]
-        return min(9, max((len(scale.values) for scale in scales), default=0))
+        lengths = [len(scale.values) for scale in scales if len(scale.values) <= MOST_BUTTONS]
+        return min(9, max(lengths, default=0))
 
     @property
     def is_in_hand(self) -> bool:

@@ -45,6 +45,13 @@ def create_imported_study(
     return study
 
 
+def leave_out_implied(study: Study) -> None:
+    """Note that a study has only the votes of its files, so that no later import adds noes."""
+    if not study.is_without_implied:
+        study.settings = study.settings | {"without_implied": True}
+        study.save(update_fields=["settings"])
+
+
 def targets_of(dataset: Dataset, wanted: Collection[TargetKey]) -> dict[TargetKey, int]:
     """Make the targets that are missing; return the id of each by (response key, citation)."""
     citations = store_citations(dataset, {(key, n) for key, n in wanted if n is not None})
@@ -119,16 +126,22 @@ def rater_facts(record: RaterRecord) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
+# The columns that distinguish a repeat of a vote from a change; all of them are exported.
+VOTE_CONTENT = ("answer", "is_implied", "position", "seconds", "at")
+
+
 def store_votes(study: Study, scheme: Scheme, records: Sequence[VoteRecord]) -> int:
-    """Store votes that fit the scheme; return how many are new."""
+    """Store votes that fit the scheme; return how many are new.
+
+    An answer takes the place of a no that was only implied; it is not counted as new.
+    """
     arms = _arms(study, {record.arm for record in records})
     raters = _raters(study, {record.rater for record in records})
     targets = targets_of(study.dataset, {(record.response, record.citation) for record in records})
-    known = set(
-        Vote.objects.filter(arm__in=arms.values(), target__in=targets.values())
-        .filter(rater__in=raters.values())
-        .values_list("arm", "target", "question", "rater")
-    )
+    stored = Vote.objects.filter(arm__in=arms.values(), target__in=targets.values())
+    stored = stored.filter(rater__in=raters.values())
+    columns = stored.values_list("arm", "target", "question", "rater", "pk", "is_implied")
+    known = {row[:4]: row[4:] for row in columns}
     scales = {question.key: question.scale for question in scheme.questions}
     votes = [
         Vote(
@@ -145,12 +158,19 @@ def store_votes(study: Study, scheme: Scheme, records: Sequence[VoteRecord]) -> 
         )
         for record in records
     ]
-    new = [
-        vote
-        for vote in votes
-        if (vote.arm_id, vote.target_id, vote.question, vote.rater_id) not in known
-    ]
+    new: list[Vote] = []
+    answered: list[Vote] = []
+    for vote in votes:
+        pk, was_implied = known.get(
+            (vote.arm_id, vote.target_id, vote.question, vote.rater_id), (None, False)
+        )
+        if pk is None:
+            new.append(vote)
+        elif was_implied and not vote.is_implied:
+            vote.pk = pk
+            answered.append(vote)
     Vote.objects.bulk_create(new, batch_size=5000)
+    Vote.objects.bulk_update(answered, VOTE_CONTENT, batch_size=500)
     _note_setups(study, {record.response for record in records})
     return len(new)
 

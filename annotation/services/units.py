@@ -17,7 +17,7 @@ from annotation.models import (
 )
 from annotation.ordering import random_key
 from annotation.planning import PlannedUnit, TargetIds, plan_units
-from annotation.rating_hours import seconds_per_judgement
+from annotation.rating_hours import pace_of
 from annotation.voting import Judgement
 
 UNITS_AT_ONCE = 500
@@ -45,10 +45,8 @@ def _mean_seconds(study: Study, new: Sequence[PlannedUnit], *, n_before: int) ->
     """Return the mean estimated seconds of a judgement, over the units so far and the new ones."""
     if not new or (n_before and study.seconds_per_unit is None):
         return study.seconds_per_unit
-    n_questions = len(study.scheme["questions"])
-    seconds = sum(
-        seconds_per_judgement(unit.n_characters, n_questions * len(unit.targets)) for unit in new
-    )
+    pace = pace_of(study)
+    seconds = sum(pace.seconds(unit.arm, unit.n_characters, len(unit.targets)) for unit in new)
     return (n_before * (study.seconds_per_unit or 0.0) + seconds) / (n_before + len(new))
 
 

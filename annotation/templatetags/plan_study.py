@@ -7,6 +7,7 @@ from django.template.context import RequestContext
 
 from annotation.forms.setup import n_dialogs_with_responses, scheme_fields, setups_of
 from annotation.models import Study
+from annotation.schemes import USUAL_SCHEME
 from annotation.services.studies import StudyError, free_study_name, scheme_to_rate_by
 from generation.models import Dataset
 
@@ -30,6 +31,7 @@ def plan_study(
     n_sampled: int,
     raters_per_unit: int,
     arms: str,
+    scheme: str = USUAL_SCHEME,
     like: Study | None = None,
 ) -> dict[str, Any]:
     """Return the form that plans a study with these figures.
@@ -40,6 +42,7 @@ def plan_study(
         n_sampled: the number of dialogs to draw.
         raters_per_unit: the number of raters for each response.
         arms: a choice of arms in the form of a new study, such as 'separate' or 'both'.
+        scheme: the key of a built-in scheme.
         like: a study whose setups, evidence and scheme the planned one has; raters may be unable
             to use the scheme of an imported study, and then it is not taken.
     """
@@ -47,6 +50,7 @@ def plan_study(
         "n_sampled": n_sampled,
         "raters_per_unit": raters_per_unit,
         "arms": arms,
+        "scheme": scheme,
     }
     fields = _fields(context, dataset)
     if like:

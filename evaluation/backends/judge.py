@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from evaluation.backends.base import LONGEST_SIGNATURE, Entailment, EntailmentBackend
 from evaluation.backends.classifier import OBVIOUS, OBVIOUSLY_NOT
 from evaluation.measures.entailment import Pair
+from evaluation.measures.labelled_replies import MARKS, labelled_value
 from generation.backends.base import (
     Completion,
     Decoding,
@@ -17,17 +18,25 @@ from generation.backends.base import (
     Token,
     probability_of,
 )
+from generation.backends.reasoning import THINKING_SIGNATURE, THINKING_TOKENS
 from generation.model_specs import BackendError
 from generation.text.prompts import prompt_text
 
 YES, NO = "yes", "no"
 LONGEST_QUOTE = 80  # characters of a reply that cannot be read
 LEAST_MASS = 0.5  # probability of Yes and No together; with less, the word was said by chance
-VERSION = 1  # version of the decoding and of the rules for reading replies
+VERSION = 2  # version of the decoding and of the rules for reading replies
 # Some models begin with a space, a line break or a mark, so the word may be a later token.
-_DECODING = Decoding(max_tokens=5, n_top=20)
+_DECODING = Decoding(max_tokens=5 + THINKING_TOKENS, n_top=20)
 _SPECIAL = re.compile(r"<[^<>]*>")  # a token that stands for no text: '<s>', '<|channel|>'
 _AT_ITS_ENDS = re.compile(r"^[\W_ĠĊ]+|[\W_]+$")  # 'Ġ' and 'Ċ' are white space in some tokenizers
+_MARKS = re.compile(r"[\W_ĠĊ]+")
+_NAMES = ("entailment", "entailed", "conclusion")
+_CHOICE = r"\(\s*yes\s*(?:/|or)\s*no\s*\)"  # 'Answer (Yes or No): No'
+# After the word comes a mark or a line break, and then whatever the model says about it.
+_REST = rf"(?: [{MARKS}]{{0,12}} | [{MARKS}]{{0,12}}? (?:[.,;:!…\n—–]|\s-\s) .* )"
+_END_OF_SENTENCE = re.compile(r"[.!?\n]")
+_BARE_NO = re.compile(r"\bno\b(?!\s+\w)")  # not the first word of 'no doubt'
 
 
 # Whether each model gives log-probabilities, as found when it was tested. The references are weak,
@@ -43,9 +52,10 @@ def judge_of(model: LanguageModel) -> EntailmentBackend:
         BackendError: the model cannot distinguish an obvious entailment from an obvious
             non-entailment.
     """
-    if model not in _TESTED:
-        _TESTED[model] = _gives_probabilities(model)
-    return Judge(model, _TESTED[model])
+    tested = getattr(model, "itself", model)  # the model under one that only counts its calls
+    if tested not in _TESTED:
+        _TESTED[tested] = _gives_probabilities(model)
+    return Judge(model, _TESTED[tested])
 
 
 class Judge:
@@ -59,7 +69,9 @@ class Judge:
         self._read = _by_token if gives_probabilities else _by_word
         mode = "logprob" if gives_probabilities else "text"
         prompt = hashlib.sha256(prompt_text("entailment").encode()).hexdigest()[:8]
-        self.signature = _signed(f"judge|{mode}|v:{VERSION}|prompt@{prompt}|", model.signature)
+        self.signature = _signed(
+            f"judge|{mode}|v:{VERSION}|prompt@{prompt}{THINKING_SIGNATURE}|", model.signature
+        )
         self.revision, self.files, self.device = model.revision, model.files, model.device
 
     def entailment(self, pairs: Sequence[Pair]) -> Iterator[Entailment]:
@@ -96,13 +108,13 @@ def _by_token(reply: Completion) -> Entailment:
     """Return P(Yes) against P(No) at the token that holds the reply's word."""
     if reply.problem:
         return _failed(reply.problem)
-    word = _first_word(reply.text)
-    if word not in (YES, NO):
+    found = _first_word(reply.text)
+    if found is None:
         return _unreadable(reply)
     if not reply.tokens:
         return _failed("the model gave no log-probabilities this time")
-    token = next((each for each in reply.tokens if _word(each.text)), None)
-    if token is None or _word(token.text) != word:
+    token = _token_at(found.start("value"), reply)
+    if token is None or _word(token.text) != found["value"].lower():
         return _failed(f"the model's reply has its word in several tokens: {_quoted(reply)}")
     shares = _shares(token)
     mass = sum(shares.values())
@@ -115,13 +127,13 @@ def _by_token(reply: Completion) -> Entailment:
 
 
 def _by_word(reply: Completion) -> Entailment:
-    """Return 1 for a reply that begins with Yes and 0 for one that begins with No."""
+    """Return 1 for a reply that is Yes and 0 for one that is No."""
     if reply.problem:
         return _failed(reply.problem)
-    word = _first_word(reply.text)
-    if word not in (YES, NO):
+    found = _first_word(reply.text)
+    if found is None:
         return _unreadable(reply)
-    return Entailment(float(word == YES))
+    return Entailment(float(found["value"].lower() == YES))
 
 
 def _shares(token: Token) -> dict[str, float]:
@@ -137,9 +149,32 @@ def _shares(token: Token) -> dict[str, float]:
     return shares
 
 
-def _first_word(text: str) -> str:
-    words = re.findall(r"[^\W_]+", text)
-    return words[0].lower() if words else ""
+def _first_word(text: str) -> re.Match[str] | None:
+    """Return the match of the reply's word; None if the reply is not just Yes or No.
+
+    A label may be before the word, marks may be around it, and a closing sentence may follow:
+    '**Answer:** No. The text gives another year.' A reply that says the other word too has none:
+    'Yes/No: No', 'Yes. No.', 'Yes, but no'. The 'no' of 'Yes. There is no doubt.' is no such word.
+    """
+    found = labelled_value(text, f"{YES}|{NO}", names=_NAMES, scale=_CHOICE, rest=_REST)
+    if not found:
+        return None
+    rest = found["rest"].lower()
+    own, *_ = _END_OF_SENTENCE.split(rest, maxsplit=1)
+    other = NO if found["value"].lower() == YES else YES
+    says_other = re.search(rf"\b{other}\b", own if other == NO else rest)
+    return None if says_other or (other == NO and _BARE_NO.search(rest)) else found
+
+
+def _token_at(place: int, reply: Completion) -> Token | None:
+    """Return the token with the first letters of a reply from `place` on; None without one."""
+    before = _MARKS.sub("", reply.text[:place])
+    for token in reply.tokens:
+        letters = "" if _SPECIAL.fullmatch(token.text.strip()) else _MARKS.sub("", token.text)
+        if not before.startswith(letters):
+            return token if not before else None
+        before = before.removeprefix(letters)
+    return None
 
 
 def _word(token: str) -> str:

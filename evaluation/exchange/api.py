@@ -17,9 +17,18 @@ from accounts.access import may_import
 from accounts.api import Conflict, StrictSerializer, who
 from evaluation.exchange.forms import ImportForm
 from evaluation.exchange.import_process import IMPORTS
-from evaluation.exchange.uploads import BadRowsNotSkipped, request_import, request_storing
+from evaluation.exchange.storing_choices import StoringChoices
+from evaluation.exchange.uploads import ChoiceNeeded, request_import, request_storing
+from generation.choices.declaration import made
+from generation.choices.serializers import serializer_fields
 from generation.importers import ENCODINGS, READERS
 from generation.models import Import
+
+# The choice that a file needs → why.
+NEEDED = {
+    "skip_bad": "Rows of this file are bad. Correct the file",
+    "accept": "Something of this file would be lost (losses). Send a mapping of its columns",
+}
 
 
 class NewImportSerializer(StrictSerializer):
@@ -48,11 +57,11 @@ class NewImportSerializer(StrictSerializer):
 
 
 class StoreSerializer(StrictSerializer):
-    """The choice when a checked file is stored."""
+    """The choices when a checked file is stored."""
 
-    skip_bad = serializers.BooleanField(
-        default=False, help_text="Whether bad rows are left out. Otherwise one stops the import."
-    )
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return the fields of all choices."""
+        return super().get_fields() | serializer_fields(StoringChoices)
 
 
 class ImportProblemSerializer(serializers.Serializer[Any]):
@@ -77,12 +86,16 @@ class ImportSerializer(serializers.Serializer[Import]):
     counts = serializers.DictField(
         source="report.counts",
         default=dict,
-        help_text="The numbers of new, unchanged and bad rows of each kind. Empty: the file is not "
-        "checked, or a mapping has to say what its columns are.",
+        help_text="The numbers of new, unchanged and bad rows of each kind, and for votes how many "
+        "noes closed gates imply (implied). Empty: the file is not checked, or a mapping has to "
+        "say what its columns are.",
     )
     n_problems = serializers.IntegerField(source="report.n_problems", default=0)
     problems = ImportProblemSerializer(
         source="report.problems", many=True, default=list, help_text="The first of them."
+    )
+    losses = serializers.SerializerMethodField(
+        help_text="What would be lost, and how often. Storing it then needs accept."
     )
     dataset = serializers.CharField(
         source="dataset.slug", default=None, allow_null=True, help_text="Its slug, once stored."
@@ -92,6 +105,10 @@ class ImportSerializer(serializers.Serializer[Import]):
     )
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
+
+    def get_losses(self, upload: Import) -> dict[str, int]:
+        """Return what is lost → how often."""
+        return dict(upload.report.get("losses", ()))
 
 
 class MayImport(BasePermission):
@@ -145,15 +162,17 @@ class StoreImport(_OfImporters):
 
     @extend_schema(request=StoreSerializer, responses={202: ImportSerializer})
     def post(self, request: Request, pk: int) -> Answer:
-        """Store a file that was checked. Bad rows are left out only if you say so."""
+        """Store a file that was checked.
+
+        Bad rows and implied noes are left out, and losses are accepted, only if you say so.
+        """
         asked = StoreSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        upload, skip_bad = _import(pk), asked.validated_data["skip_bad"]
+        upload, choices = _import(pk), made(StoringChoices, asked.validated_data)
         try:
-            is_queued = request_storing(upload, skip_bad=skip_bad)
-        except BadRowsNotSkipped as error:
-            message = "Rows of this file are bad. Correct the file, or send skip_bad."
-            raise Conflict(message) from error
+            is_queued = request_storing(upload, **choices._asdict())
+        except ChoiceNeeded as needed:
+            raise Conflict(f"{NEEDED[str(needed)]}, or send {needed}.") from needed
         if not is_queued:
             raise Conflict(
                 "This import cannot be stored. Only one whose rows were checked can; a table may "

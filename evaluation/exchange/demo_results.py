@@ -7,7 +7,6 @@ audit trail says so, and the demo's data are left to the people who use them.
 
 import io
 from collections.abc import Iterator
-from typing import Any
 
 from accounts.models import AuditEntry
 from accounts.services import record
@@ -32,6 +31,7 @@ from evaluation.tradeoffs.services.reranking import rerank
 from generation.grids.grid_file import GridChoices, GridModel
 from generation.grids.recipe import recipe_grid
 from generation.grids.restricted_context import restricted_grid
+from generation.management.asking_command import AskingCommand
 from generation.management.grid_commands import ask_grid
 from generation.model_specs import ModelSpec
 from generation.models import Dataset, Grid
@@ -53,11 +53,11 @@ def is_complete() -> bool:
     return dataset is None or done.exists()
 
 
-def complete(stderr: Any) -> None:
-    """Do what is left of the demo, here and now. Workers may help.
+def complete(command: AskingCommand) -> None:
+    """Do what is left of the demo, here and now. Workers may help. No model is asked.
 
     Args:
-        stderr: where progress and reasons of failures are written.
+        command: the command that does it. Progress and reasons of failures go to its error output.
 
     Raises:
         CommandError: a grid or a run failed, or was cancelled or deleted by a user.
@@ -65,33 +65,33 @@ def complete(stderr: Any) -> None:
     if is_complete():
         return
     dataset = Dataset.objects.get(name=DATASET)
-    _ask(dataset, GridChoices(f"{DATASET}: twelve prompt types", (EXTRACTIVE,)), stderr)
+    _ask(command, dataset, GridChoices(f"{DATASET}: twelve prompt types", (EXTRACTIVE,)))
     import_written_responses(dataset)
-    _ask(dataset, restricted_grid(f"{DATASET}: restricted context", SHOWN_TO), stderr)
-    recipe = _ask(dataset, recipe_grid(f"{DATASET}: recipe", SHOWN_TO, K1, K2), stderr)
-    runs = [_scored(dataset, plan, stderr) for plan in _plans()]
-    _rerank(dataset, Axes(*map(of_run, runs[:2])), recipe)
-    _experiment(stderr)
+    _ask(command, dataset, restricted_grid(f"{DATASET}: restricted context", SHOWN_TO))
+    recipe = _ask(command, dataset, recipe_grid(f"{DATASET}: recipe", SHOWN_TO, K1, K2))
+    runs = [_scored(command, dataset, plan) for plan in _plans()]
+    _rerank(dataset, Axes(*map(of_run, runs[-2:])), recipe)
+    _experiment(command)
     record(None, COMPLETED, DATASET, dataset=dataset.pk)
 
 
-def _ask(dataset: Dataset, choices: GridChoices, stderr: Any) -> Grid:
-    return ask_grid(dataset, choices, io.StringIO(), stderr)
+def _ask(command: AskingCommand, dataset: Dataset, choices: GridChoices) -> Grid:
+    return ask_grid(command, dataset, choices, io.StringIO())
 
 
 def _plans() -> Iterator[RunPlan]:
-    """Yield the runs over the dataset. The first two are the axes that re-rank."""
-    yield plan_of("auto_ais", evidence="golden")
-    yield plan_of("sensible", threshold=SENSIBLE_FROM)
+    """Yield the runs over the dataset. The last two are the axes, and re-rank."""
+    # Another model of the same metric judges what the axes have chosen.
+    yield plan_of("auto_ais", LEXICAL, evidence="golden")
     # The raters of the studies judge by the evidence that was shown.
     yield plan_of("auto_ais", evidence="shown")
-    # Another model of the same metric judges what the first run has chosen.
-    yield plan_of("auto_ais", LEXICAL, evidence="golden")
+    yield plan_of("auto_ais", evidence="golden")
+    yield plan_of("sensible", threshold=SENSIBLE_FROM)
 
 
-def _scored(dataset: Dataset, plan: RunPlan, stderr: Any) -> MetricRun:
-    run = requested_here(dataset, plan, dataset.responses.filter(chosen_from=None))
-    score_here(run, stderr)
+def _scored(command: AskingCommand, dataset: Dataset, plan: RunPlan) -> MetricRun:
+    run = requested_here(command, dataset, plan, dataset.responses.filter(chosen_from=None))
+    score_here(run, command.stderr)
     run.refresh_from_db()  # its signature now names what has scored
     return run
 
@@ -105,13 +105,14 @@ def _rerank(dataset: Dataset, axes: Axes, recipe_asked: Grid) -> None:
         rerank(dataset, axes, recipe.pool, SENSIBLE_FIRST, recipe=recipe.numbers)
 
 
-def _experiment(stderr: Any) -> None:
+def _experiment(command: AskingCommand) -> None:
     """Ask and score the experiments on the demo's graph: removal, accuracy and citations."""
     dataset = Dataset.objects.filter(name=GRAPH_DATASET).first()
     if dataset is None:
         return
     for key in ("removal", "accuracy", "citations"):
-        _ask(dataset, grid_of(dataset, ExperimentPlan(key, (EXTRACTIVE,))), stderr)
+        _ask(command, dataset, grid_of(dataset, ExperimentPlan(key, (EXTRACTIVE,))))
     for key in ("removal", "citations"):
         for plan in scoring_plans(key, ScoringPlan(LEXICAL)):
-            score_here(requested_here(dataset, plan, answers_of(dataset, key)), stderr)
+            run = requested_here(command, dataset, plan, answers_of(dataset, key))
+            score_here(run, command.stderr)

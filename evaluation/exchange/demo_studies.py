@@ -94,8 +94,8 @@ STUDIES = [
         True,
         3,
         44,
-        "Look for the rater who agrees with the other two least, and for what happens to "
-        "agreement without that rater's votes.",
+        "Look for the rater who is faster than reading, and for what happens to agreement "
+        "without that rater's votes.",
         raters_per_unit=3,
         one_careless_in=3,
     ),

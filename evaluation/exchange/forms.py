@@ -9,6 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.template.defaultfilters import filesizeformat
 
 from accounts.forms import RowsField
+from evaluation.exchange.storing_choices import StoringChoices
+from generation.choices.declaration import made
+from generation.choices.forms import posted_fields
 from generation.importers import ENCODINGS, READERS, UTF_8
 from generation.importers.errors import DatasetError
 from generation.importers.mapped.mapping import LONGEST_TEXT, read_mapping
@@ -166,9 +169,16 @@ class ImportForm(forms.Form):
 
 
 class StoreImportForm(forms.Form):
-    """The form to store a checked import, with the choice to skip its bad rows."""
+    """The form to store a checked import, with the choices of what to leave out."""
 
-    skip_bad = forms.BooleanField(required=False)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields |= posted_fields(StoringChoices)
+
+    @property
+    def choices(self) -> StoringChoices:
+        """The choices of a valid form."""
+        return made(StoringChoices, self.cleaned_data)
 
 
 class ChosenMaterialForm(forms.Form):

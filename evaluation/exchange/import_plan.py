@@ -4,18 +4,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from annotation.guessed_schemes import guess_scheme
 from annotation.models import Study
 from annotation.schemes import (
     MAX_QUESTIONS,
     Scheme,
     SchemeError,
     built_in_schemes,
-    guess_scheme,
     load_scheme,
     matching_scheme,
 )
 from annotation.study_file import StudyFacts, StudyFileError, read_study_facts
+from evaluation.exchange.given_votes import UndecidedWords
 from generation.importers import Material
+from generation.importers.cell_meanings import is_missing
 from generation.importers.dataset_file import read_dataset_facts
 from generation.importers.errors import DatasetError, quotation
 from generation.limits import LONGEST_NAME
@@ -41,6 +43,11 @@ class ImportPlan(NamedTuple):
     scheme_data: Mapping[str, Any]
     scheme: Scheme
     scheme_origin: str
+
+    @property
+    def is_without_implied(self) -> bool:
+        """Whether the file, or an earlier import into the study, leaves implied noes out."""
+        return self.facts.without_implied or bool(self.study and self.study.is_without_implied)
 
 
 def plan_import(
@@ -119,33 +126,48 @@ def _scheme_for(
         return material.scheme, "scheme.json" if material.format == "interchange" else "the format"
     if named := built_in_schemes().get(facts.scheme):
         return named, f"the built-in scheme {facts.scheme}, as the file says"
-    answers = _survey(material, on_progress)
-    if not answers:
+    answers, missing = _survey(material, on_progress)
+    if not any(answers.values()):
         raise DatasetError(
             "votes", "no votes", "at least one vote, or a scheme.json with the questions"
         )
     built_in = matching_scheme(answers)
     if built_in:
         return built_in, f"the built-in scheme {built_in['key']}, whose questions these are"
-    return guess_scheme(study_name, answers), "made from the questions and answers found"
+    try:
+        scheme = guess_scheme(study_name, {key: words for key, words in answers.items() if words})
+    except SchemeError as error:
+        raise DatasetError(f"votes, {error}") from error
+    for question in load_scheme(scheme).questions:
+        if question.scale.kind == "nominal" and missing[question.key]:
+            raise UndecidedWords(material.look, question.key, missing[question.key])
+    return scheme, "made from the questions and answers found"
 
 
-def _survey(material: Material, on_progress: Progress) -> dict[str, Counter[str]]:
+def _survey(
+    material: Material, on_progress: Progress
+) -> tuple[dict[str, Counter[str]], dict[str, Counter[str]]]:
     """Return for each question how often each answer was given: question → answer → count.
+
+    The words that may mean that there is no answer are counted apart, in the second of the two.
 
     Raises:
         DatasetError: there are too many questions, or only bad rows; then the message is
             that of the first.
     """
     answers: dict[str, Counter[str]] = {}
+    missing: dict[str, Counter[str]] = {}
     first_problem: Problem | None = None
     for n_rows, record in enumerate(material.records("votes")):
         if n_rows % BETWEEN_REPORTS == 0:
             on_progress(n_rows, 0.0)
         if isinstance(record, VoteRecord):
             counts = answers.setdefault(record.question, Counter())
+            words = missing.setdefault(record.question, Counter())
             word = record.answer.strip()
-            if word in counts or len(counts) < MAX_ANSWERS:
+            if not record.is_told and is_missing(word):
+                words[word] += bool(word)
+            elif word in counts or len(counts) < MAX_ANSWERS:
                 counts[word] += 1
             if len(answers) > MAX_QUESTIONS:
                 found = f"more than {MAX_QUESTIONS} different questions"
@@ -156,4 +178,4 @@ def _survey(material: Material, on_progress: Progress) -> dict[str, Counter[str]
             first_problem = first_problem or record
     if first_problem and not answers:
         raise DatasetError(str(first_problem))
-    return answers
+    return answers, {question: +words for question, words in missing.items()}

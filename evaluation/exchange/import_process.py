@@ -20,7 +20,12 @@ from typing import IO, NamedTuple
 from django.conf import settings
 from django.db import connection
 
-from evaluation.exchange.uploads import ImportHold, check_or_store, is_cancelled
+from evaluation.exchange.uploads import (
+    ImportHold,
+    check_or_store,
+    is_cancelled,
+    is_lack_of_memory,
+)
 from generation.models import Import
 from work.claims import with_signs
 from work.pieces import PieceKind, register
@@ -189,11 +194,13 @@ def run_within_limits(import_id: int, from_worker: IO[str]) -> int:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (allowed.cpu_seconds, allowed.cpu_seconds + 5))
     resource.setrlimit(resource.RLIMIT_DATA, (allowed.megabytes * MEGABYTE,) * 2)
-    upload = Import.objects.select_related("requested_by").get(pk=import_id)
-    upload.token = token
     try:
+        upload = Import.objects.select_related("requested_by").get(pk=import_id)
+        upload.token = token
         check_or_store(ImportHold(upload))
-    except MemoryError:
+    except (MemoryError, OSError) as error:
+        if not is_lack_of_memory(error):
+            raise
         return OUT_OF_MEMORY
     return 0
 

@@ -21,15 +21,19 @@ from annotation.closed_gates import given_behind_closed_gates
 from annotation.models import Study, Vote
 from annotation.services.imported_votes import (
     create_imported_study,
+    leave_out_implied,
     store_assumed,
     store_flags,
     store_raters,
     store_votes,
 )
 from evaluation.exchange.first_examples import FirstExamples
+from evaluation.exchange.given_votes import GivenVotes
+from evaluation.exchange.implied_noes import ImpliedNoes, implied_noes
 from evaluation.exchange.import_plan import ImportPlan, Progress
 from evaluation.exchange.possible_reports import Contents, uses_of
 from evaluation.exchange.row_checks import RowChecks
+from evaluation.exchange.row_previews import preview
 from evaluation.reports.cache import IMPORTED
 from evaluation.runs.services.imported_scores import store_scores
 from evaluation.studies.services.adjudication import store_adjudications
@@ -38,15 +42,8 @@ from generation.importers.errors import DatasetError
 from generation.importers.rater_codes import rater_code
 from generation.models import Dataset
 from generation.records import (
-    AdjudicationRecord,
-    CollectionPassageRecord,
-    EntityRecord,
-    ExampleRecord,
-    KGQuestionRecord,
     Problem,
     Record,
-    ResponseRecord,
-    SampleRecord,
     VoteRecord,
 )
 from generation.services.datasets import (
@@ -60,7 +57,6 @@ from generation.services.many_rows import plan_statements_anew
 from generation.services.rankings import store_rankings
 from generation.services.responses import store_responses
 from generation.services.samples import store_samples
-from work.amounts import UNDEFINED
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +67,6 @@ MOST_OF_A_BATCH = 1 << 23  # bytes of memory that the rows of a batch take, abou
 MAX_PROBLEMS_SHOWN = 200
 N_PREVIEWED = 5
 BEHIND_CLOSED_GATES = "answers behind a gate that the same rater closed; they are kept as given"
-LONGEST_PREVIEW = 120  # characters of a cell
 
 
 class ImportOutcome(NamedTuple):
@@ -79,7 +74,8 @@ class ImportOutcome(NamedTuple):
 
     dataset: Dataset | None
     study: Study | None
-    counts: dict[str, dict[str, int]]  # kind → {"new", "unchanged", "bad"}, raters also {"changed"}
+    # kind → {"new", "unchanged", "bad"}; raters and votes also {"changed"}, votes also {"implied"}
+    counts: dict[str, dict[str, int]]
     n_problems: int
     problems: list[Problem]  # the first problems only
     preview: dict[str, list[dict[str, str]]]
@@ -89,6 +85,7 @@ class ImportOutcome(NamedTuple):
     answers: dict[str, str]  # question → allowed answers
     ignored: list[str]
     left_out: dict[str, int]
+    losses: dict[str, int]  # what is lost, which the user has to accept → how many
     notes: dict[str, int]  # other notes of the reader about rows → how many
 
     @property
@@ -109,12 +106,22 @@ class BadRows(DatasetError):
         self.outcome = outcome
 
 
+class LossesNotAccepted(DatasetError):
+    """Something of a file would be lost, and the user has not accepted it; nothing was stored."""
+
+    def __init__(self, outcome: ImportOutcome) -> None:
+        super().__init__("; ".join(f"{what}: {n:,}" for what, n in outcome.losses.items()))
+        self.outcome = outcome
+
+
 def import_dataset(
     material: Material,
     plan: ImportPlan,
     *,
     dry_run: bool = False,
     skip_bad: bool = False,
+    accept: bool = False,
+    without_implied: bool = False,
     requested_by: User | None = None,
     on_progress: Progress = lambda n_rows, share: None,
     on_problem: Callable[[Problem], None] = lambda problem: None,
@@ -123,6 +130,9 @@ def import_dataset(
     """Import all of the material, or nothing; importing it again changes nothing.
 
     Args:
+        accept: whether the losses of the material are accepted.
+        without_implied: whether only the votes of the file are stored, without the noes that they
+            imply; see `evaluation.exchange.implied_noes`.
         on_progress: called after each batch, and while the reader works without returning a row;
             may raise to stop the import.
         on_problem: called for each bad row.
@@ -130,6 +140,8 @@ def import_dataset(
 
     Raises:
         BadRows: there were bad rows, and neither `dry_run` nor `skip_bad`; nothing was stored.
+        LossesNotAccepted: something would be lost, and neither `dry_run` nor `accept`; nothing was
+            stored.
         DatasetError: another import stored the same rows meanwhile; nothing was stored.
     """
     tally = _Tally(on_problem)
@@ -137,8 +149,9 @@ def import_dataset(
     material.on_work = progress.tell
     material.rater_code = partial(rater_code, hashed=_keyed_hash)
     material.prepare()
+    noes = implied_noes(plan, without_implied=without_implied)
     if dry_run:
-        _go_through(material, plan, tally, progress, lambda kind, good: None)
+        _go_through(material, plan, noes, tally, progress, lambda kind, good: None)
         return tally.outcome(material, plan, plan.dataset, plan.study)
     try:
         with transaction.atomic():
@@ -150,11 +163,15 @@ def import_dataset(
                     return None  # the import will be rolled back and only looks for more problems
                 return _store(kind, good, dataset, study, plan)
 
-            _go_through(material, plan, tally, progress, store)
+            _go_through(material, plan, noes, tally, progress, store)
             if tally.n_problems and not skip_bad:
                 raise BadRows(tally.outcome(material, plan, None, None))
+            if material.losses and not accept:
+                raise LossesNotAccepted(tally.outcome(material, plan, None, None))
             if study:
                 store_assumed(study)
+                if without_implied or plan.is_without_implied:
+                    leave_out_implied(study)
             outcome = tally.outcome(material, plan, dataset, study)
             outcome = outcome._replace(notes=outcome.notes | _behind_closed_gates(study, plan))
             record_in_audit_trail(requested_by, IMPORTED, plan.name)
@@ -193,6 +210,7 @@ class _Tally:
         self.preview: dict[str, list[dict[str, str]]] = {}
         self.first = FirstExamples()
         self.contents = Contents()
+        self.notes: Counter[str] = Counter()  # what checks, and no reader, counted
 
     def note(self, problem: Problem) -> None:
         self.n_problems += 1
@@ -216,7 +234,8 @@ class _Tally:
             answers={q.key: q.scale.expected for q in plan.scheme.questions},
             ignored=list(material.ignored),
             left_out=dict(material.n_left_out),
-            notes=dict(material.notes),
+            losses=dict(material.losses),
+            notes=dict(Counter(material.notes) + self.notes),
         )
 
     def _problems_by_line(self) -> list[Problem]:
@@ -251,6 +270,7 @@ def _places(plan: ImportPlan, requested_by: User | None) -> tuple[Dataset, Study
 def _go_through(
     material: Material,
     plan: ImportPlan,
+    noes: ImpliedNoes,
     tally: _Tally,
     progress: _Report,
     store: Callable[[str, Sequence[Record]], int | None],
@@ -260,11 +280,12 @@ def _go_through(
     `store` gets the kind and the good rows. It returns how many are new, or None when it did not
     store them.
     """
+    given = GivenVotes(plan.scheme)
     with RowChecks(plan.dataset, plan.study, plan.scheme) as checks:
         for kind in (kind for kind in KINDS if kind in material.kinds):
             count = tally.counts[kind] = {"new": 0, "unchanged": 0, "bad": 0}
             shown = tally.preview[kind] = []
-            for batch in _batches(material.records(kind)):
+            for batch in _batches(given.among(material.records(kind))):
                 good, unchanged = checks.good_rows(kind, _readable(batch, tally.note), tally.note)
                 new = store(kind, good)
                 new = len(good) - unchanged if new is None else new
@@ -277,9 +298,18 @@ def _go_through(
                 count["bad"] += len(unread) + n_records - len(good)
                 tally.first.note(good)
                 tally.contents.note(good)
-                shown += map(_preview, good[: N_PREVIEWED - len(shown)])
+                shown += map(preview, good[: N_PREVIEWED - len(shown)])
                 progress.n_rows += len(batch)
                 progress.tell()
+            if kind == "votes" and noes:
+                # A second pass, because a later row may have the answer that a no would fill in.
+                for batch in _batches(GivenVotes(plan.scheme).among(material.records(kind))):
+                    votes = (row for row in batch if isinstance(row, VoteRecord))
+                    if lacking := checks.lacking_noes(noes, votes):
+                        store(kind, lacking)
+                        count["implied"] = count.get("implied", 0) + len(lacking)
+                    progress.tell()
+    tally.notes = +given.notes
 
 
 def _batches(rows: Iterable[Record | Problem]) -> Iterator[list[Record | Problem]]:
@@ -348,91 +378,3 @@ def _store(
         case "adjudications", Study():
             return store_adjudications(study, plan.scheme, records)
     raise ValueError(f"{kind!r} records without a study; expected one of {KINDS}")
-
-
-def _preview(record: Record) -> dict[str, str]:
-    """Return a record as columns in which a person can check that everything is in its place."""
-    columns: dict[str, object] = {"line": f"{record.where.line:,}"}
-    match record:
-        case CollectionPassageRecord():
-            columns |= {"id": record.key, "title": record.title or None, "text": record.text}
-        case ExampleRecord():
-            golden = [passage for passage in record.evidence if passage.is_golden]
-            columns |= {
-                "id": record.key,
-                "turns": len(record.turns),
-                "last user question": record.turns[-1].text if record.turns else None,
-                "golden answer": record.golden_answer,
-                "golden passage": golden[0].title or golden[0].text if golden else None,
-            }
-        case ResponseRecord():
-            columns |= {
-                "id": record.key,
-                "example": record.example,
-                "setup": record.setup.name,
-                "text": record.text,
-            }
-        case VoteRecord():
-            columns |= {
-                "response": record.response,
-                "rater": record.rater,
-                "question": record.question,
-                "answer": record.answer,
-                "arm": record.arm,
-            }
-        case AdjudicationRecord():
-            columns |= {
-                "response": record.response,
-                "question": record.question,
-                "answer": record.answer or "cannot be decided",
-                "note": record.note,
-                "by": record.by,
-            }
-        case EntityRecord():
-            first = record.triples[0] if record.triples else None
-            columns |= {
-                "qid": record.qid,
-                "label": record.label,
-                "type": record.type or None,
-                "triples": len(record.triples),
-                "first triple": f"{first.relation}: {first.value}" if first else None,
-            }
-        case KGQuestionRecord():
-            columns |= {
-                "id": record.key,
-                "question": record.question,
-                "gold entities": len(record.entities) or None,
-                "minimum set": _minimum(record),
-            }
-        case SampleRecord():
-            verdicts = Counter(member.verdict for member in record.members)
-            columns |= {
-                "sample": record.name,
-                "seed": record.parameters.get("seed"),
-                "examples": len(record.members),
-                "kept": verdicts["keep"],
-                "dropped": verdicts["drop"],
-            }
-        case _:
-            names = ("qid", "label", "id", "key", "question", "rater", "response", "metric")
-            more = ("score", "reason", "ranking", "example", "passage", "rank")
-            values = {name: getattr(record, name, None) for name in (*names, *more)}
-            columns |= {name: value for name, value in values.items() if value is not None}
-    return {
-        name: UNDEFINED if value is None else _shortened(str(value))
-        for name, value in columns.items()
-    }
-
-
-def _minimum(record: KGQuestionRecord) -> str | int | None:
-    """Return how many members a question's minimum set has; None when it is not known."""
-    if record.minimum is None:
-        return None
-    n = len(record.minimum)
-    return f"{n}, made up" if record.is_minimum_made_up else n
-
-
-def _shortened(text: str) -> str:
-    """Return the beginning of a text on one line, even if the text has no blanks."""
-    line = " ".join(text[: 10 * LONGEST_PREVIEW].split())
-    return line if len(line) <= LONGEST_PREVIEW else f"{line[: LONGEST_PREVIEW - 2]} …"

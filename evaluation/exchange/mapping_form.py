@@ -7,15 +7,20 @@ from django import forms
 from django.forms import BoundField
 
 from generation.importers import ENCODINGS
+from generation.importers.cell_meanings import is_missing
 from generation.importers.errors import DatasetError
 from generation.importers.mapped.mapping import DECIMALS, ColumnMapping, read_mapping
-from generation.importers.mapped.roles import ROLES
+from generation.importers.mapped.roles import HOLD_VOTES, ROLES
 from generation.importers.tables import DELIMITERS
 from generation.limits import LONGEST_NAME
 
 ROLE_CHOICES = [("", "Stays in meta"), *((key, role.title) for key, role in ROLES.items())]
 # The meaning of a column's name, by the column's role.
-NAMED = {"response": "Setup", "score": "Metric", "vote": "Question"}
+NAMED = {
+    "response": "Setup",
+    "score": "Metric",
+    **dict.fromkeys(HOLD_VOTES, "Question"),
+}
 LONGEST_ANSWER = 200
 
 
@@ -26,6 +31,7 @@ class MappedColumn(NamedTuple):
     samples: list[str]
     role: BoundField
     called: BoundField | None
+    rater: BoundField | None
     answers: list[BoundField]
 
 
@@ -70,12 +76,17 @@ class MappingForm(forms.Form):
             initial=self._was.name_of(name),
             max_length=LONGEST_NAME,
         )
+        if rater := self._was.rater_of(name):
+            self.fields[f"rater-{number}"] = forms.CharField(
+                label=f"Rater of {name}", initial=rater, max_length=LONGEST_NAME
+            )
         meant = self._was.values.get(name, {})
         for place, answer in enumerate(column["answers"]):
             self.fields[f"answer-{number}-{place}"] = forms.CharField(
-                label=f"What {answer} means",
-                initial=meant.get(answer, answer),
+                label=f"What {answer} means (empty: no vote)",
+                initial=meant.get(answer, _usual_meaning(answer)),
                 max_length=LONGEST_ANSWER,
+                required=False,
             )
 
     def _add_ways_of_writing(self) -> None:
@@ -92,12 +103,13 @@ class MappingForm(forms.Form):
     def columns(self) -> Iterator[MappedColumn]:
         """Yield the columns with their fields."""
         for number, column in enumerate(self._columns):
-            called = f"called-{number}"
+            called, rater = f"called-{number}", f"rater-{number}"
             yield MappedColumn(
                 column["name"],
                 column["samples"],
                 self[f"role-{number}"],
                 self[called] if called in self.fields else None,
+                self[rater] if rater in self.fields else None,
                 [self[key] for key in self.fields if key.startswith(f"answer-{number}-")],
             )
 
@@ -120,6 +132,7 @@ class MappingForm(forms.Form):
     def _mapping(self, cleaned: Mapping[str, Any]) -> ColumnMapping:
         columns: dict[str, str] = {}
         names: dict[str, str] = {}
+        raters: dict[str, str] = {}
         values: dict[str, dict[str, str]] = {}
         for number, column in enumerate(self._columns):
             name, role = column["name"], cleaned.get(f"role-{number}")
@@ -129,18 +142,22 @@ class MappingForm(forms.Form):
             called = cleaned.get(f"called-{number}", name)
             if role in NAMED and called != name:
                 names[name] = called
+            if role == "rater_votes" and cleaned.get(f"rater-{number}", name) != name:
+                raters[name] = cleaned[f"rater-{number}"]
             meant = {
-                answer: cleaned[f"answer-{number}-{place}"]
+                answer: cleaned[key]
                 for place, answer in enumerate(column["answers"])
-                if cleaned.get(f"answer-{number}-{place}", answer) != answer
+                if (key := f"answer-{number}-{place}") in self.data
+                and (cleaned[key] != answer or is_missing(answer))
             }
-            if role == "vote" and meant:
+            if role in HOLD_VOTES and meant:
                 values[name] = meant
         constants = {**self._was.constants, "setup": cleaned["setup"]}
         needs = self._was.needs
         return self._was._replace(
             columns=columns,
             names=names,
+            raters=raters,
             values=values,
             constants={name: value for name, value in constants.items() if value},
             needs=needs if needs is not None and {*needs} <= {*columns} else None,
@@ -148,3 +165,7 @@ class MappingForm(forms.Form):
             delimiter=cleaned.get("delimiter", self._was.delimiter),
             decimal=cleaned.get("decimal") or self._was.decimal,
         )
+
+
+def _usual_meaning(answer: str) -> str:
+    return "" if is_missing(answer) else answer

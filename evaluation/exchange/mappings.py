@@ -32,6 +32,7 @@ def look_as_json(look: Look) -> dict[str, Any]:
         "recipe": look.recipe,
         "columns": [column._asdict() for column in look.columns],
         "mapping": look.mapping.as_toml(),
+        "asks": look.asks,
         "is_complete": look.mapping.is_complete,
         "lacks": look.mapping.what_is_missing,
     }

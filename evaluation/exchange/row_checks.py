@@ -1,8 +1,6 @@
 """The checks of an import's rows: each is unique, fits the scheme and refers to rows that exist."""
 
-import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
@@ -11,9 +9,11 @@ from django.db.models.functions import Coalesce
 
 from annotation.models import Flag, Rater, Study, Vote
 from annotation.schemes import Scheme
-from annotation.services.imported_votes import rater_facts
+from annotation.services.imported_votes import VOTE_CONTENT, rater_facts
 from evaluation.exchange.changed_passages import passage_content, said_of_passage
 from evaluation.exchange.chosen_responses import known_sources, source_of, unknown_source
+from evaluation.exchange.implied_noes import ImpliedNoes
+from evaluation.exchange.row_contents import may_change, score_content, vote_content
 from evaluation.exchange.row_names import joined, key_of, name_of
 from evaluation.exchange.row_parts import parts_of, rank_part, said_of_change, setup_parts
 from evaluation.models import Adjudication, AutoScore
@@ -100,7 +100,7 @@ class RowChecks:
                     "each one once, and an earlier row has it",
                 )
             is_change = key in stored and stored[key] != content
-            if not problem and is_change and not isinstance(row, RaterRecord):
+            if not problem and is_change and not may_change(row, stored[key]):
                 problem = self._changed_row(row, stored[key])
             problem = problem or self._changed_part(row, parts)
             if problem:
@@ -109,7 +109,8 @@ class RowChecks:
             good.append(row)
             n_unchanged += key in stored and not is_change
             # An example may name a passage of the collection as if the example brought it.
-            fresh[key] = content if isinstance(row, CollectionPassageRecord) else source_of(row)
+            has_content = isinstance(row, CollectionPassageRecord | VoteRecord)
+            fresh[key] = content if has_content else source_of(row)
             if isinstance(row, ResponseRecord):
                 sources[row.key] = fresh[key]
             new_parts = {part.key: part.content for part in parts_of(row)}
@@ -117,6 +118,24 @@ class RowChecks:
             fresh |= new_parts
         self._seen.add(fresh)
         return good, n_unchanged
+
+    def lacking_noes(self, noes: ImpliedNoes, votes: Iterable[VoteRecord]) -> list[VoteRecord]:
+        """Return the noes that good votes of a batch imply and that neither file nor study has.
+
+        All votes of the file must have been checked before. Each no is returned once.
+        """
+        closing = [vote for vote in votes if noes.are_implied_by(vote)]
+        checked = self._seen.contents(map(key_of, closing))
+        good = [
+            vote
+            for vote in closing
+            if is_content(checked.get(key_of(vote), b""), self._content(vote))
+        ]
+        implied = {key_of(no): no for no in noes.of(good)}
+        there = self._seen.contents(implied).keys() | self._stored("votes", [*implied.values()])
+        lacking = {key: no for key, no in implied.items() if key not in there}
+        self._seen.add({key: self._content(no) for key, no in lacking.items()})
+        return list(lacking.values())
 
     def _misfit(self, row: Record) -> Problem | None:
         """Return what is wrong with a question or an answer, an assumed score or a sample."""
@@ -175,7 +194,7 @@ class RowChecks:
             case VoteRecord():
                 question = self._questions.get(row.question)
                 answer = question.scale.answer(row.answer) if question else None
-                return _vote_content(answer, row.is_implied, row.position, row.seconds, row.at)
+                return vote_content(answer, row.is_implied, row.position, row.seconds, row.at)
             case FlagRecord():
                 return row.reason
             case AdjudicationRecord():
@@ -183,7 +202,7 @@ class RowChecks:
                 decided = question.scale.answer(row.answer) if question and row.answer else None
                 return repr((decided, row.note))
             case ScoreRecord():
-                return _score_content(
+                return score_content(
                     row.score, row.is_assumed, row.problem, row.n_truncated, row.details
                 )
             case CollectionPassageRecord():
@@ -236,7 +255,7 @@ class RowChecks:
                 "n_truncated",
                 "details",
             )
-            return {joined("score", *key[:4]): _score_content(*key[4:]) for key in scores}
+            return {joined("score", *key[:4]): score_content(*key[4:]) for key in scores}
         if study is None:
             return {}
         if kind == "votes":
@@ -250,7 +269,7 @@ class RowChecks:
                 "rater__code",
                 *VOTE_CONTENT,
             )
-            return {joined("vote", *key[:5]): _vote_content(*key[5:]) for key in votes}
+            return {joined("vote", *key[:5]): vote_content(*key[5:]) for key in votes}
         if kind == "flags":
             flags = Flag.objects.filter(arm__study=study, response__key__in=responses_here)
             columns = flags.values_list("arm__kind", "response__key", "rater__code", "reason")
@@ -329,31 +348,6 @@ class RowChecks:
             for part in setup_parts(setup)
             if setup.is_used or part.field == "setup"
         }
-
-
-# The columns that distinguish a repeat of a vote from a change; all of them are exported.
-VOTE_CONTENT = ("answer", "is_implied", "position", "seconds", "at")
-
-
-def _vote_content(
-    answer: int | None,
-    is_implied: bool,
-    position: int | None,
-    seconds: float | None,
-    at: datetime | None,
-) -> str:
-    return repr((answer, is_implied, position, seconds, at and at.astimezone(UTC)))
-
-
-def _score_content(
-    score: float | None,
-    is_assumed: bool,
-    problem: str,
-    n_truncated: int,
-    details: Mapping[str, Any],
-) -> str:
-    said = json.dumps(details, sort_keys=True)  # databases order keys differently
-    return repr((score, is_assumed, problem, n_truncated, said))
 
 
 def _says_nothing_new(record: RaterRecord, rater: Rater) -> bool:

@@ -16,6 +16,8 @@ from annotation.schemes import Question, Scheme
 ANSWERS_GO_TOGETHER = 0.6  # share of a judgement's variance that all questions have in common
 PREFERENCE_WHEN_MERGED = 0.3  # merged: gain of responses at T 0.0, and loss of the others
 MERGED_SAVES = 0.25  # share of the time that is saved, because dialog and evidence are read once
+# Seconds for a response of twenty words: of raters who read, and of those who click through.
+READS, CLICKS = (25.0, 60.0), (0.8, 1.2)
 NORMAL = NormalDist()
 
 
@@ -71,16 +73,21 @@ class SimulatedVote(NamedTuple):
 
 
 def simulated_raters(n: int, random: Random, one_careless_in: int = 6) -> list[SimulatedRater]:
-    """Return raters of different care, leniency and speed; one of so many raters is careless."""
-    return [
-        SimulatedRater(
+    """Return raters of different care, leniency and speed; one of so many raters is careless.
+
+    Careless raters click through: they take about a second.
+    """
+
+    def rater(number: int) -> SimulatedRater:
+        is_careless = number % one_careless_in == 0
+        return SimulatedRater(
             code=f"simulated-{number:02}",
-            care=0.1 if number % one_careless_in == 0 else random.uniform(0.5, 1.0),
+            care=0.1 if is_careless else random.uniform(0.5, 1.0),
             leniency=random.gauss(0.0, 0.2),
-            seconds=random.uniform(25.0, 60.0),
+            seconds=random.uniform(*(CLICKS if is_careless else READS)),
         )
-        for number in range(1, n + 1)
-    ]
+
+    return [rater(number) for number in range(1, n + 1)]
 
 
 def simulated_votes(

@@ -20,6 +20,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
 from accounts.models import User
+from evaluation.exchange.given_votes import UndecidedWords
 from evaluation.exchange.import_plan import plan_import
 from evaluation.exchange.interchange import BadRows, ImportOutcome, import_dataset
 from evaluation.exchange.mappings import look_as_json
@@ -85,23 +86,37 @@ def request_another_check(upload: Import, mapping: str) -> bool:
     return bool(changed)
 
 
-class BadRowsNotSkipped(Exception):
-    """Rows of a file are bad, and the request to store it does not say to skip them."""
+class ChoiceNeeded(Exception):
+    """A file has bad rows or losses, and the request to store it lacks the choice to do so.
+
+    Its text is the name of that choice in `StoringChoices`.
+    """
 
 
-def request_storing(upload: Import, *, skip_bad: bool) -> bool:
+def request_storing(
+    upload: Import, *, skip_bad: bool, accept: bool = False, without_implied: bool = False
+) -> bool:
     """Request that a checked import be stored; return whether the import changed.
 
+    `StoringChoices` explains the choices.
+
     Raises:
-        BadRowsNotSkipped: the file has bad rows, and `skip_bad` is false; nothing is changed.
+        ChoiceNeeded: the file has bad rows, and `skip_bad` is false, or something would be lost,
+            and `accept` is false; nothing is changed.
     """
     if not upload.report.get("counts"):
         return False  # a table without a mapping of its columns
     if upload.report.get("n_problems") and not skip_bad:
-        raise BadRowsNotSkipped
+        raise ChoiceNeeded("skip_bad")
+    if upload.report.get("losses") and not accept:
+        raise ChoiceNeeded("accept")
     checked = Import.objects.filter(pk=upload.pk, state=Import.State.CHECKED)
     changed = checked.update(
-        state=Import.State.QUEUED, is_storing=True, skip_bad=skip_bad, sent_at=None
+        state=Import.State.QUEUED,
+        is_storing=True,
+        skip_bad=skip_bad,
+        without_implied=without_implied,
+        sent_at=None,
     )
     return bool(changed)
 
@@ -168,7 +183,7 @@ def check_or_store(hold: ImportHold) -> None:
     """Check or store an import that this process holds.
 
     Raises:
-        MemoryError: the import needs more memory than there is; nothing was stored.
+        MemoryError, OSError: there is a lack of memory (`is_lack_of_memory`); nothing was stored.
     """
     upload = hold.claim
 
@@ -195,6 +210,8 @@ def check_or_store(hold: ImportHold) -> None:
                 plan_import(material, upload.name, upload.study_name or None, on_progress),
                 dry_run=not upload.is_storing,
                 skip_bad=upload.skip_bad,
+                accept=upload.is_storing,  # else it would not have been sent to be stored
+                without_implied=upload.without_implied,
                 requested_by=upload.requested_by,
                 on_progress=on_progress,
                 on_problem=problem_file.write,
@@ -207,16 +224,20 @@ def check_or_store(hold: ImportHold) -> None:
             hold.stop(Import.State.CANCELLED)
     except UnmappedError as error:
         hold.finish(Import.State.CHECKED, report={"look": look_as_json(error.look)})
+    except UndecidedWords as error:
+        if error.look is None:
+            hold.fail(str(error))
+        else:
+            report = {"look": look_as_json(error.look), "asks": str(error)}
+            hold.finish(Import.State.CHECKED, report=report)
     except BadRows as error:  # the data changed between check and import
         report = _as_json(error.outcome, upload.format) | {"preview": {}}
         hold.stop(Import.State.FAILED, error=str(error), report=report)
     except DatasetError as error:
         hold.fail(str(error))
-    except MemoryError:  # the caller that set the limit reports how high it was
-        raise
     except Exception as error:
-        if _is_lack_of_memory(error):
-            raise MemoryError from error
+        if is_lack_of_memory(error):  # the caller that set the limit reports how high it was
+            raise
         logger.exception("import %s failed", upload.pk)
         hold.fail(
             "Something went wrong on the server. Nothing was stored. The log of the server says "
@@ -232,9 +253,10 @@ def check_or_store(hold: ImportHold) -> None:
         hold.finish(Import.State.CHECKED, report=report)
 
 
-def _is_lack_of_memory(error: Exception) -> bool:
+def is_lack_of_memory(error: Exception) -> bool:
     """Return whether the system refused memory; code outside Python reports that as an OSError."""
-    return isinstance(error, OSError) and error.errno == errno.ENOMEM
+    refused = isinstance(error, OSError) and error.errno == errno.ENOMEM
+    return refused or isinstance(error, MemoryError)
 
 
 def _reporter(hold: ImportHold) -> Callable[[int, float], None]:
@@ -313,5 +335,6 @@ def _as_json(outcome: ImportOutcome, format_key: str) -> dict[str, Any]:
         "study_slug": outcome.study.slug if outcome.study else "",
         "ignored": outcome.ignored,
         "left_out": outcome.left_out,
+        "losses": list(outcome.losses.items()),
         "notes": list(outcome.notes.items()),  # JSON in PostgreSQL keeps no order
     }

@@ -13,8 +13,9 @@ from evaluation.exchange.forms import ImportForm, StoreImportForm
 from evaluation.exchange.import_process import IMPORTS
 from evaluation.exchange.mapping_form import MappingForm
 from evaluation.exchange.mappings import save_mapping
+from evaluation.exchange.storing_choices import StoringChoices
 from evaluation.exchange.uploads import (
-    BadRowsNotSkipped,
+    ChoiceNeeded,
     progress_of,
     request_another_check,
     request_import,
@@ -66,6 +67,7 @@ def _import_page(
             "is_running": upload.state in GOING_ON,
             "progress": progress_of(upload),
             "form": form,
+            "storing": StoreImportForm(),
             "roles": ROLES,
         },
         status=status,
@@ -126,12 +128,13 @@ def store_import(request: SignedInRequest, pk: int) -> HttpResponse:
     """Send a checked file to be stored."""
     upload = get_object_or_404(Import, pk=pk)
     form = StoreImportForm(request.POST)
-    skip_bad = form.is_valid() and form.cleaned_data["skip_bad"]
+    choices = form.choices if form.is_valid() else StoringChoices()
     try:
-        if request_storing(upload, skip_bad=skip_bad):
+        if request_storing(upload, **choices._asdict()):
             IMPORTS.send_waiting(pk=upload.pk)
-    except BadRowsNotSkipped:
-        messages.error(request, "Nothing was imported. Tick 'Skip bad rows', or fix the file.")
+    except ChoiceNeeded as needed:
+        label = form.fields[str(needed)].label
+        messages.error(request, f"Nothing was imported. Tick '{label}', or fix the file.")
     return redirect("evaluation:import-progress", upload.pk)
 
 

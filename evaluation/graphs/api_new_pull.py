@@ -13,6 +13,7 @@ from evaluation.graphs.services.graph_pull import (
     PullPlan,
     request_pull,
 )
+from evaluation.graphs.services.pull_calls import pull_asking
 from evaluation.jobs.api import JobSerializer
 from evaluation.jobs.api_new_job import NewJobSerializer, StartJob
 from evaluation.models import Job
@@ -55,4 +56,4 @@ class StartPull(StartJob):
         The same request again answers with the same pull until it is done. A pull that was stopped
         goes on.
         """
-        return self.start(NewPullSerializer, request_pull)
+        return self.start(NewPullSerializer, pull_asking, request_pull)

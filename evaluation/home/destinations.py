@@ -1,4 +1,4 @@
-"""Destinations: what there is to read, each about the newest study or dataset that has it.
+"""Destinations: what there is to read, each about the study or dataset that has most of it.
 
 This module only reads, with one statement for all of them.
 """
@@ -20,22 +20,27 @@ from django.urls import reverse
 
 from annotation.models import Arm, Study, Vote
 from evaluation.models import MetricRun
-from evaluation.tradeoffs.axes import (
-    ATTRIBUTION_METRICS,
-    ATTRIBUTION_QUESTIONS,
-    SENSIBLENESS_METRICS,
-    SENSIBLENESS_QUESTIONS,
+from evaluation.runs.main_metrics import ATTRIBUTION, SENSIBLENESS, Side, set_aside
+from generation.models import (
+    RERANKED,
+    Dataset,
+    Entity,
+    Example,
+    ExamplePassage,
+    KGQuestion,
+    Response,
+    Setup,
 )
-from generation.models import Dataset, Entity, Example, ExamplePassage, Response
-from work.union_rows import NUMBER, comes_first, first, number, part, text, union
+from work.union_rows import NUMBER, comes_first, first, n_of, number, part, text, union
 
 SHOWN = 4  # results of each sort, at most
 RUNNING = (Study.State.OPEN, Study.State.PAUSED)
 GRAPH_METRICS = ("alignment", "incompetence")
+_NOTHING = number()
 
 
 class Destination(NamedTuple):
-    """A page to read. `about` is the key of what it is about; the newest that there is counts."""
+    """A page to read. `about` is the key of what it is about; what has most of it counts."""
 
     title: str
     about: str
@@ -57,8 +62,8 @@ DESTINATIONS: dict[str, Sequence[Destination]] = {
     ),
     "Trade-offs": (
         Destination("Trade-off", "traded", "tradeoffs:tradeoff"),
-        Destination("Re-ranking", "traded", "tradeoffs:reranking"),
-        Destination("Recipe", "traded", "tradeoffs:recipe"),
+        Destination("Re-ranking", "reranked", "tradeoffs:reranking"),
+        Destination("Recipe", "recipe", "tradeoffs:recipe"),
         Destination("Takeaways", "traded", "tradeoffs:takeaways"),
     ),
     "Material": (
@@ -66,7 +71,7 @@ DESTINATIONS: dict[str, Sequence[Destination]] = {
         Destination("Retrieval", "with_evidence", "evaluation:retrieval"),
     ),
     "Graphs": (
-        Destination("Experiments", "graph", "graphs:experiments"),
+        Destination("Experiments", "to_experiment", "graphs:experiments"),
         Destination("Ask a question", "graph", "graphs:ask"),
     ),
 }
@@ -75,6 +80,15 @@ RESULTS = {
     "rated": ("answer of a study", "evaluation:study"),
     "traded": ("figure of a trade-off", "tradeoffs:tradeoff"),
     "experimented": ("experiments on a graph", "graphs:experiments"),
+}
+# Of subjects with equally much of what a page is about, the larger counts: by page, the size.
+SIZES = {
+    "merged": "rated",
+    "attributed": "rated",
+    "compared": "rated",
+    "reranked": "traded",
+    "recipe": "traded",
+    "to_experiment": "graph",
 }
 
 
@@ -87,6 +101,12 @@ class Subject(NamedTuple):
     name: str
     state: str  # a study's state; "" for datasets
     example: int  # the number of a dataset's first example; 0 for studies
+    n: int  # how much it has of what it is about: votes, setups, examples and so on
+
+    @property
+    def is_interim(self) -> bool:
+        """Whether raters work on it, so that its figures still change."""
+        return self.state in RUNNING
 
 
 class ReadingLink(NamedTuple):
@@ -119,16 +139,22 @@ def reading() -> Reading:
     for row in union(_parts()):
         found[row[0]].append(Subject(*row))
     for subjects in found.values():
-        subjects.sort(key=lambda each: (each.state not in RUNNING, -each.pk))
+        subjects.sort(key=lambda each: (each.is_interim, -each.pk))
     return Reading(_groups(found), _results(found), frozenset(found))
 
 
 def _groups(found: dict[str, list[Subject]]) -> list[tuple[str, list[ReadingLink]]]:
     groups = [
-        (title, [_link(each, found[each.about][0]) for each in pages if each.about in found])
+        (title, [_link(each, _fullest(found, each.about)) for each in pages if each.about in found])
         for title, pages in DESTINATIONS.items()
     ]
     return [(title, links) for title, links in groups if links]
+
+
+def _fullest(found: dict[str, list[Subject]], about: str) -> Subject:
+    """Return the subject that has most; interim studies come last, and newer ones before older."""
+    sizes = {each.pk: each.n for each in found.get(SIZES.get(about, about), [])}
+    return max(found[about], key=lambda each: (not each.is_interim, each.n, sizes.get(each.pk, 0)))
 
 
 def _link(page: Destination, subject: Subject) -> ReadingLink:
@@ -137,11 +163,17 @@ def _link(page: Destination, subject: Subject) -> ReadingLink:
 
 
 def _results(found: dict[str, list[Subject]]) -> list[Result]:
-    return [
-        Result(sort, subject, reverse(view, args=[subject.slug]))
+    """Return the last results of each sort, newest first. Interim ones come after all others."""
+    results = [
+        Result(
+            f"interim {sort}" if subject.is_interim else sort,
+            subject,
+            reverse(view, args=[subject.slug]),
+        )
         for about, (sort, view) in RESULTS.items()
-        for subject in found.get(about, [])
+        for subject in found.get(about, [])[:SHOWN]
     ]
+    return sorted(results, key=lambda each: each.subject.is_interim)
 
 
 # --- what there is --------------------------------------------------------------------------
@@ -155,38 +187,49 @@ def _parts_of_studies() -> list[QuerySet[Any, Any]]:
     every = _with_scheme_text(Study.objects.order_by("-pk"))
     rated = every.filter(_has_votes())
     in_both = rated.filter(_has_votes(Arm.Kind.SEPARATE), _has_votes(Arm.Kind.MERGED))
-    attributed = rated.filter(_asks(ATTRIBUTION_QUESTIONS))
+    attributed = rated.filter(_asks(ATTRIBUTION.questions))
     compared = rated.filter(
-        _asks(ATTRIBUTION_QUESTIONS) & Q(_has_run("dataset", ATTRIBUTION_METRICS))
-        | _asks(SENSIBLENESS_QUESTIONS) & Q(_has_run("dataset", SENSIBLENESS_METRICS))
+        _asks(ATTRIBUTION.questions) & Q(_has_run("dataset", ATTRIBUTION.metrics))
+        | _asks(SENSIBLENESS.questions) & Q(_has_run("dataset", SENSIBLENESS.metrics))
     )
     here = every.filter(is_imported=False)
+    with_gold_first = here.order_by(comes_first(Q(n_gold_units__gt=0)), "-pk")
+    votes = n_of(Vote.objects.filter(is_surplus=False), "arm__study")
     return [
-        _studies("study", every),
-        # Studies that raters work on come first, because they have the newest votes.
-        _studies("rated", rated.order_by(comes_first(Q(state__in=RUNNING)), "-pk"), SHOWN),
+        _studies("study", first(every, 1)),
+        _studies("rated", rated, n=votes),
         _studies("merged", in_both),
         _studies("attributed", attributed),
         _studies("compared", compared),
-        _studies("rated_here", here.order_by(comes_first(Q(n_gold_units__gt=0)), "-pk")),
+        _studies("rated_here", first(with_gold_first, 1)),
     ]
 
 
 def _parts_of_datasets() -> list[QuerySet[Any, Any]]:
     every, in_dataset = Dataset.objects.order_by("-pk"), {"dataset": OuterRef("pk")}
     traded = every.filter(
-        _has_side(ATTRIBUTION_METRICS, ATTRIBUTION_QUESTIONS),
-        _has_side(SENSIBLENESS_METRICS, SENSIBLENESS_QUESTIONS),
+        _has_side(ATTRIBUTION),
+        _has_side(SENSIBLENESS),
     )
-    golden = ExamplePassage.objects.filter(example__dataset=OuterRef("pk"), is_golden=True)
+    golden = ExamplePassage.objects.filter(is_golden=True)
+    with_evidence = every.filter(Exists(golden.filter(example__dataset=OuterRef("pk"))))
     graph = every.filter(Exists(Entity.objects.filter(**in_dataset)))
+    experimented = graph.filter(_has_run("pk", GRAPH_METRICS))
+    reranked = n_of(Setup.objects.filter(prompt=RERANKED), "dataset")
+    parts = Setup.objects.filter(prompt__startswith="top-", prompt__contains="-part-")
+    runs = MetricRun.objects.filter(metric__in=GRAPH_METRICS)
+    asked = n_of(KGQuestion.objects.of_benchmark(), "example__dataset")
+    with_responses = every.filter(Exists(Response.objects.filter(**in_dataset)))
     return [
-        _datasets("material", every.filter(Exists(Response.objects.filter(**in_dataset)))),
-        _datasets("traded", traded, SHOWN),
-        _datasets("with_evidence", every.filter(Exists(golden))),
-        _datasets("graph", graph),
-        _datasets("experimented", graph.filter(_has_run("pk", GRAPH_METRICS)), SHOWN),
-        _datasets("scored", every.filter(_has_run("pk"))),
+        _datasets("material", first(with_responses, 1)),
+        _datasets("traded", traded, n=n_of(Setup.objects.answered(), "dataset")),
+        _datasets("reranked", traded, n=reranked),
+        _datasets("recipe", traded, n=n_of(parts, "dataset")),
+        _datasets("with_evidence", with_evidence, n=n_of(golden, "example__dataset")),
+        _datasets("graph", graph, n=asked),
+        _datasets("to_experiment", graph, n=n_of(runs, "dataset")),
+        _datasets("experimented", experimented),
+        _datasets("scored", first(every.filter(_has_run("pk")), 1)),
     ]
 
 
@@ -210,25 +253,27 @@ def _has_run(dataset: str, metrics: Collection[str] = ()) -> Exists:
     return Exists(runs.filter(metric__in=metrics) if metrics else runs)
 
 
-def _has_side(metrics: Collection[str], questions: Collection[str]) -> Q:
+def _has_side(side: Side) -> Q:
     """Return whether a dataset has scores or votes for one side of the trade-off."""
     rated = _with_scheme_text(Study.objects.filter(dataset=OuterRef("pk")))
-    asked = rated.filter(_asks(questions), _has_votes())
-    return Q(_has_run("pk", metrics)) | Q(Exists(asked))
+    asked = rated.filter(_asks(side.questions), _has_votes())
+    runs = MetricRun.objects.filter(dataset=OuterRef("pk"), metric__in=side.metrics)
+    done = runs.filter(state=MetricRun.State.DONE).exclude(pk__in=set_aside())
+    return Q(Exists(done)) | Q(Exists(asked))
 
 
 def _with_scheme_text(studies: QuerySet[Study]) -> QuerySet[Study]:
     return studies.annotate(scheme_text=Cast("scheme", TextField()))
 
 
-def _studies(about: str, rows: QuerySet[Study], n: int = 1) -> QuerySet[Any, Any]:
-    return _subjects(about, first(rows, n), state="state", example=number())
+def _studies(about: str, rows: QuerySet[Study], n: Any = _NOTHING) -> QuerySet[Any, Any]:
+    return _subjects(about, rows, state="state", example=number(), n=n)
 
 
-def _datasets(about: str, rows: QuerySet[Dataset], n: int = 1) -> QuerySet[Any, Any]:
+def _datasets(about: str, rows: QuerySet[Dataset], n: Any = _NOTHING) -> QuerySet[Any, Any]:
     examples = Example.objects.of_benchmark().filter(dataset=OuterRef("pk")).order_by("pk")
     example = Subquery(examples.values("pk")[:1], output_field=NUMBER)
-    return _subjects(about, first(rows, n), state=text(), example=example)
+    return _subjects(about, rows, state=text(), example=example, n=n)
 
 
 def _subjects(about: str, rows: QuerySet[Any], **columns: Any) -> QuerySet[Any, Any]:

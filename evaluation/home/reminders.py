@@ -1,6 +1,6 @@
 """Reminders: what waits for a decision of the reader, in groups.
 
-This module only reads, with one statement for all groups. Undecided majorities are not counted
+This module only reads, with one statement for all groups. Tied labels are not counted
 here, because they need every vote of a study; the page of its disagreements lists them.
 """
 

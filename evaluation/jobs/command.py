@@ -1,24 +1,45 @@
 """Jobs that a command does itself. It needs no worker, but a worker may take the job instead."""
 
 import time
-from typing import Any
+from collections.abc import Callable
 
 from django.core.management.base import CommandError
 
 from evaluation.jobs.kinds import JOBS
-from evaluation.jobs.services import ENDED, cancel_job
+from evaluation.jobs.services import ENDED, cancel_job, left_to_ask
 from evaluation.models import Job
+from generation.call_plan import CallPlan
+from generation.management.asking_command import AskingCommand
 from generation.progress import progress_bar
 
 WAITS_SECONDS = 0.5  # pause while a worker has the job or a model may not be called yet
 
 
-def do_here(job: Job, title: str, unit: str, stderr: Any) -> Job:
-    """Do a job to its end, and return it in its final state. Ctrl-C cancels it.
+def do_here(
+    command: AskingCommand,
+    request: Callable[[], Job],
+    asking: Callable[[], CallPlan],
+    doing: str,
+    unit: str,
+) -> Job:
+    """Request a job if the user wants to go on, do it to its end, and return it in its final state.
+
+    Ctrl-C cancels it.
+
+    Args:
+        command: the command that does the job.
+        request: the function that requests the job.
+        asking: the function that returns what the job asks.
+        doing: what the command does, as 'Searching'.
+        unit: the word for the steps of the job.
 
     Raises:
-        CommandError: the job failed, or was cancelled or deleted.
+        CommandError: the user says no, or the job failed, or was cancelled or deleted.
+        JobError: the job is refused.
     """
+    command.confirm(left_to_ask(request, asking))
+    job = request()
+    title, stderr = f"{doing} {job.name}", command.stderr
     try:
         with progress_bar(title, stderr, unit) as on_progress:
             while job.state not in ENDED:

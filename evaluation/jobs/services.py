@@ -6,7 +6,7 @@ queue.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -20,6 +20,7 @@ from accounts.services import record as record_in_audit_trail
 from annotation.models import Study
 from evaluation.models import Job, JobStep
 from generation.backends.problems import storable
+from generation.call_plan import CallPlan
 from generation.models import Construction, Dataset
 from work.claims import Hold
 from work.kinds import WorkRefused
@@ -113,6 +114,24 @@ def _same_again(
     resume_job(job, user)
     job.refresh_from_db()
     return job
+
+
+def left_to_ask(request: Callable[[], Job], asking: Callable[[], CallPlan]) -> CallPlan:
+    """Return what a job would ask, or nothing if it is done. Nothing is stored.
+
+    The request is tried and undone, so that a mistake is said before a person looks at a plan.
+
+    Args:
+        request: the function that requests the job.
+        asking: the function that returns what it asks.
+
+    Raises:
+        JobError: the job is refused.
+    """
+    with transaction.atomic():
+        is_done = request().state in ENDED
+        transaction.set_rollback(True)
+    return CallPlan() if is_done else asking()
 
 
 @transaction.atomic

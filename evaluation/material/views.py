@@ -30,6 +30,7 @@ from evaluation.studies.disagreements.cases import (
     winners_of,
 )
 from evaluation.votes.judgements import TargetJudgement, decisions, judgements, scores
+from generation.evidence import with_n_shown
 from generation.models import Dataset, Example, KGQuestion, Response, Triple
 
 
@@ -38,7 +39,9 @@ from generation.models import Dataset, Example, KGQuestion, Response, Triple
 def example(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """Show a dialog with its evidence and every response to it."""
     found = get_object_or_404(
-        Example.objects.select_related("dataset").prefetch_related("turns", "evidence__passage"),
+        with_n_shown(Example.objects.select_related("dataset")).prefetch_related(
+            "turns", "evidence__passage"
+        ),
         dataset__slug=slug,
         pk=pk,
     )

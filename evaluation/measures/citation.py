@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.statistics.intervals import Floats, Indexes, Measure, Statistic, ratio, share_from
+from evaluation.statistics.jackknife import FromShares
 from generation.text.citations import ParsedAnswer, ParsedCitation
 from generation.text.compared_triples import citations_of, compared, knowledge, labels
 from generation.text.flat_graph import Triple
@@ -141,7 +142,9 @@ class CitationFigures(NamedTuple):
     macro_f1: float
 
 
-def citation_figures(counts: Sequence[CitationCounts], mode: Mode = Mode.PAPER) -> CitationFigures:
+def citation_figures(
+    counts: Sequence[CitationCounts] | Floats, mode: Mode = Mode.PAPER
+) -> CitationFigures:
     """Return the micro and macro figures of some answers.
 
     A micro figure is over all citations (correctness, precision) or all needed knowledge (recall).
@@ -205,5 +208,8 @@ def f1_from(sums: Floats) -> Floats:
     return f1(share_from(sums[..., :2]), share_from(sums[..., 2:]))
 
 
+F1 = FromShares(f1_from)
+
+
 def _measure(name: str) -> Measure:
-    return share_from if name in SHARES else f1_from
+    return share_from if name in SHARES else F1

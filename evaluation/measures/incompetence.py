@@ -17,6 +17,7 @@ from evaluation.measures.alignment import pair_of
 from evaluation.measures.citation import f1
 from evaluation.measures.entailment import Pair
 from evaluation.statistics.intervals import Floats, Indexes, Statistic, share_from
+from evaluation.statistics.jackknife import FromShares
 from generation.text.compared_triples import compared, knowledge
 from generation.text.flat_graph import Triple
 
@@ -98,7 +99,7 @@ def incompetence_figures(statistics: Floats, dialogs: Indexes) -> dict[str, Stat
     """Return micro precision and recall (shares) and F1, each in [0, 1], for intervals.
 
     All three are undefined where nothing was removed. Where something was removed and no sentence
-    has [NA], precision is undefined, and recall and F1 are 0. The same holds in each resample.
+    has [NA], precision is undefined, and recall and F1 are 0.
 
     Args:
         statistics: (n_answers, 4), from `incompetence_statistics`.
@@ -107,7 +108,7 @@ def incompetence_figures(statistics: Floats, dialogs: Indexes) -> dict[str, Stat
     return {
         "precision": Statistic(statistics[:, :2], dialogs, share_from),
         "recall": Statistic(statistics[:, 2:], dialogs, share_from),
-        "f1": Statistic(statistics, dialogs, na_f1_from),
+        "f1": Statistic(statistics, dialogs, FromShares(na_f1_from)),
     }
 
 

@@ -4,9 +4,8 @@ A figure over several runs is the mean of the runs' own figures, where they are 
 deviation is that of the sample (n - 1). F1 is the harmonic mean of the mean precision and the mean
 recall, never a mean of F1: this is how the paper's printed F1 follow from its printed means.
 
-Intervals resample dialogs, once for all runs, because answers of different runs to the same dialog
-belong to one dialog. A resample in which a run of the mean is undefined is left out. The F1 of [NA]
-is an exception: in such a resample, a run that admits nothing has recall 0 and no precision.
+Intervals are over dialogs, and answers of different runs to the same dialog belong to one dialog. A
+mean of shares is a sum of shares with fixed weights, and F1 is made of shares.
 """
 
 from collections.abc import Sequence
@@ -20,11 +19,13 @@ from evaluation.measures.incompetence import na_f1
 from evaluation.statistics.intervals import (
     Floats,
     Measure,
+    MixOfShares,
     Statistic,
     ratio,
     share_from,
     sum_by_dialog,
 )
+from evaluation.statistics.jackknife import FromShares
 
 N_COLUMNS = 2  # a share has two columns: part and whole
 
@@ -62,7 +63,9 @@ def mean_share(runs: Sequence[Statistic], n_dialogs: int) -> Statistic:
         n_dialogs: how many dialogs there are; all runs number them 0 .. n_dialogs - 1.
     """
     defined = _defined(runs) or runs[:1]
-    return defined[0] if len(defined) == 1 else _beside(defined, n_dialogs, _mean_share)
+    if len(defined) == 1:
+        return defined[0]
+    return _beside(defined, n_dialogs, MixOfShares((1 / len(defined),) * len(defined)))
 
 
 def f1_of_means(
@@ -74,7 +77,8 @@ def f1_of_means(
         precision, recall: the shares of each run, as in `mean_share`.
     """
     found, hit = (_defined(runs) or runs[:1] for runs in (precision, recall))
-    return _beside([*found, *hit], n_dialogs, partial(_f1_of_means, n_precision=len(found)))
+    measure = FromShares(partial(_f1_of_means, n_precision=len(found)))
+    return _beside([*found, *hit], n_dialogs, measure)
 
 
 def na_f1_of_means(
@@ -83,12 +87,12 @@ def na_f1_of_means(
     """Return the F1 of the mean precision and the mean recall of [NA] over runs, as one figure.
 
     A run that admits nothing of what was removed has recall 0 and no precision: it counts for the
-    mean recall alone. Where no run admits anything, F1 is 0. The same holds in each resample.
+    mean recall alone. Where no run admits anything, F1 is 0.
 
     Args:
         precision, recall: the shares of each run, as in `mean_share`.
     """
-    measure = partial(_na_f1_of_means, n_precision=len(precision))
+    measure = FromShares(partial(_na_f1_of_means, n_precision=len(precision)))
     return _beside([*precision, *recall], n_dialogs, measure)
 
 

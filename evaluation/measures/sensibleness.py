@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evaluation.measures.labelled_replies import labelled_value
 from evaluation.statistics.intervals import Indexes, Statistic, share_from
 from evaluation.statistics.rater_answers import mean_from
 from generation.text.function_words import FUNCTION_WORDS
@@ -26,7 +27,9 @@ Turns = Sequence[tuple[str, str]]  # speaker, text
 
 _ASKED = "Dialog: {context} Final reply: {input}"  # the beginning of a prompt's last line
 _SEPARATORS = re.compile(r"#{3,}")
-_NUMBER = re.compile(r"(?:Answer:)?\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\.?")
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+"
+_SCALE = r"\(\s*(?:from\s+)?0\s*(?:-|–|—|to)\s*1\s*\)"
+_OF_1 = r"(?:/\s*|out\s+of\s+)1(?:\.0)?"
 _IS_WHOLE = re.compile(r"[.!?…。][\"'”’»)\]}]*$")
 _IS_CUT = re.compile(r"[,;:(\[{–—-]$")
 
@@ -68,10 +71,12 @@ def prompt(preamble: str, turns: Turns, text: str) -> str:
 def parse_reply(reply: str) -> float | None:
     """Return the number in [0, 1] in a model's reply; None if the reply is anything else.
 
-    The text from '###' on is cut off. 'Answer:' may be before the number, a full stop after it.
+    The text from '###' on is cut off. A label may be before the number ('Answer:', 'Score:'), '/1'
+    and a full stop may be after it, and marks around each: '**Answer: 0.8**'.
     """
-    found = _NUMBER.fullmatch(reply.partition(SEPARATOR)[0].strip())
-    score = float(found[1]) if found else math.nan
+    answer = reply.partition(SEPARATOR)[0]
+    found = labelled_value(answer, _NUMBER, scale=_SCALE, unit=_OF_1)
+    score = float(found["value"]) if found else math.nan
     return score if 0 <= score <= 1 else None
 
 

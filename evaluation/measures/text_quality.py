@@ -7,9 +7,9 @@ by probabilities.
 import math
 import re
 from collections.abc import Sequence
-from functools import cache
 from typing import NamedTuple
 
+from evaluation.measures.labelled_replies import labelled_value
 from generation.text.prompts import prompt_text
 
 LABELS = (1, 2, 3, 4, 5)
@@ -18,22 +18,13 @@ NO_PROBABILITIES = "the model gave no log-probabilities at its score"
 SHARED_TOKEN = "its score shares a token with other text"
 
 _FIELD = re.compile(r"\{(question|knowledge|answer)\}")
-_NAMES = ("score", "rating", "answer")  # a reply may name its score so, or by the metric's name
-_MARKUP = r"[\s*_#`]{0,9}"
 # Before a colon, only the scale may be in parentheses.
 _SCALE = r"""\(\s*(?:
     (?:(?:on\s+)?a\s+scale\s+(?:of|from)\s+|from\s+)? 1 \s*(?:-|–|—|to)\s* 5
     | (?:out\s+)?of\s+5
     | 1\s*[=:]\s*[a-z][a-z ]*, \s*5\s*[=:]\s*[a-z][a-z ]*
 )\s*\)"""
-_REPLY = rf"""
-    {_MARKUP}
-    (?: (?:the\s+)?(?:NAMES)(?:\s+(?:score|rating))?(?![a-z0-9])
-        {_MARKUP} (?: (?:{_SCALE}{_MARKUP})?[:=] | \bis\b )? {_MARKUP} )?
-    (?P<score>[1-5])
-    (?: {_MARKUP}(?:/\s*|out\s+of\s+)5 )?
-    {_MARKUP}\.?{_MARKUP}
-"""
+_OF_5 = r"(?:/\s*|out\s+of\s+)5"
 # A label that is a token of its own, or that has marks around it: ' 4', '4.', ':4'.
 _LABEL = re.compile(r"([^\w\s]*)([1-5])([^\w\s]*)")
 
@@ -72,9 +63,9 @@ def parse_score(reply: str, metric: str) -> int | None:
     """Return the score in a reply; None if the reply is not just a score.
 
     A score is one digit from 1 to 5. A name may be before it ('Score', 'Rating', 'Answer', the
-    metric's name), and '/5' or 'out of 5' and a full stop may be after it: '4', 'Score: 4',
-    '**Fluency** (1-5): 4/5.'. In a longer reply the first or last number may not be the score, so
-    it has none.
+    metric's name), '/5' or 'out of 5' and a full stop may be after it, and marks around each: '4',
+    'Score: 4', '**Fluency** (1-5): 4/5.'. In a longer reply the first or last number may not be
+    the score, so it has none.
     """
     place = _place(reply, metric)
     return int(reply[place]) if place is not None else None
@@ -111,15 +102,8 @@ def weigh(tokens: Sequence[TokenOdds], reply: str, metric: str) -> Weighed | str
 
 def _place(reply: str, metric: str) -> int | None:
     """Return the place of the score in a reply; None if the reply is no score."""
-    start, end = len(reply) - len(reply.lstrip()), len(reply.rstrip())
-    found = _grammar(metric).fullmatch(reply, start, max(start, end))
-    return found.start("score") if found else None
-
-
-@cache
-def _grammar(metric: str) -> re.Pattern[str]:
-    names = "|".join([*_NAMES, re.escape(metric)])
-    return re.compile(_REPLY.replace("NAMES", names), re.VERBOSE | re.IGNORECASE)
+    found = labelled_value(reply, "[1-5]", names=(metric,), scale=_SCALE, unit=_OF_5)
+    return found.start("value") if found else None
 
 
 def _label(text: str) -> tuple[str, int, str] | None:

@@ -9,7 +9,9 @@ import math
 
 import numpy as np
 
-from evaluation.statistics.intervals import Floats, ratio, share_from
+from evaluation.statistics.intervals import Floats, Indexes, Statistic, ratio, share_from
+from evaluation.statistics.jackknife import FromShares
+from evaluation.statistics.rater_answers import mean_from
 
 WIDTH = 3  # number of columns in a setup's statistics
 
@@ -39,6 +41,29 @@ def f1(attribution: Floats, sensibleness: Floats) -> Floats:
 def f1_from(sums: Floats) -> Floats:
     """Return the F1 of a setup from summed statistics: (..., 3) to (...)."""
     return f1(attribution_from(sums), sensibleness_from(sums))
+
+
+OF_ANY_SCALE = (mean_from, f1_from)  # measures of values that are not in [0, 1]
+
+
+def figures_of_setup(statistics: Floats, dialogs: Indexes) -> dict[str, Statistic]:
+    """Return attribution, sensibleness and f1 of one setup, ready for intervals.
+
+    Args:
+        statistics: (n_examples, 3), see the top of this module.
+        dialogs: (n_examples,) the dialog of each example.
+    """
+    of_axis, of_f1 = (share_from, FromShares(f1_from)) if are_shares(statistics) else OF_ANY_SCALE
+    return {
+        "attribution": Statistic(statistics[:, [0, 2]], dialogs, of_axis),
+        "sensibleness": Statistic(statistics[:, [1, 2]], dialogs, of_axis),
+        "f1": Statistic(statistics, dialogs, of_f1),
+    }
+
+
+def are_shares(statistics: Floats) -> bool:
+    """Return whether all values are in [0, 1]: imported scores may have another scale."""
+    return bool(((statistics >= 0) & (statistics <= 1)).all())
 
 
 def iso_f1(level: float, attribution: Floats) -> Floats:

@@ -117,10 +117,12 @@ def move_class(
 ) -> MoveClass | None:
     """Return how a pair moves, named by each component that is clear and large enough.
 
-    A component is clear if its interval does not contain 0, and large enough if it is at least half
-    of the other. The result is None if a component or an interval is undefined.
+    A component is clear if it has an interval that does not contain 0, and large enough if it is at
+    least half of the other. The result is None if a component is undefined, or both intervals are.
     """
-    if any(map(math.isnan, (move_across, move_along, *interval_across, *interval_along))):
+    if math.isnan(move_across) or math.isnan(move_along):
+        return None
+    if math.isnan(interval_across.low) and math.isnan(interval_along.low):
         return None
     is_across = _names(move_across, interval_across, move_along)
     is_along = _names(move_along, interval_along, move_across)
@@ -164,5 +166,5 @@ def _movement(sums: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _names(component: float, interval: Interval, other: float) -> bool:
-    is_clear = not interval.low <= 0 <= interval.high
+    is_clear = interval.low > 0 or interval.high < 0
     return is_clear and abs(component) >= NAMED_FROM * abs(other)

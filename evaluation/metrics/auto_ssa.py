@@ -18,14 +18,16 @@ from evaluation.metrics.base import (
     ScoreRequest,
     ScoringMaterial,
 )
+from evaluation.metrics.replies import replies_said, storable_reply
 from generation.backends.base import Completion, Decoding, LanguageModel, Prompt
+from generation.backends.reasoning import THINKING_SIGNATURE, THINKING_TOKENS
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.model_specs import BackendError
 
-MOST_TOKENS = 16  # ' Answer: 0.8 ' has about seven
-LONGEST_REPLY = 500  # characters of a reply that are stored
+MOST_TOKENS = 16 + THINKING_TOKENS  # ' Answer: 0.8 ' has about seven
 LONGEST_QUOTE = 80  # characters of a reply that a problem quotes
 _FIRST = Decoding(max_tokens=MOST_TOKENS, stop=(SEPARATOR,))
+READING = 2  # version of the rules for reading replies; a reply that is read is not asked again
 # Later tries have a higher temperature: at temperature 0 a model would give the same reply again.
 TRIES = (_FIRST, _FIRST._replace(temperature=0.5, seed=1), _FIRST._replace(temperature=0.5, seed=2))
 
@@ -66,6 +68,7 @@ class RatedReply(NamedTuple):
     judged: Judged
     replies: tuple[str, ...] = ()
     n_asked: int = 0  # number of completions that the language model was asked for
+    reasoning: tuple[str, ...] = ()  # what the model thought before its replies, if it did
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,10 @@ class AutoSsa(AutoMetric):
 
     family = "Auto-SSA"
     assumed_when = "the response says nothing"
+    asks_again = (
+        f"A reply without a number is asked for again, up to {len(TRIES) - 1} times. Those calls "
+        "are not counted here."
+    )
     version = 2  # in version 1, an empty response had no score
     threshold = YES
     is_yes_at_threshold = True
@@ -102,7 +109,8 @@ class AutoSsa(AutoMetric):
     def signature_part(self) -> str:
         if self.prompt is None:
             return ""
-        return f"{self.prompt.signature_part}|tries:{len(TRIES)}@{TRIES[-1].temperature:g}"
+        tries = f"tries:{len(TRIES)}@{TRIES[-1].temperature:g}"
+        return f"{self.prompt.signature_part}|{tries}|read:{READING}{THINKING_SIGNATURE}"
 
     @property
     def in_title(self) -> list[str]:
@@ -161,14 +169,14 @@ class AutoSsa(AutoMetric):
 
     def scored(self, asked: ScoreRequest, answers: Sequence[RatedReply]) -> ResponseScore:
         """Return the score, and the replies of the language model from which it was read."""
-        [(judged, replies, _)] = answers
+        [(judged, replies, _, reasoning)] = answers
         has_score = not math.isnan(judged.score)
         problem = "" if has_score else judged.problem or "the backend gave no score"
         return ResponseScore(
             float(judged.score) if has_score else None,
             problem,
             n_truncated=int(judged.is_truncated),
-            details={"replies": list(replies)} if replies else {},
+            details=replies_said(replies, reasoning) if replies or any(reasoning) else {},
         )
 
 
@@ -199,16 +207,21 @@ class AutoSpecific(AutoSsa):
 def _rated(model: LanguageModel, asked: Prompt, completion: Completion) -> RatedReply:
     """Return a model's judgement of a reply; if its answer cannot be read, it is asked again."""
     replies: list[str] = []
-    for n_asked, retry in enumerate((*TRIES[1:], None), start=1):
+    reasoning: list[str] = []
+
+    def rated(score: float, problem: str = "") -> RatedReply:
+        judged = Judged(score, problem=problem)
+        return RatedReply(judged, tuple(replies), len(reasoning), tuple(reasoning))
+
+    for retry in (*TRIES[1:], None):
+        reasoning.append(completion.reasoning)
         if completion.problem:  # the model's backend has already tried again
-            return RatedReply(Judged(math.nan, problem=completion.problem), tuple(replies), n_asked)
-        # PostgreSQL stores no NUL.
-        replies.append(completion.text.replace("\0", "")[:LONGEST_REPLY])
+            return rated(math.nan, completion.problem)
+        replies.append(storable_reply(completion.text))
         score = parse_reply(completion.text)
         if score is not None:
-            return RatedReply(Judged(score), tuple(replies), n_asked)
+            return rated(score)
         if retry is not None:
             [completion] = model.complete([asked], retry)
     quoted = " ".join(replies[-1].split())[:LONGEST_QUOTE]
-    problem = f"no number in 0 to 1 in {len(replies)} replies, the last: '{quoted}'"
-    return RatedReply(Judged(math.nan, problem=problem), tuple(replies), len(TRIES))
+    return rated(math.nan, f"no number in 0 to 1 in {len(replies)} replies, the last: '{quoted}'")

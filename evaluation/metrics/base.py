@@ -118,6 +118,7 @@ class AutoMetric(ABC):
     family: ClassVar[str] = ""  # the title of its group in lists of metrics
     asks_pairs: ClassVar[bool] = False  # it asks premise and hypothesis, and pages count pairs
     usual_sample: ClassVar[int | None] = None  # responses of each model suggested first; None: all
+    asks_again: ClassVar[str] = ""  # when a language model is called more often than there are asks
     version: ClassVar[int] = 1  # version of the scoring rule; a new one makes new runs
 
     @classmethod

@@ -20,6 +20,7 @@ from evaluation.metrics.base import (
 )
 from evaluation.metrics.pair_metric import PairMetric, has_words, problem_among
 from generation.text.citations import parse_citations
+from generation.text.cited_vocabulary import Vocabulary
 from generation.text.flat_graph import Triple
 
 NOT_KNOWN = "it is not known what was removed"
@@ -69,9 +70,8 @@ class IncompetenceMetric(PairMetric):
         absent = absent_knowledge(material.removed)
         if not absent:
             return Refused(NOTHING_REMOVED)
-        relations = {relation for _, relation, _ in material.graph}
-        qids = {qid for qid, _, _ in material.graph}
-        about = _AnswerParts(parse_citations(material.text, relations, qids).na_sentences, absent)
+        parsed = parse_citations(material.text, *Vocabulary.of(material.graph))
+        about = _AnswerParts(parsed.na_sentences, absent)
         pairs = pairs_of(*about)
         if not any(has_words(pair.premise) for pair in pairs):
             nothing = best_of(np.zeros(len(pairs)), len(about.na_sentences), len(absent))

@@ -25,6 +25,7 @@ from evaluation.metrics.base import (
     ScoreRequest,
     ScoringMaterial,
 )
+from evaluation.metrics.replies import replies_said, storable_reply
 from generation.backends.base import (
     Completion,
     Decoding,
@@ -33,12 +34,13 @@ from generation.backends.base import (
     Token,
     probability_of,
 )
+from generation.backends.reasoning import THINKING_SIGNATURE, THINKING_TOKENS
 from generation.text.citations import without_citations
+from generation.text.cited_vocabulary import Vocabulary
 
-MOST_TOKENS = 16  # tokens of a reply: 'Coherence: 4' and a little more
+MOST_TOKENS = 16 + THINKING_TOKENS  # tokens of a reply: 'Coherence: 4' and a little more
 MOST_REPEATS = 10
 N_TOP = 20  # tokens whose probabilities are asked for: the most that servers give
-LONGEST_REPLY = 500  # characters of a reply that are stored
 LONGEST_QUOTE = 80  # characters of a reply that a problem quotes
 MODES = {
     "integer": "the integer of each reply; their mean",
@@ -102,7 +104,7 @@ class TextQuality(AutoMetric):
 
     @property
     def signature_part(self) -> str:
-        return f"{self.mode}:{self.repeats}"
+        return f"{self.mode}:{self.repeats}{THINKING_SIGNATURE}"
 
     @property
     def in_title(self) -> list[str]:
@@ -119,11 +121,7 @@ class TextQuality(AutoMetric):
             return Refused(NO_DIALOG)
         if material.says_nothing:
             return Refused(EMPTY)
-        answer = without_citations(
-            material.text,
-            {relation for _, relation, _ in material.graph},
-            {qid for qid, _, _ in material.graph},
-        )
+        answer = without_citations(material.text, *Vocabulary.of(material.graph))
         if not answer:
             return Refused(NOTHING_LEFT)
         knowledge = "\n".join(each.text.strip() for each in material.evidence_texts).strip()
@@ -151,7 +149,9 @@ class TextQuality(AutoMetric):
         replies = [_read(answer, self.key) for answer in answers]
         details = {
             "mode": self.mode,
-            "replies": [reply.text for reply in replies],
+            **replies_said(
+                [reply.text for reply in replies], [answer.reasoning for answer in answers]
+            ),
             **_means(replies),
         }
         problems = [reply.problem for reply in replies if reply.problem]
@@ -216,7 +216,7 @@ def _read(completion: Completion, metric: str) -> _Reply:
     """Return the score of a reply and the probability of each label, or why they are missing."""
     if completion.problem:
         return _Reply("", problem=completion.problem)
-    text = completion.text.replace("\0", "")[:LONGEST_REPLY]  # PostgreSQL stores no NUL
+    text = storable_reply(completion.text)
     integer = parse_score(completion.text, metric)
     quoted = " ".join(text.split())[:LONGEST_QUOTE]
     if integer is None:

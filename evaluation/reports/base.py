@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, Protocol
 
 import numpy as np
 from django.db.models import Count, Q
@@ -15,8 +15,11 @@ from evaluation.reports.columns import Column, Format
 from evaluation.reports.estimates import signature_of
 from evaluation.reports.report import LeftOut, ReportRow
 from evaluation.statistics import rater_answers
-from evaluation.statistics.intervals import Floats, Measure, share_from
+from evaluation.statistics.intervals import Floats, Indexes, Measure, share_from
 from evaluation.statistics.labels import label_rule
+from evaluation.statistics.rank_measures import dialogs_with_another_value
+from evaluation.statistics.rater_answers import Bools
+from evaluation.statistics.tied_labels import with_halves
 from evaluation.votes.assumed_answers import assumed_responses
 from evaluation.votes.counts import (
     ArmCounts,
@@ -193,6 +196,36 @@ def item_values(question: Question, votes: Ints, raters: Ints) -> Floats | None:
     return None
 
 
+def values_with_halves(question: Question, values: Floats | None, is_tied: Bools) -> Floats | None:
+    """Return the values of a mean whose ties count half; None where no tied item is missing.
+
+    Medians are missing nowhere, so only a yes/no question has such values.
+    """
+    if values is None or question.scale.kind != "yes_no" or not is_tied.any():
+        return None
+    return with_halves(values, is_tied)
+
+
+class MeanRow(Protocol):
+    """Any row with the mean of a question."""
+
+    @property
+    def scale(self) -> str: ...
+    @property
+    def waiting(self) -> int: ...
+    @property
+    def tied(self) -> int: ...
+
+
+def means_left_out(rows: Sequence[MeanRow]) -> LeftOut:
+    """Return how many items are missing from means of majorities, those of yes/no questions."""
+    of_majorities = [row for row in rows if row.scale == "yes_no"]
+    return {
+        "waiting": sum(row.waiting for row in of_majorities),
+        "tied": sum(row.tied for row in of_majorities),
+    }
+
+
 def with_assumed(values: Floats | None, n_assumed: int) -> Floats | None:
     """Return the values of a mean: those of items, then a no (0) for each assumed answer."""
     return None if values is None else np.concatenate([values, np.zeros(n_assumed)])
@@ -201,6 +234,13 @@ def with_assumed(values: Floats | None, n_assumed: int) -> Floats | None:
 def mean_measure(question: Question) -> Measure:
     """Return the measure that makes a question's mean from `rater_answers.mean_statistics`."""
     return share_from if question.scale.kind == "yes_no" else rater_answers.mean_from
+
+
+def n_other_dialogs(question: Question, values: Floats | None, dialogs: Indexes) -> int | None:
+    """Return how many dialogs have another value than the most frequent one; None for a share."""
+    if values is None or question.scale.kind == "yes_no":
+        return None
+    return dialogs_with_another_value(values, dialogs)
 
 
 def votes_left_out(study: Study, counts: Sequence[ArmCounts], choices: Choices) -> LeftOut:

@@ -22,6 +22,11 @@ class Estimate(NamedTuple):
     low: float | None = None
     high: float | None = None
 
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether there is an interval, and 0 is not in it."""
+        return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
+
 
 UNKNOWN = Estimate()
 

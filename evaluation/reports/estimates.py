@@ -9,7 +9,13 @@ from django.conf import settings
 
 from evaluation.reports.columns import Estimate
 from evaluation.reports.report import ReportRow, number
-from evaluation.statistics.intervals import METHOD, Interval, Statistic, bootstrap_intervals
+from evaluation.statistics.intervals import (
+    METHOD,
+    Floats,
+    Interval,
+    Statistic,
+    bootstrap_intervals,
+)
 
 N_RESAMPLES = 1000
 USUAL_SEED = 0  # seed of resamples; a study has its own seed
@@ -22,11 +28,21 @@ class Planned(NamedTuple, Generic[R]):
     """A row that has no estimates yet: their statistics by field, and the maker of the row.
 
     `make` takes the estimates by name: a `functools.partial` of the row's type with all other
-    fields.
+    fields. A figure in `ties_half` has a field `<figure>_ties_half` beside its own.
     """
 
     make: Callable[..., R]
     figures: Mapping[str, Statistic]
+    # Figure → the same statistics from labels with halves (`statistics.tied_labels`).
+    ties_half: Mapping[str, Floats] = {}
+
+    @property
+    def figures_with_halves(self) -> dict[str, float | None]:
+        """The figures as they would be if ties counted half, by the names of their fields."""
+        return {
+            f"{name}_ties_half": number(self.figures[name].measure(statistics.sum(axis=0)))
+            for name, statistics in self.ties_half.items()
+        }
 
 
 def with_estimates(
@@ -34,7 +50,6 @@ def with_estimates(
     n_dialogs: int,
     *,
     seed: int = USUAL_SEED,
-    is_cautious: bool = False,
 ) -> Iterator[R]:
     """Yield the rows with their estimates.
 
@@ -44,17 +59,16 @@ def with_estimates(
         planned: the rows.
         n_dialogs: how many dialogs the figures' `dialogs` number.
         seed: seed of the resamples.
-        is_cautious: whether a bootstrap interval is left undefined if it is over fewer than five
-            dialogs or has no width.
     """
     batch: list[Planned[R]] = []
     n_bytes = 0
 
     def made() -> Iterator[R]:
         figures = [figure for row in batch for figure in row.figures.values()]
-        estimates = iter(estimates_of(figures, n_dialogs, seed=seed, is_cautious=is_cautious))
+        estimates = iter(estimates_of(figures, n_dialogs, seed=seed))
         for row in batch:
-            yield row.make(**{name: next(estimates) for name in row.figures})
+            found = {name: next(estimates) for name in row.figures}
+            yield row.make(**found, **row.figures_with_halves)
 
     for row in planned:
         batch.append(row)
@@ -77,14 +91,11 @@ def estimates_of(
     n_dialogs: int,
     *,
     seed: int = USUAL_SEED,
-    is_cautious: bool = False,
 ) -> list[Estimate]:
     """Return each figure with its interval. All figures share the same resamples."""
     if not figures:
         return []
-    intervals = bootstrap_intervals(
-        figures, n_dialogs, seed=seed, n_resamples=N_RESAMPLES, is_cautious=is_cautious
-    )
+    intervals = bootstrap_intervals(figures, n_dialogs, seed=seed, n_resamples=N_RESAMPLES)
     return [
         estimate(figure.measure(figure.statistics.sum(axis=0)), interval)
         for figure, interval in zip(figures, intervals, strict=True)

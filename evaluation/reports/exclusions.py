@@ -17,9 +17,13 @@ REASONS = {
         "assumed responses",
         "nothing was shown or said, so they count as no without a rating",
     ),
-    "undecided": (
-        "undecided labels",
-        "no answer was given by more than half of the raters, or a median is on the cut",
+    "waiting": (
+        "waiting labels",
+        "no answer has a majority yet, or a median is on the cut, and some votes are missing",
+    ),
+    "tied": (
+        "tied labels",
+        "all votes are in, but no answer has a majority, or a median is on the cut",
     ),
     "adjudicated": (
         "labels that decisions replace",
@@ -32,15 +36,19 @@ REASONS = {
     "implied_votes": ("implied votes", "a closed gate implies them, so agreement leaves them out"),
     "missing_behind_gates": (
         "missing votes behind gates",
-        "they were imported without the implied noes",
+        "a rater left the gate open or empty, or implied noes were left out",
     ),
     "items_outside_full_share": (
         "items that may have stopped early",
         "agreement and rater scores use only items that always get all raters",
     ),
     "rated_in_one_arm": ("responses rated in one arm only", "there is nothing to compare with"),
-    "replicate_undecided": (
-        "labels undecided in one of the arms",
+    "replicate_waiting": (
+        "labels waiting in one of the arms",
+        "the second separate arm is compared only where every arm has a label",
+    ),
+    "replicate_tied": (
+        "labels tied in one of the arms",
         "the second separate arm is compared only where every arm has a label",
     ),
     "not_rated_in_every_arm": (
@@ -54,6 +62,10 @@ REASONS = {
     "arms": ("arms that are missing", "merged against separate needs both arms"),
     "judgements_without_seconds": ("judgements without a time", "no time was recorded"),
     "votes_without_position": ("votes without a position", "no position was recorded"),
+    "runs_without_threshold": (
+        "metric runs without a threshold",
+        "no threshold was given for these imported scores, so they have no labels",
+    ),
     "unscored": ("targets without a score", "over all runs: they are not scored yet"),
     "failed": ("failed scores", "over all runs: a failure gives no score"),
     "assumed_scores": (
@@ -65,6 +77,10 @@ REASONS = {
         "they are still being scored, or have too few scores",
     ),
     "not_scored_by_all": ("responses that not every candidate has scored", "the rows say how many"),
+    "setups_without_ratings": (
+        "setups without answers by raters on an axis",
+        "assumed answers make no mark alone, if raters make an axis",
+    ),
     "truncated_pairs": (
         "pairs with a shortened premise",
         "over all runs: they are counted here, but not left out",
@@ -73,11 +89,11 @@ REASONS = {
 
 
 def reason_text(reason: str, n: int = 0) -> str:
-    """Return the words for things that a report leaves out: 'undecided' → 'undecided labels'.
+    """Return the words for things that a report leaves out: 'tied' → 'tied labels'.
 
     Args:
         reason: a key of `Report.left_out`.
-        n: how many there are; one of them is 'undecided label'.
+        n: how many there are; one of them is 'tied label'.
     """
     return in_number(REASONS.get(reason, (reason.replace("_", " "), ""))[0], n)
 

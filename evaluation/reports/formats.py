@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -14,6 +14,8 @@ from rich.table import Table
 
 from evaluation.reports.columns import Column, Format
 from evaluation.reports.report import Report, columns_of
+from evaluation.reports.row_names import with_distinct_names
+from evaluation.reports.ties import ties_notes
 from generation.importers.spreadsheet import safe_cell
 from work.amounts import UNDEFINED
 
@@ -73,25 +75,49 @@ def _latex(report: Report[Any]) -> str:
     """Return a booktabs table of the columns, each figure with its interval or deviation.
 
     Columns of one group are below the group's title, like 'Micro' and 'Macro' in KaLMA's table 3. A
-    report that is a paper's table has only the columns and figures that the paper prints; CSV and
-    JSON have all.
+    report that is a paper's table has only the rows, columns and figures that the paper prints; CSV
+    and JSON have all. With a caption it is a `table`, else a `tabular`. Without rows there are only
+    the comments.
     """
-    used, rows = paper_texts_of(report) or texts_of(report)
-    columns = list(used.values())
-    alignment = "".join("l" if column.format is Format.TEXT else "r" for column in columns)
+    used, rows, caption = paper_texts_of(report) or (*texts_of(report), "")
     lines = [
         f"% {_in_one_line(report.signature)}",
         "% left out: " + ", ".join(f"{name} {n}" for name, n in report.left_out.items()),
+    ]
+    if rows:
+        table = _tabular(list(used.values()), rows)
+        lines += _captioned(caption, table) if caption else table
+    return "\n".join(lines) + "\n"
+
+
+def _tabular(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[str]:
+    alignment = "".join("l" if column.format is Format.TEXT else "r" for column in columns)
+    return [
         rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
         *_titles_of_groups(columns),
-        " & ".join(_escaped(column.heading_in_group) for column in columns) + r" \\",
+        _line(column.heading_in_group for column in columns),
         r"\midrule",
-        *(" & ".join(map(_escaped, row)) + r" \\" for row in rows),
+        *map(_line, rows),
         r"\bottomrule",
         r"\end{tabular}",
     ]
-    return "\n".join(lines) + "\n"
+
+
+def _line(cells: Iterable[str]) -> str:
+    """Return a line of a table. LaTeX would take a [ or * at its start for the line before it."""
+    line = " & ".join(map(_escaped, cells)) + r" \\"
+    return f"{{}}{line}" if line.startswith(("[", "*")) else line
+
+
+def _captioned(caption: str, tabular: Sequence[str]) -> list[str]:
+    return [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_escaped(caption)}}}",
+        *tabular,
+        r"\end{table}",
+    ]
 
 
 def _titles_of_groups(columns: Sequence[Column]) -> list[str]:
@@ -119,6 +145,7 @@ def _markdown(report: Report[Any]) -> str:
         [
             *(f"| {' | '.join(map(_in_a_cell, line))} |" for line in lines),
             "",
+            *(f"{_in_a_cell(note)}\n" for note in ties_notes(report.rows)),
             f"Left out: {left_out}",
             "",
             f"`{_in_one_line(report.signature)}`",
@@ -144,6 +171,8 @@ def _table(report: Report[Any]) -> str:
     tables[0].title = f"{report.study}: {report.report}"
     for table in tables:
         console.print(table)
+    for note in ties_notes(report.rows):
+        console.print(note, soft_wrap=True, highlight=False)
     left_out = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in report.left_out.items())
     console.print(f"Left out: {left_out}", soft_wrap=True, highlight=False)
     console.print(report.signature, soft_wrap=True, highlight=False)
@@ -212,7 +241,8 @@ def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Table:
 def texts_of(report: Report[Any]) -> tuple[dict[str, Column], list[list[str]]]:
     """Return the columns that are not empty, by name, and the texts of each row.
 
-    Columns of one group are next to each other, at the place of the first of them.
+    Columns of one group are next to each other, at the place of the first of them. No two rows have
+    the same name.
     """
     row_types = dict.fromkeys(map(type, report.rows))
     columns = {name: column for each in row_types for name, column in columns_of(each).items()}
@@ -227,20 +257,24 @@ def texts_of(report: Report[Any]) -> tuple[dict[str, Column], list[list[str]]]:
         if any(row.text(name, column) != UNDEFINED for row in report.rows)
     }
     texts = [[row.text(*each) for each in used.items()] for row in report.rows]
-    return used, texts
+    return used, with_distinct_names(report.rows, used, texts)
 
 
-def paper_texts_of(report: Report[Any]) -> tuple[dict[str, Column], list[list[str]]] | None:
-    """Return the columns of a report that is a paper's table, and the texts of each row.
+def paper_texts_of(report: Report[Any]) -> tuple[dict[str, Column], list[list[str]], str] | None:
+    """Return the columns of a report that is a paper's table, the texts of its rows, its caption.
 
-    The result is None if the report is no paper's table.
+    The result is None if the report is no paper's table. No two rows have the same name.
     """
     row_types = {type(row) for row in report.rows if row.paper_columns}
     if len(row_types) != 1 or len({type(row) for row in report.rows}) > 1:
         return None
-    declared = columns_of(row_types.pop())
-    columns = {name: declared[name] for name in report.rows[0].paper_columns}
-    return columns, [[row.paper_text(*each) for each in columns.items()] for row in report.rows]
+    row_type = row_types.pop()
+    declared = columns_of(row_type)
+    columns = {name: declared[name] for name in row_type.paper_columns}
+    rows, caption = row_type.paper_rows(report.rows)
+    texts = [[row.paper_text(*each) for each in columns.items()] for row in rows]
+    caption = f"{report.study}. {caption}" if caption else ""
+    return columns, with_distinct_names(rows, columns, texts), caption
 
 
 def _escaped(text: str) -> str:
@@ -256,6 +290,8 @@ def _escaped(text: str) -> str:
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
         '"': "''",
+        "λ": r"$\lambda$",
+        "τ": r"$\tau$",
     } | {character: f"\\{character}" for character in "&%$#_{}"}
     return "".join(special.get(character, character) for character in _in_one_line(text))
 

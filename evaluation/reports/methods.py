@@ -41,10 +41,24 @@ SHARES = (
     "Shares have Wilson intervals in which the number of items allows for dialogs "
     "(Wilson, 1927; Franco et al., 2019)."
 )
+F1_OF_SHARES = (
+    "F1 of two shares has the Wilson interval of its range with the variance of the jackknife over "
+    "dialogs (Efron, 1982)."
+)
+MIXES = (
+    "Sums of shares with fixed weights have intervals that are put together from those of the "
+    "shares (Zou and Donner, 2008)."
+)
 OTHERS = (
     "Other figures have expanded percentile bootstrap intervals over {resamples} resamples of "
     "whole dialogs, seed {seed} (Efron and Tibshirani, 1993; Hesterberg, 2015)."
 )
+JACKKNIFED = (
+    "Kappas, alpha, the area under the ROC curve and Spearman’s correlation have Wilson intervals "
+    "of their range with the variance of the jackknife over dialogs (Efron, 1982); there is none "
+    "where fewer than five dialogs hold the rarer answer."
+)
 INTERVALS = f"All intervals are 95 %. {SHARES} {OTHERS}"
 OF_SHARES = ("wilson", "franco")
 OF_INTERVALS = (*OF_SHARES, "efron", "hesterberg")
+OF_JACKKNIFED = ("jackknife",)

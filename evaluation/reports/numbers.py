@@ -40,11 +40,11 @@ def points(share: float | None, digits: int = 1) -> str:
     return f"{'−' if share < 0 else '+'}{text}"
 
 
-def signed(figure: float | None) -> str:
-    """Return a difference of means with its sign: -0.25 → '−0.25'."""
+def signed(figure: float | None, digits: int = 2) -> str:
+    """Return a difference of means with its sign: -0.25 → '−0.25', and 0 without one."""
     if figure is None:
         return UNDEFINED
-    text = f"{abs(figure):.2f}"
+    text = f"{abs(figure):.{digits}f}"
     if not float(text):
         return text
     return f"{'−' if figure < 0 else '+'}{text}"

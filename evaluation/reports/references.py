@@ -30,6 +30,7 @@ REFERENCES: Mapping[str, str] = {
         "Hesterberg (2015). What teachers should know about the bootstrap. The American "
         "Statistician 69(4)."
     ),
+    "jackknife": "Efron (1982). The jackknife, the bootstrap and other resampling plans. SIAM.",
     "zou": (
         "Zou and Donner (2008). Construction of confidence limits about effect measures: a general "
         "approach. Statistics in Medicine 27(10)."
@@ -57,6 +58,14 @@ REFERENCES: Mapping[str, str] = {
     "brysbaert": (
         "Brysbaert (2019). How many words do we read per minute? A review and meta-analysis of "
         "reading rate. Journal of Memory and Language 109."
+    ),
+    "carver": (
+        "Carver (1992). Reading rate: theory, research, and practical implications. Journal of "
+        "Reading 36(2)."
+    ),
+    "wise": (
+        "Wise and Kong (2005). Response time effort: a new measure of examinee motivation in "
+        "computer-based tests. Applied Measurement in Education 18(2)."
     ),
     "holm": (
         "Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian "

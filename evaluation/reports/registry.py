@@ -83,13 +83,13 @@ def register(*kinds: ReportKind[Any, Any]) -> None:
     """Register reports, so that readers can ask for them.
 
     Raises:
-        ValueError: a type of rows has no columns or two with the same heading, or `leads` or
-            `paper_columns` names a column that does not exist.
+        ValueError: a type of rows has no columns or two with the same heading, or `leads`,
+            `named_by` or `paper_columns` names a column that does not exist.
     """
     for kind in kinds:
         shown = {name for row_type in kind.rows for name in columns_of(row_type)}
-        printed = {name for row_type in kind.rows for name in row_type.paper_columns}
-        if unknown := (kind.leads.keys() | printed) - shown:
+        said = {name for each in kind.rows for name in (*each.paper_columns, *each.named_by)}
+        if unknown := (kind.leads.keys() | said) - shown:
             raise ValueError(f"{kind.key} has no column {', '.join(sorted(unknown))}")
         for row_type in kind.rows:
             headings = [column.heading for column in columns_of(row_type).values()]

@@ -23,8 +23,15 @@ class ReportRow:
     mapping to rows makes the columns of those rows, with the key before their names.
     """
 
+    # The columns that name a row. None: the first columns, as far as they are text.
+    named_by: ClassVar[tuple[str, ...]] = ()
     # If the report is a paper's table: the columns that the paper prints, in its order, for LaTeX.
     paper_columns: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def paper_rows(cls, rows: Sequence["ReportRow"]) -> tuple[Sequence["ReportRow"], str]:
+        """Return the rows that a paper's table prints, and its caption; "" for no caption."""
+        return rows, ""
 
     def text(self, name: str, column: Column) -> str:
         """Return the text of a column in a table of text; a dash if the row has no such field."""

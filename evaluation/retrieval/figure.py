@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evaluation.reports.figures.builders import (
+    SHARES,
     FigureAxis,
     as_vega_lite,
     estimate_text,
+    few,
     inline,
     lines,
     series,
@@ -39,6 +41,7 @@ def recall_chart(rows: Sequence[RecallRow], k1: int | None = None) -> Spec | Non
             "measure": name,
             "said": f"{name}, k = {row.k}: {estimate_text(estimate)} %",
         }
+        | few(estimate, row.n_dialogs)
         for row in rows
         for name, estimate, beside in (
             ("Recall", row.recall, -BESIDE),
@@ -54,7 +57,7 @@ def recall_chart(rows: Sequence[RecallRow], k1: int | None = None) -> Spec | Non
     x = alt.X("place:Q", scale=across, title="Passages looked at, k", axis=axis)
     told = series("measure", MEASURES)
     base = alt.Chart(inline(values)).encode(x=x, color=told["color"])
-    mean = FigureAxis("y", "Mean, %", (0, 100))
+    mean = FigureAxis("y", "Mean, %", SHARES).over(values, SHARES)
     marked = _marked(k1, x) if k1 in ks else []
     chart = alt.layer(*marked, *lines(base, mean, shape=told["shape"]))
     description = "Recall and precision by k with 95 % intervals"

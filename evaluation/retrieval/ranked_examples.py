@@ -47,6 +47,8 @@ class RankedExample(NamedTuple):
     is_guessed: bool  # whether a rule guessed which passage is golden; no person has decided it
     # Passage ids, the best first; NO_PASSAGE at a rank that an imported ranking leaves empty.
     ranking: Sequence[int]
+    # Whether any passage shares a word with the query; None for an imported ranking.
+    shares_words: bool | None = None
 
 
 class RankedSample(NamedTuple):
@@ -103,6 +105,7 @@ def ranked_examples(
             golden=golden[example.pk],
             is_guessed=example.meta.get("golden") == "guessed",
             ranking=ranking,
+            shares_words=None if index is None else index.knows(query),
         )
         for example, query, ranking in zip(drawn, queries, rankings, strict=True)
     ]

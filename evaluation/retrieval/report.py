@@ -28,11 +28,16 @@ from generation.retrieval.recall import precision_at, recall_at
 class RecallRow(ReportRow):
     """The recall and precision of the first k passages, as means over examples."""
 
+    named_by = ("k",)
+
     k: Annotated[int, Column("k", Format.COUNT)]
     n: Annotated[int, Column("Examples", Format.COUNT)]
     n_dialogs: int
     n_guessed: int  # examples whose golden passage a rule has guessed
     n_unranked: int  # examples without passages in an imported ranking; they count as not found
+    # Questions that share no word with any passage, so that the order of the passages decides; None
+    # for an imported ranking.
+    n_without_shared_words: Annotated[int | None, Column("No shared word", Format.COUNT)]
     recall: Annotated[Estimate, Column("Recall", Format.PERCENT)]
     precision: Annotated[Estimate, Column("Precision", Format.PERCENT)]
 
@@ -91,6 +96,9 @@ def _rows(ranked: Sequence[RankedExample], most_k: int) -> Iterator[RecallRow]:
                 n_dialogs=len(names),
                 n_guessed=sum(each.is_guessed for each in ranked),
                 n_unranked=sum(not each.ranking for each in ranked),
+                n_without_shared_words=None
+                if any(each.shares_words is None for each in ranked)
+                else sum(not each.shares_words for each in ranked),
             ),
             {"recall": mean(recall_at, k), "precision": mean(precision_at, k)},
         )

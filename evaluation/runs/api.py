@@ -22,7 +22,10 @@ from evaluation.runs.progress import RunProgress, progress_of_runs
 from evaluation.runs.run_list import STATES, with_failures
 from evaluation.runs.services import runs as services
 from evaluation.runs.services.chunks import send_run
+from evaluation.runs.services.run_calls import precision_asking, retry_asking, runs_asking
 from evaluation.runs.services.runs import RunError
+from generation.asking_serializer import AskingSerializer, confirmed_first
+from generation.model_specs import USUAL_CURRENCY
 from generation.models import Dataset, Response
 
 # --- runs -----------------------------------------------------------------------------------
@@ -51,7 +54,10 @@ class RunSerializer(serializers.Serializer[RunProgress]):
     model = serializers.CharField(source="run.model_name", help_text="A checkpoint's name.")
     parameters = serializers.DictField(source="run.parameters")
     threshold = serializers.FloatField(
-        source="run.threshold", help_text="A higher score is a yes. A lower score is a no."
+        source="run.threshold",
+        allow_null=True,
+        help_text="A higher score is a yes. A lower score is a no. null: imported scores for which "
+        "no threshold was given. They have ranks and no labels.",
     )
     is_yes_at_threshold = serializers.BooleanField(
         source="run.is_yes_at_threshold",
@@ -96,6 +102,21 @@ class RunSerializer(serializers.Serializer[RunProgress]):
     n_pairs_asked = serializers.IntegerField(
         help_text="The number of those pairs or prompts that this run asked."
     )
+    n_calls = serializers.IntegerField(
+        source="run.n_calls", help_text="The number of calls of a language model."
+    )
+    n_tokens_in = serializers.IntegerField(source="run.n_tokens_in")
+    n_tokens_out = serializers.IntegerField(source="run.n_tokens_out")
+    cost = serializers.FloatField(
+        source="run.cost",
+        allow_null=True,
+        help_text=f"The cost so far, in {USUAL_CURRENCY}. Null: no price is known.",
+    )
+    budget = serializers.DictField(
+        source="run.budget",
+        help_text="The limits most_calls, most_tokens and most_cost, and the price of a million "
+        "tokens of input and output.",
+    )
     share = serializers.FloatField(
         help_text="The share that has a score or a failure, from 0 to 1."
     )
@@ -108,7 +129,7 @@ class RunSerializer(serializers.Serializer[RunProgress]):
     seconds_left = serializers.FloatField(allow_null=True)
 
 
-class PrecisionCheckSerializer(serializers.Serializer[Any]):
+class PrecisionCheckSerializer(AskingSerializer):
     """The number of responses of a run in fp32 to score in bf16 as well, and the seed."""
 
     n = serializers.IntegerField(default=100, min_value=1, max_value=100_000)
@@ -165,10 +186,10 @@ class Runs(Readable):
         """
         asked = NewRunSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
+        dataset, plan = asked.of_dataset, asked.validated_data["plan"]
+        asked.plan_first(runs_asking(dataset, [plan], asked.responses))
         try:
-            run = services.request_metric_run(
-                asked.of_dataset, asked.validated_data["plan"], asked.responses, who(request)
-            )
+            run = services.request_metric_run(dataset, plan, asked.responses, who(request))
         except RunError as error:
             raise ValidationError({"metric": [str(error)]}) from error
         send_run(run)
@@ -176,11 +197,12 @@ class Runs(Readable):
         answer["Location"] = reverse("api:run-detail", [run.pk], request=request)
         return answer
 
-    @extend_schema(request=None, responses={202: RunSerializer})
+    @extend_schema(request=AskingSerializer, responses={202: RunSerializer})
     @action(detail=True, methods=["post"])
     def retry(self, request: Request, pk: int) -> Answer:
         """Score the failed targets of a run once more."""
         run = self._of_ours()
+        confirmed_first(request, retry_asking(run))
         if not services.retry_failed(run, who(request)):
             raise Conflict("Nothing of this run has failed.")
         send_run(run)
@@ -196,6 +218,7 @@ class Runs(Readable):
         asked = PrecisionCheckSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         try:
+            asked.plan_first(precision_asking(self.get_object(), **asked.validated_data))
             run = services.request_precision_check(
                 self.get_object(), who(request), **asked.validated_data
             )

@@ -15,6 +15,7 @@ from evaluation.models import Job, MetricRun
 from evaluation.runs.job_pages import encoders
 from evaluation.runs.prompts import PROMPTED
 from evaluation.runs.services.distillation import DistillationPlan, request_distillation
+from evaluation.runs.services.job_calls import distillation_asking, search_asking
 from evaluation.runs.services.prompt_search import SearchPlan, request_prompt_search
 from generation.choices.serializers import serializer_fields
 from generation.models import Checkpoint
@@ -55,7 +56,7 @@ class StartPromptSearch(StartJob):
 
         The same request again answers with the same search. A search that was stopped goes on.
         """
-        return self.start(NewPromptSearchSerializer, request_prompt_search)
+        return self.start(NewPromptSearchSerializer, search_asking, request_prompt_search)
 
 
 class NewDistillationSerializer(NewJobSerializer):
@@ -100,4 +101,4 @@ class StartDistillation(StartJob):
         The same request again answers with the same distillation until it is done. One that was
         stopped goes on.
         """
-        return self.start(NewDistillationSerializer, request_distillation)
+        return self.start(NewDistillationSerializer, distillation_asking, request_distillation)

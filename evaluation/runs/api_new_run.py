@@ -6,19 +6,21 @@ from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
-from accounts.api import NameField, StrictSerializer
+from accounts.api import NameField
 from annotation.models import Study
 from evaluation.metrics.registry import METRICS
+from evaluation.runs.budget import Budget
 from evaluation.runs.choices import RunChoices, all_options, model_called, plan_of, sample_of
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import RunPlan, responses_of_study
-from generation.choices.declaration import ChoiceError
+from generation.asking_serializer import AskingSerializer
+from generation.choices.declaration import ChoiceError, made
 from generation.choices.serializers import serializer_fields
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
 
 
-class NewRunSerializer(StrictSerializer):
+class NewRunSerializer(AskingSerializer):
     """The choices of a new run: responses (of a study or a whole dataset), model, and the rest."""
 
     study = NameField(Study, required=False)
@@ -97,4 +99,5 @@ def _plan(asked: dict[str, Any]) -> RunPlan:
         threshold=asked.get("threshold"),
         n_sampled=sample_of(asked["metric"], asked.get("sample")),
         seed=asked["seed"],
+        budget=made(Budget, asked),
     )

@@ -16,9 +16,11 @@ from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.auto_ssa import SsaPrompt
 from evaluation.metrics.base import AutoMetric, Option
 from evaluation.metrics.registry import METRICS
+from evaluation.runs.budget import NO_BUDGET, Budget
 from evaluation.runs.plan import RunPlan
 from evaluation.runs.prompts import PROMPTED, prompts_for
-from generation.choices.declaration import Choice, ChoiceError
+from generation.backends.registry import LANGUAGE_MODELS
+from generation.choices.declaration import Choice, ChoiceError, unusual
 from generation.evidence import EvidenceChoice
 from generation.limits import LARGEST_SEED, MOST_SAMPLED
 from generation.model_specs import ModelSpec
@@ -70,6 +72,7 @@ class RunChoices(NamedTuple):
             high=LARGEST_SEED,
         ),
     ] = 0
+    budget: Budget = Budget()
 
 
 class SharedOption(NamedTuple):
@@ -192,6 +195,7 @@ def plan_of(
     threshold: float | None = None,
     n_sampled: int | None = None,
     seed: int = 0,
+    budget: Budget = NO_BUDGET,
     chosen_by_votes_of: str = "",
 ) -> RunPlan:
     """Return the plan that these choices make. A choice that is missing has its usual value.
@@ -206,6 +210,7 @@ def plan_of(
         threshold: None: the metric's own threshold.
         n_sampled: the number of responses of each model; None: all.
         seed: the seed of the sample.
+        budget: what the run may spend, only for a language model.
         chosen_by_votes_of: the slug of the study whose votes made the choices.
 
     Raises:
@@ -219,6 +224,7 @@ def plan_of(
     made = _with_options(kind, given)
     answering = _answering(kind, spec or usual_model(metric, given), precision)
     _check_they_apply(kind, given, answering.backend)
+    _check_budget(budget, answering)
     return RunPlan(
         spec=answering,
         metric=made.asked_of(answering.backend),
@@ -226,6 +232,7 @@ def plan_of(
         threshold=_on_scale(kind, threshold),
         n_sampled=_whole("sample", n_sampled, 1, MOST_SAMPLED),
         seed=_whole("seed", seed, 0, LARGEST_SEED) or 0,
+        budget=budget,
         chosen_by_votes_of=chosen_by_votes_of,
     )
 
@@ -260,6 +267,13 @@ def _check_they_apply(kind: type[AutoMetric], options: Collection[str], backend:
     for name in _not_applying(kind, options, backend):
         title = BACKENDS[backend].title if backend in BACKENDS else backend
         raise ChoiceError(name, f"{kind.title} by {title} has no option {name}. Leave it out.")
+
+
+def _check_budget(budget: Budget, spec: ModelSpec) -> None:
+    if budget != NO_BUDGET and spec.backend not in LANGUAGE_MODELS:
+        field = next(iter(unusual(budget)))
+        raise ChoiceError(field, "Only a language model has a budget. Leave this choice out.")
+    budget.stored(spec.name)
 
 
 def _chosen(option: Option, value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -11,10 +12,13 @@ from evaluation.backends.base import Backend
 from evaluation.backends.registry import open_backend
 from evaluation.metrics.registry import METRICS
 from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.budget import spent_in_words
 from evaluation.runs.plan import RunPlan
 from evaluation.runs.progress import RunProgress, run_progress
 from evaluation.runs.services.chunks import RUN_CHUNKS
-from evaluation.runs.services.runs import RunError, cancel_run, request_metric_run
+from evaluation.runs.services.run_calls import retry_asking, runs_asking
+from evaluation.runs.services.runs import RunError, cancel_run, request_metric_run, retry_failed
+from generation.management.asking_command import AskingCommand
 from generation.model_specs import BackendError
 from generation.models import Dataset, Response
 from generation.progress import progress_bar
@@ -23,13 +27,32 @@ WAITS_SECONDS = 0.5  # pause while workers have the rest of the chunks
 MAX_LISTED = 10  # reasons of failures that are printed, at most
 
 
-def requested_here(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]) -> MetricRun:
-    """Open the model of a plan, and return the run of the plan.
+def confirm_runs(
+    command: AskingCommand,
+    dataset: Dataset,
+    plans: Iterable[RunPlan],
+    responses: QuerySet[Response],
+) -> None:
+    """Show what runs would ask together, and return if the user wants to go on.
+
+    `requested_here` does the same for each run. It does not show again what was confirmed here.
 
     Raises:
-        CommandError: the model cannot be opened, or it is not the model that made the run's earlier
-            scores, or there is nothing that the run could score.
+        CommandError: the user says no.
     """
+    command.confirm(runs_asking(dataset, plans, responses))
+
+
+def requested_here(
+    command: AskingCommand, dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]
+) -> MetricRun:
+    """Show what a run would ask, open its model if the user wants to go on, and return the run.
+
+    Raises:
+        CommandError: the user says no, or the model cannot be opened, or it is not the model that
+            made the run's earlier scores, or there is nothing that the run could score.
+    """
+    confirm_runs(command, dataset, [plan], responses)
     try:
         backend: Backend = plan.metric.ready(open_backend(plan.spec))
     except BackendError as error:
@@ -45,6 +68,16 @@ def requested_here(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response
             "a new run, or delete the earlier run.\nNothing was scored."
         )
     return run
+
+
+def retry_here(command: AskingCommand, run: MetricRun) -> None:
+    """Show what another try of a run's failed targets asks, and queue it if the user wants that.
+
+    Raises:
+        CommandError: the user says no.
+    """
+    command.confirm(retry_asking(run))
+    retry_failed(run, None)
 
 
 def score_here(run: MetricRun, stderr: Any) -> str:
@@ -105,6 +138,8 @@ def _outcome(progress: RunProgress, stderr: Any) -> str:
     ]
     if progress.n_adding_nothing:
         said.append(f"{progress.n_adding_nothing:,} add no word to the question (0)")
+    if run.n_calls:
+        said.append(spent_in_words(run))
     if n_without := run.parameters.get("n_without_citation"):
         said.append(f"{n_without:,} responses without a complete citation")
     if run.state != MetricRun.State.DONE:

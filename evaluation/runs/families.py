@@ -18,7 +18,8 @@ from evaluation.metrics.base import AutoMetric
 from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.choices import model_called, models_for
-from evaluation.runs.plan import Pool, RunPlan, responses_of_study, spec_of
+from evaluation.runs.names import without_threshold
+from evaluation.runs.plan import THRESHOLD_CHOICE, Pool, RunPlan, responses_of_study, spec_of
 from evaluation.runs.study_targets import first_plan, is_about, is_of_citations
 from generation.model_specs import ModelSpec
 
@@ -95,6 +96,11 @@ class Family(NamedTuple):
         """Whether a run with one of its candidates and a threshold can be started."""
         return self.spec is not None and self.is_current
 
+    @property
+    def is_imported(self) -> bool:
+        """Whether its scores were made elsewhere. They can get a threshold without a new run."""
+        return self.spec is None
+
     def plan(self, metric: AutoMetric, threshold: float | None = None, on: str = "") -> RunPlan:
         """Return the plan of a run of this family.
 
@@ -105,6 +111,7 @@ class Family(NamedTuple):
         """
         assert self.spec is not None
         plan = RunPlan(spec=self.spec, metric=metric, threshold=threshold, chosen_by_votes_of=on)
+        plan = plan._replace(made_for=THRESHOLD_CHOICE)
         if self.evidence:
             plan = plan._replace(evidence=self.evidence)
         return plan._replace(n_sampled=self.n_sampled, seed=self.seed, sampled_by=self.sampled_by)
@@ -219,7 +226,7 @@ def _by_revision(
         run.metric,
         None if run.is_imported else spec_of(run),
         run.parameters.get("evidence", ""),
-        run.signature if run.is_imported else "",
+        without_threshold(run.signature) if run.is_imported else "",
         metric,
     )._replace(
         n_sampled=run.parameters.get("n_sampled"),
@@ -325,7 +332,7 @@ def _order(candidate: RunWithMetric) -> AutoAis:
 
 def _key_of_run(run: MetricRun, metric: AutoMetric | None) -> str:
     if metric is None:
-        return "|".join(filter(None, ["imported", run.metric, run.signature]))
+        return imported_family(run.metric, run.signature)
     sample = run.parameters.get("n_sampled")
     own = [f"sample:{sample}@{run.parameters.get('seed', 0)}"] if sample else []
     if pool := run.parameters.get("sampled_by"):
@@ -333,6 +340,11 @@ def _key_of_run(run: MetricRun, metric: AutoMetric | None) -> str:
     if run.metric != GRID:
         own += filter(None, [metric.signature_part])
     return "|".join([_key(run.metric, spec_of(run), run.parameters.get("evidence", "")), *own])
+
+
+def imported_family(metric: str, signature: str) -> str:
+    """Return the key of the family of imported scores. Their threshold is no part of it."""
+    return "|".join(filter(None, ["imported", metric, without_threshold(signature)]))
 
 
 def _key(metric: str, spec: ModelSpec, evidence: str) -> str:

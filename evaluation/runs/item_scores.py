@@ -14,6 +14,9 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.study_targets import is_about, is_of_citations
 from evaluation.statistics.intervals import Floats
 from evaluation.votes.counts import ArmCounts, Ints
+from generation.models import Dataset
+
+WITHOUT_THRESHOLD = "no threshold was given for these scores, so they have ranks and no labels"
 
 
 class ItemScores(NamedTuple):
@@ -95,6 +98,31 @@ def scores_once(metrics: Collection[str]) -> ScoresOf:
         return read[run.pk]
 
     return kept_scores_of
+
+
+def labelled_runs(dataset: Dataset, metric: str) -> list[MetricRun]:
+    """Return the runs of a metric that have labels, oldest first."""
+    runs = MetricRun.objects.filter(dataset=dataset, metric=metric, threshold__isnull=False)
+    return list(runs.order_by("pk"))
+
+
+def runs_left_out(dataset: Dataset, metric: str) -> dict[str, int]:
+    """Return how many runs of a metric have no labels, for a report on labels."""
+    without = MetricRun.objects.filter(dataset=dataset, metric=metric, threshold=None)
+    return {"runs_without_threshold": without.count()}
+
+
+def cut_of(run: MetricRun) -> float:
+    """Return the cut of a run that has labels."""
+    assert run.cut is not None, "the run has no threshold; expected one of `labelled_runs`"
+    return run.cut
+
+
+def labels_of(run: MetricRun, scores: Floats) -> Floats:
+    """Return a run's label of each score: 1, 0, or NaN without a score or without a threshold."""
+    if run.cut is None:
+        return np.full(np.shape(scores), math.nan)
+    return np.where(np.isnan(scores), math.nan, scores > run.cut)
 
 
 def scale_of(run: MetricRun) -> tuple[float, float]:

@@ -5,6 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from evaluation.metrics.registry import METRICS, is_of_earlier_rule, metric_of
+from evaluation.models import MetricRun
+
 
 class SignedRun(Protocol):
     """A run, or anything else that has its metric and its signature."""
@@ -62,6 +65,17 @@ def _in_words(part: str) -> str:
     return f"{WORDS.get(key, key)} {value}" if colon else key
 
 
+def threshold_part(threshold: float, *, is_yes_at_threshold: bool) -> str:
+    """Return the part of a signature that names a threshold: 't:0.5' or 't>=:0.5'."""
+    return f"{'t>=' if is_yes_at_threshold else 't'}:{threshold!r}"
+
+
+def without_threshold(signature: str) -> str:
+    """Return a signature without the part that names a threshold."""
+    parts = signature.split("|")
+    return "|".join(part for part in parts if not part.startswith(("t:", "t>=:")))
+
+
 def _numbered(names: Iterable[str]) -> list[str]:
     """Return the names, with a number added to those that are equal."""
     wanted = list(names)
@@ -71,6 +85,27 @@ def _numbered(names: Iterable[str]) -> list[str]:
         seen[name] += 1
         unique.append(name if n_called[name] == 1 else f"{name} ({seen[name]})")
     return unique
+
+
+def run_parts(run: MetricRun) -> list[str]:
+    """Return metric, model and choices of a run: 'Auto-AIS', 'lexical', 'v3', 'golden evidence'."""
+    if run.is_imported or run.metric not in METRICS:
+        return [" ".join(filter(None, [run.metric, run.signature, "(imported)"]))]
+    metric = metric_of(run.metric, run.parameters)
+    evidence = f"{run.parameters['evidence']} evidence" if "evidence" in run.parameters else ""
+    rule = "earlier rule" if is_of_earlier_rule(run) else ""
+    parts = [metric.title, run.model_name or run.backend, *metric.in_title, evidence, rule]
+    return list(filter(None, parts))
+
+
+def run_said(run: SignedRun) -> str:
+    """Return the metric and the signature of a run, which are the same in every database."""
+    return signed_name(run.metric, run.full_signature)
+
+
+def signed_name(metric: str, signature: str) -> str:
+    """Return the name of a run, as `run_said` gives it, from its metric and whole signature."""
+    return f"{metric}: {signature}".strip()
 
 
 def run_key(run: SignedRun) -> str:

@@ -3,6 +3,7 @@
 This module only reads. `evaluation.runs.services.runs` makes a run from a plan.
 """
 
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from django.db.models import QuerySet
@@ -11,7 +12,10 @@ from annotation.models import Study
 from annotation.planning import responses_of, sampled
 from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.base import AutoMetric
+from evaluation.metrics.registry import metric_of
 from evaluation.models import MetricRun
+from evaluation.runs.budget import Budget
+from evaluation.runs.names import threshold_part
 from generation.evidence import EvidenceChoice
 from generation.model_specs import ModelSpec
 from generation.models import Response
@@ -22,6 +26,11 @@ Pool = Literal["model", "row"]
 # The parameter of a run that lists the studies whose votes made its choices. The name is older than
 # the term threshold choice. It stays, because it is stored with runs and shown by the API.
 STUDIES_OF_CHOICE = "calibrated_on"
+# The parameter of a run that says what it was made for: one of the two below, or "" if a person
+# asked for the run itself. Most runs lack it: only runs that were made for something, or that the
+# votes of a study have chosen, have it.
+MADE_FOR = "made_for"
+THRESHOLD_CHOICE, PRECISION_CHECK = "threshold choice", "precision check"
 
 
 class RunPlan(NamedTuple):
@@ -34,12 +43,19 @@ class RunPlan(NamedTuple):
     n_sampled: int | None = None  # responses of each pool, drawn by `seed`; None: all of them
     seed: int = 0
     sampled_by: Pool = "model"
+    budget: Budget = Budget()  # what the run may spend; it changes no score
     chosen_by_votes_of: str = ""  # slug of the study whose votes made the choices; "": none
+    made_for: str = ""  # THRESHOLD_CHOICE or PRECISION_CHECK; "": a person asked for the run
 
     @property
     def cut(self) -> float:
         """The threshold; the metric's own if none was chosen."""
         return self.metric.threshold if self.threshold is None else self.threshold
+
+    @property
+    def purpose(self) -> str:
+        """The purpose that the run is made for; "" if a person asks for the run itself."""
+        return THRESHOLD_CHOICE if self.chosen_by_votes_of else self.made_for
 
     @property
     def signature(self) -> str:
@@ -56,8 +72,8 @@ class RunPlan(NamedTuple):
             parts.append(f"sample:{self.n_sampled}@{self.seed}")
             if self.sampled_by != "model":
                 parts.append(f"of each:{self.sampled_by}")
-        at = "t>=" if metric.is_yes_at_threshold else "t"
-        return "|".join([*parts, f"{at}:{float(self.cut)!r}", f"v:{metric.version}"])
+        at = threshold_part(float(self.cut), is_yes_at_threshold=metric.is_yes_at_threshold)
+        return "|".join([*parts, at, f"v:{metric.version}"])
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -79,7 +95,23 @@ class RunPlan(NamedTuple):
             parameters["key_over_http"] = True
         if self.chosen_by_votes_of:
             parameters[STUDIES_OF_CHOICE] = [self.chosen_by_votes_of]
+        if self.purpose:
+            parameters[MADE_FOR] = self.purpose
         return parameters
+
+
+def with_study_of_choice(parameters: Mapping[str, Any], study: str) -> dict[str, Any]:
+    """Return the parameters of a run after the votes of a study have chosen it.
+
+    Args:
+        parameters: those before.
+        study: the slug of the study, which is listed once.
+    """
+    studies = parameters.get(STUDIES_OF_CHOICE, [])
+    # A run that was there before any choice stays one that a person asked for.
+    asked_for = {} if studies or MADE_FOR in parameters else {MADE_FOR: ""}
+    listed = {STUDIES_OF_CHOICE: [*studies, *({study} - {*studies})]}
+    return {**parameters, **asked_for, **listed}
 
 
 def with_sample_of(plan: RunPlan, run: MetricRun) -> RunPlan:
@@ -104,6 +136,17 @@ def spec_of(run: MetricRun) -> ModelSpec:
         key_variable=run.parameters.get("key_variable", ""),
         key_over_http=run.parameters.get("key_over_http", False),
     )
+
+
+def plan_again(run: MetricRun, spec: ModelSpec | None = None) -> RunPlan:
+    """Return the plan of a run that was requested, with another model if one is given."""
+    plan = RunPlan(
+        spec=spec or spec_of(run),
+        metric=metric_of(run.metric, run.parameters),
+        evidence=run.parameters.get("evidence", EvidenceChoice.SHOWN),
+        threshold=run.threshold,
+    )
+    return with_sample_of(plan, run)
 
 
 def responses_of_study(study: Study) -> QuerySet[Response]:

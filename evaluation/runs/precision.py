@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evaluation.models import AutoScore, MetricRun
-from evaluation.runs.plan import STUDIES_OF_CHOICE
+from evaluation.runs.item_scores import cut_of
+from evaluation.runs.plan import MADE_FOR, STUDIES_OF_CHOICE
 from evaluation.statistics.intervals import share_interval
 
 # Parameters of a run that change no score. Runs that differ only in these are comparable.
@@ -16,6 +17,7 @@ NO_SCORES = (
     "seed",
     "sampled_by",
     STUDIES_OF_CHOICE,
+    MADE_FOR,
     "key_variable",
     "key_over_http",
     "n_responses",
@@ -106,7 +108,8 @@ def _scored_by(fp32: MetricRun, bf16: MetricRun) -> list[_Both]:
 
 
 def _compared(fp32: MetricRun, bf16: MetricRun, both: list[_Both]) -> Flips:
-    flipped = [(each.fp32 > fp32.cut) != (each.bf16 > fp32.cut) for each in both]
+    cut = cut_of(fp32)
+    flipped = [(each.fp32 > cut) != (each.bf16 > cut) for each in both]
     changes = [abs(each.fp32 - each.bf16) for each in both]
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for each, is_flipped in zip(both, flipped, strict=True):

@@ -138,7 +138,8 @@ def choices_in_words(run: MetricRun) -> list[tuple[str, str]]:
         named.append(("Evidence", EVIDENCE.get(evidence, "")))
     named.append(("Sample", _sample(chosen)))
     and_more = "that or more" if run.is_yes_at_threshold else "a higher score"
-    named.append(("Threshold", f"{run.threshold:g}: {and_more} counts as yes"))
+    if run.threshold is not None:  # only imported runs have none
+        named.append(("Threshold", f"{run.threshold:g}: {and_more} counts as yes"))
     kind = BACKENDS.get(run.backend)
     named.append(("Backend", kind.title if kind else run.backend))
     if run.model_name:

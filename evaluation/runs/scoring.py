@@ -8,18 +8,14 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from django.conf import settings
 from django.db import DatabaseError
 from django.db.models import Min
 
-from annotation.models import Target
 from evaluation.backends.base import Backend
 from evaluation.backends.registry import BACKENDS
-from evaluation.measures.entailment import EvidencePassage
 from evaluation.metrics.base import (
     Ask,
     Assumed,
@@ -34,13 +30,9 @@ from evaluation.metrics.base import (
 )
 from evaluation.metrics.registry import metric_of
 from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.budget import BudgetSpent
 from generation.backends.problems import storable
-from generation.evidence import evidence_of, graphs_of_loaded
 from generation.model_specs import BackendError
-from generation.models import Citation, Passage, Response, Turn
-from generation.text.citations import ParsedCitation
-from generation.text.flat_graph import Triple
-from generation.text.user_questions import user_question
 from work.claims import WorkStopped
 
 logger = logging.getLogger(__name__)
@@ -48,97 +40,13 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 F = TypeVar("F")
 
+
 MOST_TRIES = 3  # tries to score a response when scoring raises an unexpected exception
-READ_TOGETHER = 50  # responses
 MOST_ASKS = 2048  # asks in one call of the backend
 SECONDS_TOGETHER = 2.0  # duration that one call should have
 MOST_IN_A_BATCH = 8192  # asks planned together; more would need much memory for texts and answers
 SECONDS_BETWEEN_COMMITS = 10.0  # duration that a batch should have
 SHORT_DIGEST = 16
-NO_CITATIONS: Mapping[int, ParsedCitation] = MappingProxyType({})
-
-
-def unscored(run: MetricRun, targets: Sequence[int]) -> Iterator[ScoringMaterial]:
-    """Yield the material of those targets that have no row of the run yet, in the order given.
-
-    Only a few are read at a time, because their evidence may be long.
-    """
-    for start in range(0, len(targets), READ_TOGETHER):
-        some = targets[start : start + READ_TOGETHER]
-        rows = Target.objects.filter(pk__in=some).exclude(scores__run=run)
-        found = rows.select_related("citation")
-        citations = {target.pk: _content(target.citation) for target in found if target.citation}
-        response_of = {target.pk: target.response_id for target in found}
-        yield from material_of(response_of, some, run, citations)
-
-
-def _content(citation: Citation) -> ParsedCitation:
-    """Return the content of a citation. It is empty if only the citation's number is known yet."""
-    return ParsedCitation(*(getattr(citation, name) for name in ParsedCitation._fields))
-
-
-def material_of(
-    response_of: Mapping[int, int],
-    targets: Collection[int],
-    run: MetricRun,
-    citations: Mapping[int, ParsedCitation] = NO_CITATIONS,
-) -> list[ScoringMaterial]:
-    """Return the material that a run scores, in the order of the targets.
-
-    Args:
-        response_of: target → response. Targets that it does not have are left out.
-        targets: the ids of targets.
-        run: the run. Its evidence choice decides which evidence is read.
-        citations: target → citation, for the targets that are citations.
-    """
-    responses = Response.objects.filter(pk__in=response_of.values())
-    choice = run.parameters.get("evidence", "")
-    evidence = evidence_of(responses, choice) if choice else {}
-    wanted = {passage for shown in evidence.values() for passage in shown}
-    texts = dict(Passage.objects.filter(pk__in=wanted).values_list("pk", "text"))
-    by_id = {response.pk: response for response in responses.select_related("setup")}
-    loaded = list(by_id.values()) if choice else []
-    graphs = dict(zip((r.pk for r in loaded), graphs_of_loaded(loaded, choice), strict=True))
-    dialogs = _dialogs({response.example_id for response in by_id.values()})
-    return [
-        ScoringMaterial(
-            target=target,
-            text=response.text,
-            turns=dialogs.get(response.example_id),
-            passages=[EvidencePassage(pk, texts[pk]) for pk in evidence.get(response.pk, ())],
-            evidence=choice,
-            is_evidence_stated=response.is_evidence_stated,
-            graph=_triples(response.graph_shown or ()),
-            evidence_graph=graphs.get(response.pk),
-            model=response.setup.model,
-            removed=None if response.removed is None else _triples(response.removed),
-            citation=citations.get(target),
-        )
-        for target in targets
-        if target in response_of
-        for response in [by_id[response_of[target]]]
-    ]
-
-
-def _triples(stored: Iterable[Sequence[str]]) -> tuple[Triple, ...]:
-    return tuple((qid, relation, value) for qid, relation, value in stored)
-
-
-def user_questions(examples: Collection[int]) -> dict[int, str]:
-    """Return the user question of each example whose dialog is known, by example id.
-
-    It is the last turn of the user, or the last turn if the user has none.
-    """
-    return {example: user_question(turns) for example, turns in _dialogs(examples).items()}
-
-
-def _dialogs(examples: Collection[int]) -> dict[int, tuple[tuple[str, str], ...]]:
-    """Return the turns of each dialog that is known, as speaker and text, by example id."""
-    turns: dict[int, list[tuple[str, str]]] = defaultdict(list)
-    rows = Turn.objects.filter(example__in=examples).order_by("example", "index")
-    for example, speaker, text in rows.values_list("example", "speaker", "text"):
-        turns[example].append((speaker, text))
-    return {example: tuple(dialog) for example, dialog in turns.items()}
 
 
 class _Ready(NamedTuple):
@@ -193,9 +101,10 @@ class RunScorer:
         self._run = run
         self._metric: AutoMetric = metric_of(run.metric, run.parameters)
         self._backend = backend
-        self._signature = _score_signature(run, self._metric, backend)
+        self._signature = score_signature(run, self._metric, backend)
         self._pace = pace_of(self._signature, _least_at_once(run, backend))
         self._keep = keep
+        self._is_spent: BudgetSpent | None = None
 
     def batches(
         self, materials: Iterable[ScoringMaterial], *, is_alone: bool = False
@@ -213,7 +122,7 @@ class RunScorer:
         most_asks = 0 if is_alone else MOST_IN_A_BATCH
         for prepared in self._prepared(materials, most_asks):
             ready = [each for each in prepared if isinstance(each, _Ready)]
-            known = _known({each.key for each in ready})
+            known = known_scores({each.key for each in ready})
             rows = [each for each in prepared if isinstance(each, AutoScore)]
             rows += [
                 self._row(each, known[each.key], is_reused=True)
@@ -226,7 +135,10 @@ class RunScorer:
             for each in ready:
                 if each.key not in known:
                     new[each.key].append(each)
-            yield from map(self._rows, self._in_batches(new))
+            for batch in self._in_batches(new):
+                yield self._rows(batch)
+                if self._is_spent:
+                    raise self._is_spent
 
     def failed(self, each: ScoringMaterial, problem: str) -> AutoScore:
         """Return the row of a response that has no score."""
@@ -296,14 +208,16 @@ class RunScorer:
         return [
             self._row(each, results[key], is_reused=number > 0 and results[key].score is not None)
             for key, same in batch.items()
+            if key in results
             for number, each in enumerate(same)
         ]
 
     def _results(self, asked: Mapping[str, ScoreRequest]) -> dict[str, ResponseScore]:
-        answers = iter(self._answers([ask for each in asked.values() for ask in each.asks]))
+        found = self._answers([ask for each in asked.values() for ask in each.asks])
         return {
-            key: self._metric.scored(each, list(islice(answers, len(each.asks))))
+            key: self._metric.scored(each, [found[ask] for ask in each.asks])
             for key, each in asked.items()
+            if all(ask in found for ask in each.asks)  # not all are if the budget is spent
         }
 
     def _result_alone(self, key: str, each: ScoreRequest) -> ResponseScore:
@@ -325,8 +239,8 @@ class RunScorer:
                 problem = f"{type(error).__name__}: {error}"
         return otherwise(f"scoring failed {MOST_TRIES} times: {problem}")
 
-    def _answers(self, asks: Sequence[Ask]) -> list[Any]:
-        """Return the backend's answers, in the order of the asks.
+    def _answers(self, asks: Sequence[Ask]) -> Mapping[Ask, Any]:
+        """Return the backend's answers, until the budget of the run is spent.
 
         Each call has as many asks as the backend answers in a short time. Equal asks are asked only
         once. They are sorted by length, longest first, because models are quicker when texts of
@@ -338,12 +252,18 @@ class RunScorer:
         while len(found) < len(waiting):
             some = waiting[len(found) : len(found) + self._pace.n_per_call]
             began = time.monotonic()
-            for ask, answer in zip(some, self._metric.answers(self._backend, some), strict=True):
-                found[ask] = answer
-                self._keep()
+            try:
+                for ask, answer in zip(
+                    some, self._metric.answers(self._backend, some), strict=True
+                ):
+                    found[ask] = answer
+                    self._keep()
+            except BudgetSpent as error:
+                self._is_spent = error
+                return found
             self._pace.note_call(len(some), time.monotonic() - began)
         self._pace.note_batch(len(waiting), time.monotonic() - all_began)
-        return [found[ask] for ask in asks]
+        return found
 
     def _row(self, each: _Ready, result: ResponseScore, *, is_reused: bool = False) -> AutoScore:
         """Return a response's row.
@@ -366,7 +286,7 @@ class RunScorer:
         )
 
 
-def _known(keys: Collection[str]) -> dict[str, ResponseScore]:
+def known_scores(keys: Collection[str]) -> dict[str, ResponseScore]:
     """Return the scores that any run has found before for the same content, by content key."""
     there = AutoScore.objects.filter(content_key__in=keys, score__isnull=False)
     there = there.exclude(content_key="")  # the database needs this to use the index
@@ -390,7 +310,7 @@ def _least_at_once(run: MetricRun, backend: Backend) -> int:
     return 1 if kind is None or backend.device == "cpu" else kind.least_at_once
 
 
-def _score_signature(run: MetricRun, metric: AutoMetric, backend: Backend) -> str:
+def score_signature(run: MetricRun, metric: AutoMetric, backend: Backend) -> str:
     """Return a text of everything that fixes a score, apart from the asks.
 
     The threshold is not part of it, because it only makes labels. Nor are the texts of the

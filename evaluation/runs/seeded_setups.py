@@ -40,7 +40,6 @@ class PromptGraphState(NamedTuple):
 class GroupColumns(ReportRow):
     """The columns of a row that describe its runs, beside its figures."""
 
-    group: str  # the group's key
     label: Annotated[str, Column("Model and temperature")]
     model: str
     model_precision: str
@@ -51,6 +50,7 @@ class GroupColumns(ReportRow):
     graph_mark: str
     other_settings: str
     seeds: str
+    group: str  # the group's key
     setup_ids: list[SetupId]
     n_runs: Annotated[int, Column("Runs", Format.COUNT)]
 

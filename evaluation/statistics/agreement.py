@@ -4,19 +4,22 @@
 of votes. A category that no rater used may have a column; it changes nothing.
 
 Each measure comes as three functions: `..._statistics` gives one row of numbers per item that may
-be added up, `..._from` turns sums of such rows into the figure (any leading axes: all resamples of
-a bootstrap at once), and the function named after the measure does both. An undefined figure is
-NaN; `has_no_variation` returns whether that is because all votes are the same.
+be added up, `..._from` turns sums of such rows into the figure (any leading axes: many sets of sums
+at once), and the function named after the measure does both. An undefined figure is NaN;
+`has_no_variation` returns whether that is because all votes are the same. For intervals, the
+measures that compare with chance are `FLEISS_KAPPA` and `ALPHA`.
 """
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.statistics.intervals import Floats, ratio, share_from
+from evaluation.statistics.jackknife import BeyondChance
 
 Level = Literal["nominal", "ordinal"]
 
@@ -106,10 +109,18 @@ def fleiss_kappa_statistics(counts: ArrayLike) -> Floats:
 
 def fleiss_kappa_from(sums: Floats) -> Floats:
     """Return Fleiss' kappa from summed statistics, (..., 2 + n_categories) to (...)."""
-    votes = sums[..., 2:]
+    votes = _votes_of_fleiss(sums)
     shares = ratio(votes, votes.sum(axis=-1, keepdims=True))
     by_chance = (shares**2).sum(axis=-1)
     return ratio(percent_agreement_from(sums) - by_chance, 1 - by_chance)
+
+
+def _votes_of_fleiss(sums: Floats) -> Floats:
+    """Return the votes per category in summed statistics, (..., 2 + k) to (..., k)."""
+    return sums[..., 2:]
+
+
+FLEISS_KAPPA = BeyondChance(fleiss_kappa_from, _votes_of_fleiss)
 
 
 def krippendorff_alpha_statistics(counts: ArrayLike) -> Floats:
@@ -132,13 +143,24 @@ def krippendorff_alpha_statistics(counts: ArrayLike) -> Floats:
 
 def krippendorff_alpha_from(sums: Floats, level: Level) -> Floats:
     """Return Krippendorff's alpha from summed statistics, (..., n_categories²) to (...)."""
-    n_categories = math.isqrt(sums.shape[-1])
-    coincidences = sums.reshape(*sums.shape[:-1], n_categories, n_categories)
+    coincidences = _coincidences(sums)
     votes = coincidences.sum(axis=-1)
     distances = DISTANCES[level](votes)
     observed = (coincidences * distances).sum(axis=(-2, -1))
     expected = np.einsum("...i,...ij,...j->...", votes, distances, votes)
     return 1 - ratio(observed * (votes.sum(axis=-1) - 1), expected)
+
+
+def _coincidences(sums: Floats) -> Floats:
+    """Return the coincidence matrix of summed statistics, (..., k²) to (..., k, k)."""
+    n_categories = math.isqrt(sums.shape[-1])
+    return sums.reshape(*sums.shape[:-1], n_categories, n_categories)
+
+
+def _votes_of_alpha(sums: Floats) -> Floats:
+    """Return the votes per category in summed statistics, (..., k²) to (..., k)."""
+    votes: Floats = _coincidences(sums).sum(axis=-1)
+    return votes
 
 
 def _nominal_distances(votes: Floats) -> Floats:
@@ -160,4 +182,9 @@ def _ordinal_distances(votes: Floats) -> Floats:
 DISTANCES: dict[Level, Callable[[Floats], Floats]] = {
     "nominal": _nominal_distances,
     "ordinal": _ordinal_distances,
+}
+
+ALPHA: dict[Level, BeyondChance] = {
+    level: BeyondChance(partial(krippendorff_alpha_from, level=level), _votes_of_alpha)
+    for level in DISTANCES
 }

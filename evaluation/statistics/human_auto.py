@@ -1,11 +1,12 @@
 """Human–auto agreement: how well the scores of an auto-metric agree with the answers of raters.
 
 Labels are made from scores by a strict threshold (yes: score > threshold) and compared with
-majority votes. Scores are compared with rater scores (shares of yes votes). Items without a
-majority or without a score are left out. Undefined figures are NaN, also where scikit-learn warns
-and returns 0.
+majority votes; items without a majority are left out. Scores are compared with rater scores (shares
+of yes votes); these need no majority, so tied items take part. Items without a score are left out
+of both. Undefined figures are NaN, also where scikit-learn warns and returns 0.
 """
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -13,44 +14,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.statistics import rank_measures
+from evaluation.statistics.ceiling import Ceiling, beside_ceilings
 from evaluation.statistics.intervals import (
     Floats,
     Indexes,
+    MixOfShares,
     Statistic,
     bootstrap_intervals,
-    difference_of_shares,
     ratio,
     share_from,
     share_interval,
     sum_by_dialog,
 )
+from evaluation.statistics.jackknife import BeyondChance
 from evaluation.statistics.rater_answers import mean_from
+from evaluation.statistics.tied_labels import share_with_ties, with_halves
 
+# Those that compare labels. Without a threshold there are none.
+LABEL_MEASURES = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "kappa")
 MEASURES = (
-    "accuracy",
-    "balanced_accuracy",
-    "precision",
-    "recall",
-    "f1",
-    "kappa",
+    *LABEL_MEASURES,
     "auc",
     "mse",
     "spearman",
     "baseline",
 )
 Bools = NDArray[np.bool_]
-NO_CEILINGS: Mapping[str, tuple[Floats, Indexes]] = {}
+NO_CEILINGS: Mapping[str, Ceiling] = {}
 
 
 class Outcomes(NamedTuple):
-    """The answers of raters and the scores of a metric for the same items.
+    """The answers of raters and the scores of a metric for the same items."""
 
-    Items with NaN in `human` or `score` are left out.
-    """
-
-    human: Floats  # majority label: 1, 0 or NaN (undecided)
-    score: Floats  # the metric's score; NaN: none
-    rater_score: Floats  # mean vote, in [0, 1]; NaN: none, left out of mse and spearman
+    human: Floats  # majority label: 1, 0 or NaN (none)
+    score: Floats  # the metric's score; NaN: none, the item is left out
+    rater_score: Floats  # mean vote, in [0, 1]; NaN: none
     dialogs: Indexes  # the dialog of each item, 0 .. n_dialogs - 1
     n_dialogs: int
     threshold: float
@@ -58,19 +56,20 @@ class Outcomes(NamedTuple):
 
 
 def measures(outcomes: Outcomes) -> dict[str, float]:
-    """Return each of MEASURES over the items that have a majority vote and a score.
+    """Return each of MEASURES.
 
-    accuracy, balanced_accuracy, precision, recall, f1 and kappa (Cohen's) compare the labels. auc
-    is the area under the ROC curve of the scores, with ties counted half. mse is the mean squared
-    difference of score and rater score; it is undefined when a score is outside its scale, which is
-    mapped to [0, 1]. spearman is the rank correlation of score and rater score. baseline is the
-    share of the more frequent majority vote: the accuracy of a metric that always gives this
-    answer. kappa and spearman are in [-1, 1], the others in [0, 1].
+    mse and spearman are over the items that have a rater score and a score, all others over those
+    that have a majority vote and a score. accuracy, balanced_accuracy, precision, recall, f1 and
+    kappa (Cohen's) compare the labels. auc is the area under the ROC curve of the scores, with ties
+    counted half. mse is the mean squared difference of score and rater score; it is undefined when
+    a score is outside its scale, which is mapped to [0, 1]. spearman is the rank correlation of
+    score and rater score. baseline is the share of the more frequent majority vote: the accuracy of
+    a metric that always gives this answer. kappa and spearman are in [-1, 1], the others in [0, 1].
     """
     both = _complete(outcomes)
-    figures = _figures_of(_summed(both))
+    figures = _figures_of(summed(outcomes))
     figures["auc"] = rank_measures.auc(both.human == 1, both.score)
-    figures["spearman"] = rank_measures.spearman(both.score, both.rater_score)
+    figures["spearman"] = rank_measures.spearman(outcomes.score, outcomes.rater_score)
     return {name: figures[name] for name in MEASURES}
 
 
@@ -79,36 +78,61 @@ def measures_with_intervals(
     *,
     seed: int,
     n_resamples: int = 1000,
-    ceilings: Mapping[str, tuple[Floats, Indexes]] = NO_CEILINGS,
+    ceilings: Mapping[str, Ceiling] = NO_CEILINGS,
 ) -> dict[str, float]:
-    """Return `measures`, ceilings, and accuracy - ceiling, each x with its x_low and x_high.
+    """Return `measures` and the figures of `beside_ceilings`, each x with its x_low and x_high.
 
     Args:
         outcomes: outcomes of one metric on one question.
-        seed: seed of the resamples, which all figures share.
+        seed: seed of the resamples, which all bootstrapped figures share.
         n_resamples: number of resamples.
-        ceilings: name → statistics (m, 2) and dialogs (m,) of the items of a ceiling. They must be
-            the items that the metric is compared on, so that both figures are about the same items.
-            Each adds `ceiling_<name>` and `minus_ceiling_<name>` to the result.
+        ceilings: name → ceiling of the same items. An item with a score takes part in it, with a
+            majority or without.
     """
     both = _complete(outcomes)
-    summed = _summed(both)
-    for name, (statistics, dialogs) in ceilings.items():
-        ceiling = Statistic(statistics, dialogs, share_from)
-        summed[f"ceiling_{name}"] = ceiling
-        summed[f"minus_ceiling_{name}"] = difference_of_shares(summed["accuracy"], ceiling)
+    says_yes = outcomes.score > outcomes.threshold
+    metric = np.where(np.isnan(outcomes.score), math.nan, says_yes)
+    figures = summed(outcomes) | beside_ceilings(metric, outcomes.dialogs, ceilings)
     ends = bootstrap_intervals(
-        list(summed.values()), both.n_dialogs, seed=seed, n_resamples=n_resamples
+        list(figures.values()), both.n_dialogs, seed=seed, n_resamples=n_resamples
     )
-    intervals = dict(zip(summed, ends, strict=True))
-    draws = rank_measures.Draws(both.dialogs, both.n_dialogs, seed, n_resamples)
-    intervals["auc"] = rank_measures.auc_interval(both.human == 1, both.score, draws)
-    intervals["spearman"] = rank_measures.spearman_interval(both.score, both.rater_score, draws)
+    intervals = dict(zip(figures, ends, strict=True))
+    intervals["auc"] = rank_measures.auc_interval(
+        both.human == 1, both.score, rank_measures.Dialogs(both.dialogs, both.n_dialogs)
+    )
+    intervals["spearman"] = rank_measures.spearman_interval(
+        outcomes.score,
+        outcomes.rater_score,
+        rank_measures.Dialogs(outcomes.dialogs, outcomes.n_dialogs),
+    )
     rows: dict[str, float] = {}
-    for name, figure in (measures(both) | _figures_of(summed)).items():
+    for name, figure in (measures(outcomes) | _figures_of(figures)).items():
         rows |= {name: figure, f"{name}_low": intervals[name].low}
         rows[f"{name}_high"] = intervals[name].high
     return rows
+
+
+def with_ties_half(outcomes: Outcomes, is_tied: Bools) -> dict[str, float]:
+    """Return accuracy and auc as they would be if tied items counted half; NaN where none is tied.
+
+    A tied item agrees half with any label, and is half a yes and half a no on the curve.
+
+    Args:
+        outcomes: outcomes of one metric on one question.
+        is_tied: whether each item has all votes and no label.
+    """
+    tied = is_tied & ~np.isnan(outcomes.score)
+    both = _complete(outcomes)
+    n, n_tied = len(both.human), int(np.count_nonzero(tied))
+    if not n_tied:
+        return {"accuracy": math.nan, "auc": math.nan}
+    right = np.count_nonzero((both.human == 1) == (both.score > both.threshold))
+    halves = with_halves(outcomes.human, tied)
+    known = ~np.isnan(halves) & ~np.isnan(outcomes.score)
+    return {
+        "accuracy": share_with_ties(right / n if n else 0.0, n, n_tied),
+        "auc": rank_measures.auc(halves[known], outcomes.score[known]),
+    }
 
 
 def confusion(outcomes: Outcomes) -> dict[str, int]:
@@ -116,6 +140,12 @@ def confusion(outcomes: Outcomes) -> dict[str, int]:
     both = _complete(outcomes)
     counts = cells(both.human == 1, both.score > both.threshold).sum(axis=0)
     return dict(zip(("tp", "fn", "fp", "tn"), map(int, counts), strict=True))
+
+
+def n_rarer_dialogs(outcomes: Outcomes) -> int:
+    """Return how many dialogs hold the rarer label of people, of the items that are compared."""
+    both = _complete(outcomes)
+    return rank_measures.n_rarer_dialogs(both.human == 1, both.dialogs)
 
 
 def roc_points(outcomes: Outcomes, most: int = 200) -> list[dict[str, float | None]]:
@@ -198,8 +228,9 @@ def cells(is_yes: Bools, said_yes: Bools) -> Floats:
     return np.column_stack(columns).astype(np.float64)
 
 
-def _summed(both: Outcomes) -> dict[str, Statistic]:
+def summed(outcomes: Outcomes) -> dict[str, Statistic]:
     """Return the measures that are functions of sums over items."""
+    both = _complete(outcomes)
     by_cell = cells(both.human == 1, both.score > both.threshold)
     tp, fn, fp, tn = by_cell.T
     ones = np.ones(len(by_cell))
@@ -210,48 +241,54 @@ def _summed(both: Outcomes) -> dict[str, Statistic]:
 
     return {
         "accuracy": share(tp + tn, ones),
-        "balanced_accuracy": Statistic(by_cell, both.dialogs, balanced_accuracy_from),
+        "balanced_accuracy": Statistic(recalls(by_cell), both.dialogs, BALANCED_ACCURACY),
         "precision": share(tp, tp + fp),
         "recall": share(tp, tp + fn),
         "f1": share(2 * tp, 2 * tp + fp + fn),
-        "kappa": Statistic(by_cell, both.dialogs, _kappa_from),
-        "mse": Statistic(_squared_errors(both), both.dialogs, mean_from),
+        "kappa": Statistic(by_cell, both.dialogs, KAPPA),
+        "mse": Statistic(_squared_errors(outcomes), outcomes.dialogs, mean_from),
         "baseline": share(is_frequent.astype(np.float64), ones),
     }
 
 
-def _figures_of(summed: Mapping[str, Statistic]) -> dict[str, float]:
+def _figures_of(figures: Mapping[str, Statistic]) -> dict[str, float]:
     """Return each figure over all its items."""
     return {
         name: float(figure.measure(figure.statistics.sum(axis=0)))
-        for name, figure in summed.items()
+        for name, figure in figures.items()
     }
 
 
-def _squared_errors(both: Outcomes) -> Floats:
+def _squared_errors(outcomes: Outcomes) -> Floats:
     """Return squared difference of score and rater score, and 1, per item: (n_items, 2)."""
-    known = ~np.isnan(both.rater_score)
-    scores = _as_shares(both)
+    known = ~np.isnan(outcomes.rater_score) & ~np.isnan(outcomes.score)
+    scores = _as_shares(outcomes)
     if not _are_shares(scores[known]):
         known &= False
-    squared = np.where(known, (scores - both.rater_score) ** 2, 0.0)
+    squared = np.where(known, (scores - outcomes.rater_score) ** 2, 0.0)
     return np.column_stack([squared, known])
 
 
-def _as_shares(both: Outcomes) -> Floats:
+def _as_shares(outcomes: Outcomes) -> Floats:
     """Return scores rescaled like rater scores: 0 is the lowest of their scale, 1 the highest."""
-    low, high = both.scale
-    return (both.score - low) / (high - low)
+    low, high = outcomes.scale
+    return (outcomes.score - low) / (high - low)
 
 
 def _are_shares(scores: Floats) -> bool:
     return bool(((scores >= 0) & (scores <= 1)).all())
 
 
-def balanced_accuracy_from(sums: Floats) -> Floats:
-    """Return the mean of the recall of yes and the recall of no, from sums of tp, fn, fp, tn."""
-    tp, fn, fp, tn = np.moveaxis(sums, -1, 0)
-    return (ratio(tp, tp + fn) + ratio(tn, tn + fp)) / 2
+def recalls(by_cell: Floats) -> Floats:
+    """Return the statistics of BALANCED_ACCURACY from tp, fn, fp, tn: (n_items, 4) to the same.
+
+    They are part and whole of the recall of yes, then those of the recall of no.
+    """
+    tp, fn, fp, tn = by_cell.T
+    return np.column_stack([tp, tp + fn, tn, tn + fp])
+
+
+BALANCED_ACCURACY = MixOfShares((0.5, 0.5))  # the mean of the two recalls
 
 
 def _kappa_from(sums: Floats) -> Floats:
@@ -264,3 +301,11 @@ def _kappa_from(sums: Floats) -> Floats:
     expected = (tp + fn) * (tp + fp) + (tn + fp) * (tn + fn)
     n = tp + fn + fp + tn
     return ratio(n * (tp + tn) - expected, n * n - expected)
+
+
+def _human_labels(sums: Floats) -> Floats:
+    """Return how often people say yes and no, from sums of tp, fn, fp, tn: (..., 4) to (..., 2)."""
+    return np.stack([sums[..., 0] + sums[..., 1], sums[..., 2] + sums[..., 3]], axis=-1)
+
+
+KAPPA = BeyondChance(_kappa_from, _human_labels)

@@ -8,8 +8,12 @@ resamples are one matrix product.
 A *share* is a figure whose measure is `share_from`: means of labels, accuracy, percent agreement.
 It gets a Wilson interval, which also has a width where the share is 0 or 1. A *mix of shares*, a
 sum of shares with fixed weights, gets an interval made of the intervals of its shares, for the same
-reason. Every other figure gets a bootstrap over dialogs. `benchmarks/coverage.py` measures how
-often each kind of interval really holds the true figure, which should be 95 %.
+reason. An agreement beyond chance, such as kappa, is a `BeyondChance` and an F1 is a `FromShares`:
+they get the intervals of `jackknife.py`. Every other figure gets a bootstrap over dialogs.
+`benchmarks/coverage.py` measures how often each kind of interval really holds the true figure,
+which should be 95 %.
+
+No interval has a width of 0: where nothing that was seen varies, a bootstrap says nothing.
 
 A paired difference is a measure like any other: the statistics of both sides are put next to each
 other in one row, and the measure subtracts.
@@ -25,17 +29,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
 
+from evaluation.statistics.jackknife import (
+    FEWEST_DIALOGS,
+    BeyondChance,
+    FromShares,
+    ends_beyond_chance,
+    ends_from_shares,
+)
 from evaluation.statistics.variance_recovery import ends_of_sum
 from evaluation.statistics.wilson import independent_items, wilson_ends
 
 SHARE_METHOD = "Wilson interval with the design effect of dialogs"
 BOOTSTRAP_METHOD = "expanded percentile bootstrap over dialogs"
 MIX_METHOD = "Wilson intervals of shares, put together by variance recovery"
-METHOD = f"{SHARE_METHOD} for shares, else {BOOTSTRAP_METHOD}"
-# With fewer dialogs, expanded percentiles are beyond every resample: for four dialogs the lower
-# end is the 0.01 % percentile, but the lowest resample, one dialog four times, alone has a
-# probability of 1 / 4**4 = 0.4 %.
-LEAST_OF_CAUTIOUS = 5  # dialogs with data that a cautious interval needs
+RANGE_METHOD = "Wilson interval with the jackknife over dialogs"
+METHOD = (
+    f"{SHARE_METHOD} for shares, {RANGE_METHOD} for kappa, alpha, ranks and F1, "
+    f"else {BOOTSTRAP_METHOD}"
+)
 # The size of one chunk of weights. Two are in memory while one is followed by the next.
 CHUNK_BYTES = 32 * 2**20
 
@@ -77,23 +88,6 @@ def share_from(sums: Floats) -> Floats:
     return ratio(sums[..., 0], sums[..., 1])
 
 
-def difference_of_shares(figure: Statistic, other: Statistic) -> Statistic:
-    """Return one share minus another as a figure; each has its own items, and dialogs are paired.
-
-    The difference is in [-1, 1], so it is not a share itself.
-    """
-    here, there = figure.statistics, other.statistics
-    return Statistic(
-        np.block([[here, np.zeros_like(here)], [np.zeros_like(there), there]]),
-        np.concatenate([figure.dialogs, other.dialogs]),
-        _difference_of_shares_from,
-    )
-
-
-def _difference_of_shares_from(sums: Floats) -> Floats:
-    return share_from(sums[..., :2]) - share_from(sums[..., 2:])
-
-
 @dataclass(frozen=True)
 class MixOfShares:
     """The measure of a sum of shares with fixed weights, which may be negative.
@@ -109,10 +103,22 @@ class MixOfShares:
         return mix
 
 
+def difference_of_shares(figure: Statistic, other: Statistic) -> Statistic:
+    """Return one share minus another as a mix; each has its own items, and dialogs are paired."""
+    here, there = figure.statistics, other.statistics
+    return Statistic(
+        np.block([[here, np.zeros_like(here)], [np.zeros_like(there), there]]),
+        np.concatenate([figure.dialogs, other.dialogs]),
+        MixOfShares((1.0, -1.0)),
+    )
+
+
 def method_of(figure: Statistic) -> str:
     """Return the name of the method that `bootstrap_intervals` uses for a figure."""
     if isinstance(figure.measure, MixOfShares):
         return MIX_METHOD
+    if isinstance(figure.measure, BeyondChance | FromShares):
+        return RANGE_METHOD
     return SHARE_METHOD if figure.measure is share_from else BOOTSTRAP_METHOD
 
 
@@ -183,12 +189,12 @@ def bootstrap_intervals(
     seed: int,
     n_resamples: int = 1000,
     level: float = 0.95,
-    is_cautious: bool = False,
 ) -> list[Interval]:
     """Return the interval of each figure. All bootstrapped figures share the same resamples.
 
-    A share (see the top of this module) gets `share_interval`, and a mix of shares gets an interval
-    made of such intervals; neither needs resamples. Every other figure gets the
+    A share (see the top of this module) gets `share_interval`, a mix of shares gets an interval
+    made of such intervals, a kappa or alpha gets that of `ends_beyond_chance`, and an F1 that of
+    `ends_from_shares`; none of them needs resamples. Every other figure gets the
     `percentile_interval` of its measure over the resamples. Because resamples are shared, any
     number of figures costs one pass over the weights. Each figure gets the interval that it would
     get alone.
@@ -201,14 +207,9 @@ def bootstrap_intervals(
         n_resamples: number of resamples; with 1000, an end is uncertain by about 2 % of the
             interval's width.
         level: the share of all such intervals that hold the true figure, between 0 and 1.
-        is_cautious: also leave a bootstrapped interval undefined where the figure is the same in
-            every resample, or fewer than `LEAST_OF_CAUTIOUS` dialogs have data. This is for
-            figures in a range, such as F1, which would seem certain at the ends of the range.
 
     Returns:
-        One interval per figure, in order. Resamples in which the measure is undefined (kappa when
-        only one category was drawn) are left out. The interval is undefined (NaN, NaN) when more
-        than half of the resamples are left out, or when fewer than two dialogs have data.
+        One interval per figure, in order. It is undefined (NaN, NaN) where its method says nothing.
     """
     _check(level, n_resamples)
     by_dialog = [sum_by_dialog(each.statistics, each.dialogs, n_dialogs) for each in figures]
@@ -219,7 +220,8 @@ def bootstrap_intervals(
     drawn = [
         place
         for place, figure in enumerate(figures)
-        if method_of(figure) == BOOTSTRAP_METHOD and n_dialogs_with_data(by_dialog[place]) >= 2
+        if method_of(figure) == BOOTSTRAP_METHOD
+        and n_dialogs_with_data(by_dialog[place]) >= FEWEST_DIALOGS
     ]
     if not drawn:
         return intervals
@@ -229,9 +231,7 @@ def bootstrap_intervals(
         with np.errstate(divide="ignore", invalid="ignore"):  # a measure may divide by 0: undefined
             resampled_figures = figures[place].measure(own)
         n_with_data = n_dialogs_with_data(by_dialog[place])
-        interval = percentile_interval(resampled_figures, n_with_data, level)
-        tells = n_with_data >= LEAST_OF_CAUTIOUS and interval.low < interval.high
-        intervals[place] = interval if tells or not is_cautious else UNDEFINED
+        intervals[place] = percentile_interval(resampled_figures, n_with_data, level)
     return intervals
 
 
@@ -258,7 +258,7 @@ def intervals_of_measures(
     if share_from in measures:
         raise ValueError("a share has an interval that draws nothing: see bootstrap_intervals")
     by_dialog = [sum_by_dialog(each, dialogs, n_dialogs) for each in statistics]
-    if not by_dialog or n_dialogs < 2:
+    if not by_dialog or n_dialogs < FEWEST_DIALOGS:
         return [[UNDEFINED] * len(measures) for _ in by_dialog]
     resampled = _resampled(by_dialog, n_resamples, seed).reshape(n_resamples, len(by_dialog), -1)
     n_with_data = [n_dialogs_with_data(sums) for sums in by_dialog]
@@ -333,23 +333,32 @@ def percentile_interval(resampled: Floats, n_dialogs: int, level: float = 0.95) 
         level: the share of such intervals that hold the true figure.
 
     Returns:
-        The interval; undefined when more than half of the resamples are undefined, or with fewer
-        than two dialogs.
+        The interval; undefined when more than half of the resamples are undefined, when the figure
+        is the same in all of them, or with fewer than `FEWEST_DIALOGS` dialogs. With fewer, the
+        percentiles are beyond every resample: for four dialogs the lower one is that of .01 %, but
+        the lowest resample, one dialog four times, alone has a probability of 1 / 4**4 = .4 %.
     """
     defined = resampled[np.isfinite(resampled)]
-    if n_dialogs < 2 or not defined.size or 2 * len(defined) < len(resampled):
+    if n_dialogs < FEWEST_DIALOGS or not defined.size or 2 * len(defined) < len(resampled):
         return UNDEFINED
     t = float(stdtrit(n_dialogs - 1, (1 + level) / 2))
     tail = float(ndtr(-t * math.sqrt(n_dialogs / (n_dialogs - 1))))
-    low, high = np.quantile(defined, [tail, 1 - tail])
-    return Interval(float(low), float(high))
+    low, high = np.quantile(defined, [tail, 1 - tail]).tolist()
+    # Sums of floats differ in their last digits where the figure is the same in all resamples.
+    if math.isclose(low, high, rel_tol=1e-9, abs_tol=1e-12):
+        return UNDEFINED
+    return Interval(low, high)
 
 
 def _without_drawing(figure: Statistic, by_dialog: Floats, level: float) -> Interval:
-    """Return the interval of a share or a mix of shares; it is undefined for any other figure."""
+    """Return the interval of a figure whose method needs no resamples, else undefined."""
     measure = figure.measure
     if measure is share_from:
         return share_interval(by_dialog, _most_items(figure.statistics), level)
+    if isinstance(measure, BeyondChance):
+        return Interval(*ends_beyond_chance(measure, by_dialog, level))
+    if isinstance(measure, FromShares):
+        return Interval(*ends_from_shares(measure, by_dialog, level))
     if not isinstance(measure, MixOfShares):
         return UNDEFINED
     weighted = [place for place, weight in enumerate(measure.weights) if weight]
@@ -370,7 +379,12 @@ def _without_drawing(figure: Statistic, by_dialog: Floats, level: float) -> Inte
         ]
     )
     weights = [measure.weights[place] for place in weighted]
-    return Interval(*ends_of_sum(estimates, np.array(own), weights, residuals))
+    # Where no dialog differs in two shares, t² / √2D either way is still possible: as wide as the
+    # interval of Bonett and Price (2012) for paired shares.
+    n_with_data = n_dialogs_with_data(by_dialog)
+    t = float(stdtrit(n_with_data - 1, (1 + level) / 2))
+    most_alike = max(0.0, 1 - t**2 / n_with_data)
+    return Interval(*ends_of_sum(estimates, np.array(own), weights, residuals, most_alike))
 
 
 def _most_items(statistics: Floats) -> float:

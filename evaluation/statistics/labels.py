@@ -1,8 +1,11 @@
 """Rules that turn votes on a question with any scale into yes or no, to compare metrics with them.
 
 Votes on a yes/no question are used as they are. On an ordinal question, a median above the cut is
-a yes, a median below it is a no, and a median on it is undecided. Without a cut of its own, a
+a yes, a median below it is a no, and a median on it is no label. Without a cut of its own, a
 question is cut in the middle of its scale. A nominal question needs the label that counts as yes.
+
+An item without a label is *waiting* while some of its N votes are still to come, and *tied* once
+all of them are in.
 """
 
 import math
@@ -14,7 +17,14 @@ from numpy.typing import ArrayLike
 
 from annotation.schemes import Question, Scale
 from evaluation.statistics.intervals import Floats, Indexes
-from evaluation.statistics.rater_answers import UNDECIDED, consensus, majority_category, rater_score
+from evaluation.statistics.rater_answers import (
+    NO_MAJORITY,
+    Unlabelled,
+    consensus,
+    majority_category,
+    rater_score,
+    unlabelled,
+)
 
 # The keys in a study's settings of two mappings: question → cut, and question → label.
 CUTS, POSITIVE = "cuts", "positive"
@@ -43,7 +53,7 @@ class LabelRule(NamedTuple):
         return "majority" if self.kind == "yes_no" else f"majority says {self.positive_label}"
 
     def labels(self, counts: ArrayLike, n_raters: ArrayLike) -> Floats:
-        """Return the label of each item: 1 yes, 0 no, NaN undecided or without a rule.
+        """Return the label of each item: 1 yes, 0 no, NaN without a label or a rule.
 
         Args:
             counts: (n_items, n_categories).
@@ -58,7 +68,15 @@ class LabelRule(NamedTuple):
             return np.where((above == 0) | np.isnan(above), math.nan, above > 0)
         majority = majority_category(votes, n_raters)
         is_yes = (majority == self.positive).astype(np.float64)
-        return np.where(majority == UNDECIDED, math.nan, is_yes)
+        return np.where(majority == NO_MAJORITY, math.nan, is_yes)
+
+    def unlabelled(self, counts: ArrayLike, n_raters: ArrayLike) -> Unlabelled:
+        """Return which items without a label wait for votes, and which are tied.
+
+        Without a rule, no item is either of the two. `labels` explains the arguments.
+        """
+        has_label = ~np.isnan(self.labels(counts, n_raters))
+        return unlabelled(has_label | bool(self.why), counts, n_raters)
 
     def label_of(self, counts: Floats) -> Floats:
         """Return the label of each item from the given votes alone; the ceilings need this."""

@@ -1,6 +1,6 @@
 """Planning by simulation: what a study would find with other numbers of raters and dialogs.
 
-No formula says how often raters leave a response undecided, or how often fewer raters would have
+No formula says how often raters are tied, or how often fewer raters would have
 decided otherwise. A pilot's votes do. Studies are drawn from them: dialogs with replacement, and
 for each response the votes of some of its raters.
 """
@@ -23,8 +23,8 @@ class RatersPlan(NamedTuple):
 
     n_raters: int
     half_width: float  # half the width of the interval of the mean majority
-    undecided: float  # share of responses without a majority
-    same_as_pilot: float  # share of majorities equal to the pilot's, where both are decided
+    tied: float  # share of responses without a majority; all votes are in
+    same_as_pilot: float  # share of majorities equal to the pilot's, where both have one
     is_extrapolated: bool  # more raters than the pilot's smallest number of votes
 
 
@@ -78,7 +78,7 @@ def _plan(
     of_dialog = np.split(np.argsort(dialogs, kind="stable"), np.bincount(dialogs).cumsum()[:-1])
     pilot = majority_label(votes, votes.sum(axis=1))
     choice, voting = (np.random.default_rng([seed, part]) for part in (0, 1))
-    half_widths, undecided, same = [], [], []
+    half_widths, tied, same = [], [], []
     for _ in range(n_studies):
         drawn = choice.integers(len(of_dialog), size=n_dialogs)
         items = np.concatenate([of_dialog[dialog] for dialog in drawn])
@@ -87,13 +87,13 @@ def _plan(
         sums = sum_by_dialog(mean_statistics(labels), study_dialogs, n_dialogs)
         low, high = share_interval(sums, most_items=float(sums[:, 1].sum()), level=level)
         half_widths.append((high - low) / 2)
-        undecided.append(np.isnan(labels).mean())
+        tied.append(np.isnan(labels).mean())
         both = ~np.isnan(labels) & ~np.isnan(pilot[items])
         same.append((labels == pilot[items])[both].mean() if both.any() else np.nan)
     return RatersPlan(
         n_raters,
         half_width=_mean_of_known(half_widths),
-        undecided=_mean_of_known(undecided),
+        tied=_mean_of_known(tied),
         same_as_pilot=_mean_of_known(same),
         is_extrapolated=n_raters > int(votes.sum(axis=1).min()),
     )

@@ -51,7 +51,7 @@ class HumansOnly(StrEnum):
 class RatedPart(NamedTuple):
     """The answers of raters for drawn dialogs, and the scores of a metric for all dialogs."""
 
-    human: Floats  # (n_items,): majority, share of votes or ordinal answer; NaN: undecided or none
+    human: Floats  # (n_items,): majority, share of votes or ordinal answer; NaN: none
     score: Floats  # (n_items,): the metric's score, not its label; NaN: none
     dialogs: Indexes  # (n_items,): the dialog of each item, 0 .. n_dialogs - 1
     # (n_dialogs,): the dialogs that were drawn and whose votes are complete. Answers for others are

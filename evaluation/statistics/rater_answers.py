@@ -10,6 +10,7 @@ if they are labels, with `mean_from` if they are other numbers.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,11 +18,36 @@ from numpy.typing import ArrayLike, NDArray
 from evaluation.statistics.agreement import votes_per_category
 from evaluation.statistics.intervals import Floats, ratio
 
-UNDECIDED = -1
+NO_MAJORITY = -1
+
+Bools = NDArray[np.bool_]
+
+
+class Unlabelled(NamedTuple):
+    """The items without a label: some wait for votes, and some are tied with all votes in."""
+
+    is_waiting: Bools  # (n_items,)
+    is_tied: Bools  # (n_items,)
+
+
+def unlabelled(has_label: Bools, counts: ArrayLike, n_raters: ArrayLike) -> Unlabelled:
+    """Return which items without a label wait for votes, and which are tied.
+
+    An item without any vote is neither: it is not rated.
+
+    Args:
+        has_label: (n_items,) whether an item has a majority, or its median is not on the cut.
+        counts: (n_items, n_categories).
+        n_raters: that of `majority_category`. An item with fewer votes waits for the others.
+    """
+    n_votes = votes_per_category(counts).sum(axis=1)
+    is_all_in = n_votes >= np.asarray(n_raters)
+    is_missing = ~has_label & (n_votes > 0)
+    return Unlabelled(is_missing & ~is_all_in, is_missing & is_all_in)
 
 
 def majority_category(counts: ArrayLike, n_raters: ArrayLike) -> NDArray[np.int64]:
-    """Return per item the column that more than half of the raters chose, or UNDECIDED.
+    """Return per item the column that more than half of the raters chose, or NO_MAJORITY.
 
     Args:
         counts: (n_items, n_categories).
@@ -39,16 +65,22 @@ def majority_category(counts: ArrayLike, n_raters: ArrayLike) -> NDArray[np.int6
         item = too_many[0]
         raise ValueError(f"item {item}: {n_votes[item]:g} votes from {raters[item]:g} raters")
     is_majority = 2 * votes > raters[:, np.newaxis]  # true for one column at most
-    return is_majority @ np.arange(1, votes.shape[1] + 1) + UNDECIDED
+    return is_majority @ np.arange(1, votes.shape[1] + 1) + NO_MAJORITY
+
+
+def without_majority(counts: ArrayLike, n_raters: ArrayLike) -> Unlabelled:
+    """Return which items without a majority for one category wait for votes, and which are tied."""
+    has_majority = majority_category(counts, n_raters) != NO_MAJORITY
+    return unlabelled(has_majority, counts, n_raters)
 
 
 def majority_label(counts: ArrayLike, n_raters: ArrayLike) -> Floats:
-    """Return the majority vote on a yes/no question per item: 1 yes, 0 no, NaN undecided.
+    """Return the majority vote on a yes/no question per item: 1 yes, 0 no, NaN without one.
 
     The columns are no, yes; `n_raters` is that of `majority_category`.
     """
     majority = majority_category(_yes_no(counts), n_raters)
-    return np.where(majority == UNDECIDED, np.nan, majority)
+    return np.where(majority == NO_MAJORITY, np.nan, majority)
 
 
 def consensus(counts: ArrayLike, values: Sequence[float]) -> Floats:
@@ -94,6 +126,12 @@ def mean_from(sums: Floats) -> Floats:
     interval.
     """
     return ratio(sums[..., 0], sums[..., 1])
+
+
+def difference_of_means_from(sums: Floats) -> Floats:
+    """Return one mean minus another, from the sums of both: (..., 4) to (...)."""
+    difference: Floats = mean_from(sums[..., :2]) - mean_from(sums[..., 2:])
+    return difference
 
 
 def prevalence(counts: ArrayLike) -> Floats:

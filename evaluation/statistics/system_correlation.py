@@ -76,7 +76,7 @@ def system_correlation(
     measures = (_tau_from, _spearman_from)
     figures = [Statistic(by_dialog, np.arange(n_dialogs), measure) for measure in measures]
     intervals = bootstrap_intervals(
-        figures, n_dialogs, seed=seed, n_resamples=n_resamples, level=level, is_cautious=True
+        figures, n_dialogs, seed=seed, n_resamples=n_resamples, level=level
     )
     tau, spearman = (float(measure(by_dialog.sum(axis=0)[np.newaxis])[0]) for measure in measures)
     return SystemCorrelation(n_setups, tau, *intervals[0], spearman, *intervals[1])

@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluation.statistics.human_auto import Bools, balanced_accuracy_from, cells
+from evaluation.statistics.ceiling import Ceiling, beside_ceilings
+from evaluation.statistics.human_auto import BALANCED_ACCURACY, Bools, cells, recalls
 from evaluation.statistics.intervals import (
     Floats,
     Indexes,
@@ -49,13 +50,15 @@ UNTUNED = ThresholdChoice(0, 0.5)
 
 
 class Nested(NamedTuple):
-    """The choices that were made, and the labels they give: 1, 0, or NaN for items left out.
+    """The choices that were made, and the labels they give: 1, 0, or NaN without all scores.
 
     `why` is the reason why nothing could be chosen. Then `recommended` and `flattering` are None,
     `by_fold` and `fitted` are empty, and all labels are NaN.
     """
 
-    labels: Floats  # each item's label by the choice that was made without its dialog
+    # Each item's label by the choice that was made without its dialog. An item without a human
+    # label has one too: raters of tied votes count where a metric is compared with a ceiling.
+    labels: Floats
     flattering_labels: Floats  # labels by the best choice on the same items
     untuned_labels: Floats  # labels by the choice that uses no human label
     by_fold: tuple[ThresholdChoice, ...]
@@ -115,7 +118,7 @@ def nested(
 
     Args:
         scores: scores of all candidates, (n_candidates, n_items); NaN: none.
-        human: human labels: 1, 0 or NaN (undecided).
+        human: human labels: 1, 0 or NaN (none).
         dialogs: the dialog of each item, as numbers from 0; a fold is made of whole dialogs.
         seed: seed of the folds.
         untuned: the choice that would be used without looking at a human label.
@@ -124,7 +127,8 @@ def nested(
         n_folds: number of folds; at most one per dialog is made.
         n_inner_folds: number of inner folds, with the same limit.
     """
-    is_compared = ~np.isnan(human) & ~np.isnan(scores).any(axis=0)
+    is_scored = ~np.isnan(scores).any(axis=0)
+    is_compared = ~np.isnan(human) & is_scored
     here, yes = scores[:, is_compared], human[is_compared] == 1
     names, place = np.unique(dialogs[is_compared], return_inverse=True)
     if why := _why_not(yes, len(names)):
@@ -154,12 +158,20 @@ def nested(
     ]
     n_right = [int((columns[n].says(threshold) == yes).sum()) for n, threshold in fitted]
     flattering = fitted[int(np.argmax(n_right))]
-    candidates, cuts = (np.array(column)[fold] for column in zip(*by_fold, strict=True))
-    honest = here[candidates, np.arange(len(fold))]
+    # The recommended choice is made without the dialogs that have no human label.
+    fold_of = np.full(dialogs.max() + 1, n_folds)
+    fold_of[dialogs[is_compared]] = fold
+    own = np.array(choices)[fold_of[dialogs]]
+    honest = scores[own[:, 0].astype(np.int64), np.arange(len(human))]
+
+    def labels(given: Floats, cuts: float | Floats) -> Floats:
+        is_yes = labels_at(given, cuts, is_yes_at_threshold)
+        return np.where(is_scored, is_yes, math.nan)
+
     return Nested(
-        _spread(labels_at(honest, cuts, is_yes_at_threshold), is_compared),
-        _spread(columns[flattering.candidate].says(flattering.threshold), is_compared),
-        _spread(columns[untuned.candidate].says(untuned.threshold), is_compared),
+        labels(honest, own[:, 1]),
+        labels(scores[flattering.candidate], flattering.threshold),
+        labels(scores[untuned.candidate], untuned.threshold),
         tuple(by_fold),
         tuple(sum(c.candidate == n for c in by_fold) for n in range(len(scores))),
         recommended,
@@ -178,7 +190,7 @@ def figures_of_choice(
     *,
     seed: int,
     n_resamples: int = 1000,
-    ceilings: Mapping[str, Floats] = {},
+    ceilings: Mapping[str, Ceiling] = {},
 ) -> dict[str, float]:
     """Return the figures of a threshold choice, each x with its x_low and x_high.
 
@@ -190,15 +202,14 @@ def figures_of_choice(
 
     Args:
         found: the choices and labels that `nested` returned.
-        human: human labels: 1, 0 or NaN (undecided).
+        human: human labels: 1, 0 or NaN (none).
         dialogs: the dialog of each item, 0 .. n_dialogs - 1.
         n_dialogs: how many dialogs there are.
         seed: seed of the resamples.
         n_resamples: number of resamples.
-        ceilings: name → statistics of the items, (n_items, 2). Only the items that are compared
-            count. Each adds `ceiling_<name>` and `minus_ceiling_<name>` (accuracy − ceiling).
+        ceilings: name → ceiling of the items. Each adds the figures of `beside_ceilings`.
     """
-    is_compared = ~np.isnan(found.labels)
+    is_compared = ~np.isnan(found.labels) & ~np.isnan(human)
     truth, own = human[is_compared], dialogs[is_compared]
     summed: dict[str, Statistic] = {}
     for prefix in ("", "flattering_", "untuned_"):
@@ -206,17 +217,14 @@ def figures_of_choice(
         statistics = accuracy_statistics(truth, labels)
         summed[f"{prefix}accuracy"] = Statistic(statistics, own, share_from)
         summed[f"{prefix}balanced_accuracy"] = Statistic(
-            cells(truth == 1, labels == 1), own, balanced_accuracy_from
+            recalls(cells(truth == 1, labels == 1)), own, BALANCED_ACCURACY
         )
     summed["optimism"] = difference_of_shares(summed["flattering_accuracy"], summed["accuracy"])
     summed["gain"] = difference_of_shares(summed["accuracy"], summed["untuned_accuracy"])
     is_yes_frequent = 2 * np.count_nonzero(truth) >= len(truth)
     always = np.full(len(truth), float(is_yes_frequent))
     summed["baseline"] = Statistic(accuracy_statistics(truth, always), own, share_from)
-    for name, statistics in ceilings.items():
-        ceiling = Statistic(statistics[is_compared], own, share_from)
-        summed[f"ceiling_{name}"] = ceiling
-        summed[f"minus_ceiling_{name}"] = difference_of_shares(summed["accuracy"], ceiling)
+    summed |= beside_ceilings(found.labels, dialogs, ceilings)
     ends = bootstrap_intervals(list(summed.values()), n_dialogs, seed=seed, n_resamples=n_resamples)
     rows: dict[str, float] = {}
     for (name, figure), interval in zip(summed.items(), ends, strict=True):
@@ -342,10 +350,3 @@ def _parts(sets: Bools) -> Iterator[slice]:
     size = max(1, CHUNK_BYTES // (8 * max(1, sets.shape[1])))
     for start in range(0, len(sets), size):
         yield slice(start, start + size)
-
-
-def _spread(says_yes: Bools, is_compared: Bools) -> Floats:
-    """Return labels of all items from the labels of the compared ones; the others are NaN."""
-    labels = np.full(len(is_compared), math.nan)
-    labels[is_compared] = says_yes
-    return labels

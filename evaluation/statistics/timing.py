@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from evaluation.statistics.intervals import Floats, Indexes, resample_dialogs
+from evaluation.statistics.intervals import Floats, Indexes, ratio, resample_dialogs
 
 N_BINS = 256
 
@@ -43,6 +43,18 @@ def medians(
         for up_to in [(weights @ items.by_bin).cumsum(axis=1)]
     ]
     return Medians(float(np.median(values)), np.concatenate(resampled))
+
+
+def saved_share(merged: Medians, separate: Medians) -> Medians:
+    """Return the share of the separate median that merging saves, also in each resample.
+
+    Both come from the same resampled dialogs. The share is undefined where the separate median is
+    0.
+    """
+    return Medians(
+        float(1 - ratio(np.array(merged.found), np.array(separate.found))),
+        1 - ratio(merged.resampled, separate.resampled),
+    )
 
 
 class _Items(NamedTuple):

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr, ndtri
 
-from evaluation.statistics.intervals import Floats, Indexes, sum_by_dialog
+from evaluation.statistics.intervals import Floats, Indexes, MixOfShares, sum_by_dialog
+from evaluation.statistics.tied_labels import chance_of_agreement
 
 POWER = 0.8  # the probability that the test detects a contrast of the visible size
 CHUNK = 2**21  # draws at a time
@@ -34,18 +35,32 @@ class DirectionTest(NamedTuple):
     visible: float  # NaN where no dialog has a contrast that is not 0
 
 
-def accuracy_statistics(truth: Floats, label: Floats) -> Floats:
-    """Return whether two labels agree and whether both are decided, per item: (n_items, 2).
+def shift_statistics(separate: Floats, merged: Floats) -> Floats:
+    """Return the statistics of SHIFT, part and whole of each arm: (n_items,) twice to (n_items, 4).
 
-    Labels are 1, 0 or NaN (undecided). `share_from` turns the sums into the accuracy of `label`
-    where `truth` is taken as true; 1 - accuracy is the disagreement.
+    An item without a label in one of the two has zeros.
+    """
+    both = ~(np.isnan(separate) | np.isnan(merged))
+    columns = (merged, np.ones_like(merged), separate, np.ones_like(separate))
+    return np.column_stack([np.where(both, each, 0.0) for each in columns])
+
+
+SHIFT = MixOfShares((1.0, -1.0))  # the share of yes in one arm, minus that in the other
+
+
+def accuracy_statistics(truth: Floats, label: Floats) -> Floats:
+    """Return how far two labels agree and whether there are two, per item: (n_items, 2).
+
+    Labels are 1, 0 or NaN (none), or ½ where ties count half. `share_from` turns the sums into the
+    accuracy of `label` where `truth` is taken as true; 1 - accuracy is the disagreement.
     """
     both = ~np.isnan(truth) & ~np.isnan(label)
-    return np.column_stack([both & (truth == label), both]).astype(np.float64)
+    agreement = np.where(both, chance_of_agreement(truth, label), 0.0)
+    return np.column_stack([agreement, both]).astype(np.float64)
 
 
 def disagreement_statistics(truth: Floats, label: Floats) -> Floats:
-    """Return whether two labels differ and whether both are decided, per item: (n_items, 2)."""
+    """Return how far two labels differ and whether there are two, per item: (n_items, 2)."""
     same = accuracy_statistics(truth, label)
     return np.column_stack([same[:, 1] - same[:, 0], same[:, 1]])
 

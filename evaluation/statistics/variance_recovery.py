@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 
 def ends_of_sum(
-    estimates: Floats, ends: Floats, weights: Sequence[float], residuals: Floats
+    estimates: Floats, ends: Floats, weights: Sequence[float], residuals: Floats, most_alike: float
 ) -> tuple[float, float]:
     """Return both ends of the interval of a weighted sum of estimates.
 
@@ -24,12 +24,16 @@ def ends_of_sum(
         weights: the weight of each estimate, positive or negative.
         residuals: the residual of each dialog for each estimate, (n, n_dialogs). They give the
             correlations of the estimates. An estimate that does not vary has a correlation of 0.
+        most_alike: how far two estimates may cancel each other at most, as a correlation in [0, 1].
+            Where no dialog differs in them, some of the dialogs that were not seen may: their
+            difference is not certain.
     """
     signs = np.array(weights)
     distances = np.abs(ends - estimates[:, np.newaxis]) * np.abs(signs)[:, np.newaxis]
     # The sum is lowest where the estimates with a negative weight are highest.
     lower, upper = np.where((signs < 0)[:, np.newaxis], distances[:, ::-1], distances).T
     together = correlations(residuals) * np.outer(np.sign(signs), np.sign(signs))
+    together = np.maximum(together, -most_alike)
     middle = float(signs @ estimates)
     return (
         middle - float(np.sqrt(max(0.0, lower @ together @ lower))),

@@ -18,7 +18,8 @@ def independent_items(sums: Floats, most_items: float = math.inf) -> float:
 
     The number is p (1 - p) / V, where V is the linearised variance of a ratio of sums over dialogs.
     When the share is 0 or 1, nothing varies. The number is then that of dialogs, as if all items of
-    a dialog were one.
+    a dialog were one. So it is where nothing varies between dialogs and there is no upper limit: an
+    interval always has a width.
 
     Args:
         sums: part and whole of each dialog, (n_dialogs, 2), with two or more dialogs and no whole
@@ -32,7 +33,9 @@ def independent_items(sums: Floats, most_items: float = math.inf) -> float:
     spread = share * (1 - share)
     if spread <= 0:
         return float(n_dialogs)
-    return min(spread / variance if variance > spread * 1e-18 else math.inf, most_items)
+    if variance > spread * 1e-18:
+        return min(spread / variance, most_items)
+    return most_items if math.isfinite(most_items) else float(n_dialogs)
 
 
 def wilson_ends(share: float, n: float, quantile: float) -> tuple[float, float]:

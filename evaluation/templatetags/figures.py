@@ -11,6 +11,7 @@ from annotation.models import arm_name
 from annotation.schemes import Question, Scale, Scheme
 from evaluation.reports.columns import Estimate, Format
 from evaluation.reports.exclusions import reason_text
+from evaluation.reports.figures.builders import few
 from evaluation.reports.numbers import (
     coefficient,
     decimal,
@@ -106,8 +107,8 @@ def plain(value: Any) -> str:
 
 @register.filter
 def spaced(key: str) -> str:
-    """Return a key as words: 'evidence_relevant' → 'Evidence relevant'."""
-    return key.replace("_", " ").capitalize()
+    """Return a key as words: 'evidence_relevant' → 'Evidence relevant', and SSA stays SSA."""
+    return key[:1].upper() + key[1:].replace("_", " ")
 
 
 @register.filter
@@ -118,11 +119,17 @@ def rows_in_words(kind: str) -> str:
 
 @register.inclusion_tag("evaluation/reports/_interval_bar.html")
 def interval_bar(
-    estimate: Estimate, start: float = 0, end: float = 1, *, is_on: bool = False
+    estimate: Estimate,
+    start: float = 0,
+    end: float = 1,
+    *,
+    is_on: bool = False,
+    n: int | None = None,
 ) -> dict[str, Any]:
     """Draw a figure as a tick and its interval as a band, on a rail from `start` to `end`.
 
-    With `is_on` it has the accent colour, which means that a test found it significant.
+    With `is_on` it has the accent colour, which means that it clearly differs from 0. If it is
+    drawn from fewer than five dialogs or items, of which there are `n`, it is dashed and says so.
     """
     figure, low, high = estimate
 
@@ -137,6 +144,7 @@ def interval_bar(
         "high": None if high is None else x(high),
         "zero": x(0) if start < 0 else None,
         "is_on": is_on,
+        "n_few": few(estimate, n).get("few"),
     }
 
 

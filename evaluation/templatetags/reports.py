@@ -15,7 +15,8 @@ from evaluation.reports.columns import Column, Format
 from evaluation.reports.figures.builders import CONTENT_TYPES
 from evaluation.reports.formats import FORMATS, MANIFEST
 from evaluation.reports.registry import ReportKind, all_reports
-from evaluation.reports.report import columns_of
+from evaluation.reports.report import ReportRow, columns_of
+from evaluation.reports.ties import ties_notes
 from generation.models import Dataset
 
 register = template.Library()
@@ -92,6 +93,12 @@ def left_out(counts: Mapping[str, int] | None, of: str = "") -> dict[str, Any]:
         of: the things that are counted, if they are not those that the report is about.
     """
     return {"counts": {reason: n for reason, n in (counts or {}).items() if n}, "of": of}
+
+
+@register.inclusion_tag("evaluation/reports/_ties.html")
+def ties(rows: Iterable[ReportRow], css: str = "sheet-body") -> dict[str, Any]:
+    """Return a sentence for each row with a figure that ties would clearly move."""
+    return {"notes": ties_notes(rows), "css": css}
 
 
 @register.simple_tag

@@ -1,11 +1,12 @@
 """Axes of the trade-off: judgements of whether a response is attributable, or sensible.
 
-An axis is a metric run, or the majority of raters on a question in one arm of a study. This module
-only reads.
+An axis is a metric run, or the majority of raters on a question in one arm of a study, or SSA, the
+mean of two questions. This module only reads.
 """
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -15,38 +16,47 @@ from numpy.typing import NDArray
 
 from annotation.models import Arm, Study, Vote
 from annotation.schemes import Question, load_scheme
-from evaluation.metrics.registry import METRICS, is_of_earlier_rule, metric_of
+from evaluation.measures.ssa import SSA, ssa_questions
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import Choices, study_counts
-from evaluation.runs.item_scores import scale_of
+from evaluation.runs.item_scores import labels_of, scale_of
+from evaluation.runs.main_metrics import SIDES, Side, candidates
+from evaluation.runs.names import run_parts
 from evaluation.statistics.intervals import Floats
 from evaluation.statistics.labels import label_rule
-from evaluation.votes.assumed_answers import assumed_in_dataset
+from evaluation.votes.assumed_answers import assumed_on_axis
 from evaluation.votes.counts import Ints
 from evaluation.votes.people import people_of
-from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
 
-# The usual sources of the two axes, best first: metrics, then questions.
-ATTRIBUTION_METRICS, SENSIBLENESS_METRICS = ("auto_ais",), ("sensible",)
-ATTRIBUTION_QUESTIONS = ("attributable", "faithfulness")
-SENSIBLENESS_QUESTIONS = ("sensible", "naturalness")
-
-UNKNOWN, FAILED, UNDECIDED, FLAGGED = "unknown", "failed", "undecided", "flagged"
-REASONS = (UNKNOWN, FAILED, UNDECIDED, FLAGGED)  # why a response has no label
+UNKNOWN, FAILED, WAITING, TIED, FLAGGED = "unknown", "failed", "waiting", "tied", "flagged"
+NO_THRESHOLD = "without_threshold"
+# Why a response has no label.
+REASONS = (UNKNOWN, FAILED, WAITING, TIED, FLAGGED, NO_THRESHOLD)
 NOT_ASKED = -1
 CHUNK = 5_000  # rows that are read at once
 
 
+class Rank(NamedTuple):
+    """The place of a run among those that may be the usual axis of a side."""
+
+    place: int  # 0 for the best
+    has_labels: bool
+    is_pinned: bool
+
+
 class Axis(NamedTuple):
-    """An axis: a metric run, or a question to raters in one arm of a study."""
+    """An axis: a metric run, or a question to raters in one arm of a study, or SSA there."""
 
     key: str  # in addresses: 'run-12', or 'pilot/separate/attributable'
     parts: Sequence[str]  # what it shows, then its choices; together they are its title
     said: str  # every choice that changes its numbers, in one line
     run: MetricRun | None = None  # None: raters
     arm: Arm | None = None
-    question: Question | None = None
+    question: Question | None = None  # SSA has its first question, named SSA
+    mean_of: Sequence[Question] = ()  # the questions of SSA; its labels are 0, 0.5 and 1
+    # Of a run: by side, its place among the runs that may be the usual axis, the best first.
+    ranks: Mapping[str, Rank] = {}
 
     @property
     def title(self) -> str:
@@ -56,6 +66,17 @@ class Axis(NamedTuple):
     @property
     def is_human(self) -> bool:
         return self.run is None
+
+    def place(self, side: str) -> float:
+        """Its place among the runs that may be the usual axis of a side; infinity if it may not."""
+        of_run = self.ranks.get(side)
+        return of_run.place if of_run else math.inf
+
+    def shows(self, side: Side) -> bool:
+        """Whether it shows a metric or a question of a side."""
+        if self.run:
+            return self.run.metric in side.metrics
+        return self.question is not None and self.question.key in side.questions
 
 
 class Axes(NamedTuple):
@@ -85,7 +106,7 @@ class Values(NamedTuple):
 def axes_of(dataset: Dataset) -> list[Axis]:
     """Return the axes that a dataset may show: runs with scores, then questions with votes.
 
-    If an arm of a study has votes, each of its questions is an axis.
+    If an arm of a study has votes, each of its questions is an axis, and so is SSA.
     """
     has_scores = Exists(AutoScore.objects.filter(run=OuterRef("pk"), target__citation=None))
     runs = MetricRun.objects.filter(has_scores, dataset=dataset)
@@ -93,38 +114,60 @@ def axes_of(dataset: Dataset) -> list[Axis]:
     rated = Arm.objects.filter(Exists(Vote.objects.filter(arm=OuterRef("pk"))))
     studies = Study.objects.filter(dataset=dataset).order_by("pk")
     studies = studies.prefetch_related(Prefetch("arms", rated))
-    return [*map(of_run, in_order), *(axis for study in studies for axis in _of_study(study))]
+    ranks = _ranks(dataset, in_order)
+    of_runs = [of_run(run)._replace(ranks=ranks.get(run.pk, {})) for run in in_order]
+    return [*of_runs, *(axis for study in studies for axis in _of_study(study))]
 
 
 def of_run(run: MetricRun) -> Axis:
     """Return the axis of a run."""
-    return Axis(f"run-{run.pk}", _run_parts(run), f"{run.metric}: {run.full_signature}", run)
+    return Axis(f"run-{run.pk}", run_parts(run), f"{run.metric}: {run.full_signature}", run)
+
+
+def _ranks(dataset: Dataset, runs: Collection[MetricRun]) -> dict[int, dict[str, Rank]]:
+    """Return by run, and by side, its place among the runs that may be the usual axis."""
+    found: dict[int, dict[str, Rank]] = defaultdict(dict)
+    for side, of_side in candidates(dataset, runs).items():
+        for place, each in enumerate(of_side):
+            found[each.run.pk][side] = Rank(place, each.has_labels, each.is_pinned)
+    return found
 
 
 def usual(axes: Sequence[Axis]) -> Axes | None:
-    """Return the usual axes; None if there is nothing for one of them.
-
-    Auto-AIS against golden evidence comes before other Auto-AIS, runs of an earlier rule come after
-    all other runs, and metrics come before raters.
-    """
-    attribution = _first(axes, ATTRIBUTION_METRICS, ATTRIBUTION_QUESTIONS)
-    sensibleness = _first(axes, SENSIBLENESS_METRICS, SENSIBLENESS_QUESTIONS)
+    """Return the usual axes; None if there is nothing for one of them."""
+    attribution, sensibleness = (usual_axis(axes, side) for side in SIDES)
     return Axes(attribution, sensibleness) if attribution and sensibleness else None
 
 
-def _first(axes: Sequence[Axis], metrics: Sequence[str], questions: Sequence[str]) -> Axis | None:
+def usual_axis(axes: Sequence[Axis], side: Side) -> Axis | None:
+    """Return the usual axis of a side; None if there is nothing for it.
+
+    Runs come in the order of `evaluation.runs.main_metrics.candidates`, the pinned one first. They
+    come before raters; only runs without labels come last.
+    """
+
     def rank(axis: Axis) -> tuple[int, int] | None:
         if axis.run:
-            evidence = axis.run.parameters.get("evidence", EvidenceChoice.GOLDEN)
-            is_known = axis.run.metric in metrics
-            n_against = int(evidence != EvidenceChoice.GOLDEN) + 2 * is_of_earlier_rule(axis.run)
-            return (0, n_against) if is_known else None
+            of_run = axis.ranks.get(side.name)
+            return of_run and (0 if of_run.has_labels else 2, of_run.place)
         key = axis.question.key if axis.question else ""
-        return (1, questions.index(key)) if key in questions else None
+        return (1, side.questions.index(key)) if key in side.questions else None
 
     ranked = [(rank(axis), place) for place, axis in enumerate(axes)]
     known = [(of_axis, place) for of_axis, place in ranked if of_axis is not None]
     return axes[min(known)[1]] if known else None
+
+
+def lost_pins(dataset: Dataset, axes: Sequence[Axis]) -> list[tuple[Side, str]]:
+    """Return the sides whose pinned run is deleted or has no scores, with the run that is pinned.
+
+    Args:
+        dataset: the dataset of the axes.
+        axes: all of them, from `axes_of`.
+    """
+    there = {side for axis in axes for side, rank in axis.ranks.items() if rank.is_pinned}
+    pins = [(side, side.pinned(dataset)) for side in SIDES]
+    return [(side, said) for side, said in pins if said and side.name not in there]
 
 
 def find(axes: Sequence[Axis], text: str) -> Axis:
@@ -186,7 +229,7 @@ def _shown(axis: Axis) -> str:
 def values_of(axis: Axis, setups: Collection[int] | None = None) -> Values:
     """Return what an axis says about each response; what it says about citations is left out.
 
-    Raters say no to what is assumed, even under setups that their study does not have.
+    Raters say no to what is assumed, see `evaluation.votes.assumed_answers.assumed_on_axis`.
 
     Args:
         setups: ids; a run is read only for their responses and for those that theirs were chosen
@@ -214,8 +257,9 @@ def _of_scores(run: MetricRun, setups: Collection[int] | None) -> Values:
     ids, first = np.unique(found["id"], return_index=True)
     scores = found["score"][first]
     failed = np.isnan(scores)
-    labels = np.where(failed, math.nan, scores > run.cut)
-    reasons = np.where(failed, REASONS.index(FAILED), 0)
+    labels = labels_of(run, scores)
+    without = REASONS.index(NO_THRESHOLD) if run.threshold is None else 0
+    reasons = np.where(failed, REASONS.index(FAILED), without)
     is_assumed = found["is_assumed"][first]
     return Values(ids, labels, (scores - low) / (high - low), reasons, is_assumed)
 
@@ -226,33 +270,45 @@ def _of_votes(axis: Axis) -> Values:
     study = axis.arm.study
     truth = axis.arm.kind
     of_arms = study_counts(study, Choices(truth=truth))
-    counts, people = people_of(study, truth, of_arms, axis.question.key)
+    asked = axis.mean_of or [axis.question]
+    answers = [people_of(study, truth, of_arms, question.key) for question in asked]
+    counts = answers[0][0]
     if counts is None:
         nobody = np.zeros(0, np.int64)
         return Values(nobody, np.zeros(0), np.zeros(0), nobody, np.zeros(0, bool))
-    [said] = people
-    rated = said.is_rated
+    said = [people for _, [people] in answers]
+    rated = np.all([each.is_rated for each in said], axis=0)
     flagged = np.array(counts.flagged, np.int64)
     none = np.full(len(flagged), math.nan)
-    found = assumed_in_dataset(study).unseen({*counts.items.responses.tolist(), *counts.flagged})
-    assumed = found.responses[found.to(axis.question)]
+    found = assumed_on_axis(study).unseen({*counts.items.responses.tolist(), *counts.flagged})
+    assumed = found.responses[found.to(asked[0])]
     no = np.zeros(len(assumed))
-    labels = said.labels[rated]
-    undecided = np.where(np.isnan(labels), REASONS.index(UNDECIDED), 0)
+    # A response has a mean of questions only if it has an answer to each of them.
+    labels = np.mean([each.labels[rated] for each in said], axis=0)
+    scores = np.mean([each.rater_scores[rated] for each in said], axis=0)
+    is_tied, is_waiting = (
+        np.any([getattr(each, state)[rated] for each in said], axis=0)
+        for state in ("is_tied", "is_waiting")
+    )
+    without = np.where(is_tied, REASONS.index(TIED), 0)
+    without[is_waiting] = REASONS.index(WAITING)
     ids = np.concatenate([counts.items.responses[rated], flagged, assumed])
     is_flagged = np.full(len(flagged), REASONS.index(FLAGGED))
     in_order = np.argsort(ids)
     return Values(
         ids[in_order],
         np.concatenate([labels, none, no])[in_order],
-        np.concatenate([said.rater_scores[rated], none, no])[in_order],
-        np.concatenate([undecided, is_flagged, no.astype(np.int64)])[in_order],
+        np.concatenate([scores, none, no])[in_order],
+        np.concatenate([without, is_flagged, no.astype(np.int64)])[in_order],
         np.isin(ids[in_order], assumed),
     )
 
 
 def _of_study(study: Study) -> Iterable[Axis]:
-    """Yield an axis for each arm and question whose votes say yes or no about whole responses."""
+    """Yield an axis for each arm and question whose votes say yes or no about whole responses.
+
+    If the scheme has SSA, it is the last axis of each arm.
+    """
     scheme = load_scheme(study.scheme)
     if scheme.target != "response":
         return
@@ -266,14 +322,9 @@ def _of_study(study: Study) -> Iterable[Axis]:
             parts = f"Raters: {question.key}", study.name, f"{arm} arm"
             said = f"raters of {study.name}, {arm} arm, {question.key}: {rule.description}"
             yield Axis(key, parts, said, None, arm, question)
-
-
-def _run_parts(run: MetricRun) -> list[str]:
-    """Return metric, model and choices of a run: 'Auto-AIS', 'lexical', 'v3', 'golden evidence'."""
-    if run.is_imported or run.metric not in METRICS:
-        return [" ".join(filter(None, [run.metric, run.signature, "(imported)"]))]
-    metric = metric_of(run.metric, run.parameters)
-    evidence = f"{run.parameters['evidence']} evidence" if "evidence" in run.parameters else ""
-    rule = "earlier rule" if is_of_earlier_rule(run) else ""
-    parts = [metric.title, run.model_name or run.backend, *metric.in_title, evidence, rule]
-    return list(filter(None, parts))
+        if both := ssa_questions(scheme):
+            parts = f"Raters: {SSA}", study.name, f"{arm} arm"
+            names = " and ".join(question.key for question in both)
+            said = f"raters of {study.name}, {arm} arm, {SSA}: mean of the majorities on {names}"
+            named = both[0]._replace(key=SSA)
+            yield Axis(f"{study.slug}/{arm.kind}/{SSA}", parts, said, None, arm, named, both)

@@ -6,9 +6,9 @@ This module makes no queries.
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 
+from evaluation.runs.main_metrics import Side
 from evaluation.runs.names import distinct_names
 from evaluation.tradeoffs.axes import Axis
-from evaluation.tradeoffs.readiness import Side
 
 AxisMenu = dict[str, dict[str, str]]  # title of a group → key of an axis → its name
 
@@ -19,7 +19,7 @@ def axis_menu(axes: Sequence[Axis], side: Side) -> AxisMenu:
     others = "Other metrics", "Other questions to raters"
     found: dict[str, list[Axis]] = {title: [] for title in (*of_side, *others)}
     for axis in axes:
-        metrics, raters = of_side if side.is_of(axis) else others
+        metrics, raters = of_side if axis.shows(side) else others
         found[raters if axis.is_human else metrics].append(axis)
     return {
         title: dict(zip([axis.key for axis in some], names_among(some), strict=True))

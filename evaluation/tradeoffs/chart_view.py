@@ -29,7 +29,7 @@ class View(NamedTuple):
     aggregates: tuple[str, ...] = ()  # functions, such as 'max-attribution'
     by_score: bool = False  # mean scores instead of shares labelled yes
     intervals: bool = False  # 95 % intervals, as whiskers
-    labels: bool = False  # [temperature, model, number of the prompt type]
+    labels: bool = False  # [temperature, model, prompt type]
     clusters: bool = False  # boxes around history × golden evidence
     lines: bool = False  # simulated retrieval with restricted context
     k: int = 1  # passages that the lines retrieve
@@ -259,7 +259,7 @@ FIGURES: dict[int, PaperFigure] = {
             3,
             "Large model",
             "These setups are of one model, with history and golden evidence. Labels are "
-            "[temperature, model, type].",
+            "[temperature, model, prompt type].",
             "golden",
             "large",
             _is_golden,

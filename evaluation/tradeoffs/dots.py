@@ -1,9 +1,10 @@
 """Setups as marks of the trade-off, apart from their numbers. This module makes no queries."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from evaluation.tradeoffs.rated_examples import RatedExamples
 from generation.grids.prompts import is_of_earlier_rule
 from generation.models import Setup
 from generation.setup_menus import SetupKind, setup_kind
@@ -28,6 +29,16 @@ CLUSTER_TITLES: Mapping[Cluster, str] = {
 }
 
 
+# Short forms of words in the titles of prompt types, for use where there is little room.
+SHORT = {
+    ", instructions": " + instr.",
+    "non-evidence": "non-evid.",
+    "No history, no evidence": "No history, none",
+    " · sensibleness": " S",
+    " · attribution": " A",
+}
+
+
 class Dot(NamedTuple):
     """One setup of a dataset as a mark."""
 
@@ -38,11 +49,22 @@ class Dot(NamedTuple):
     evidence_share: float = math.nan
     off_budget: float = math.nan  # mean of |dialog share + evidence share - 1|
     n_ties: int = 0  # aggregate: responses that its second score chose among equals
+    rated: RatedExamples | None = None  # None: no axis is of raters
 
     @property
     def is_aggregate(self) -> bool:
         """Whether its responses were chosen among those of other setups."""
         return setup_kind(self.setup) is SetupKind.RERANKED
+
+    @property
+    def is_rated_in_part(self) -> bool:
+        """Whether raters, who make an axis, have answered only a part of its examples."""
+        return self.rated is not None and self.rated.is_part
+
+    @property
+    def is_not_rated(self) -> bool:
+        """Whether raters, who make an axis, have answered none of its examples."""
+        return self.rated is not None and self.rated.is_nothing
 
     @property
     def is_restricted(self) -> bool:
@@ -78,11 +100,21 @@ class Dot(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Temperature, model and number of the prompt type: '[0.0, small, 2]' ([A] 7)."""
+        """Temperature, model and prompt type: '[0.0, small, Retrieved 3]' (a number in [A] 7)."""
         asked = self.setup.temperature
         temperature = UNDEFINED if asked is None else temperature_text(asked)
-        prompt = str(self.kind.number) if self.kind else self.setup.prompt or UNDEFINED
+        prompt = short_title(self.kind.title) if self.kind else self.setup.prompt or UNDEFINED
         return f"[{temperature}, {self.setup.model or self.setup.name}, {prompt}]"
+
+
+def short_title(title: str) -> str:
+    """Return the short title of a prompt type, for use where there is little room."""
+    if ", dialog " in title:  # its mark shows that it is restricted
+        title = title.removeprefix("Restricted, ").replace(", dialog ", ", ").capitalize()
+        title = title.replace(" %", "\u00a0%")
+    for long, short in SHORT.items():
+        title = title.replace(long, short)
+    return title
 
 
 def dot_of(setup: Setup) -> Dot:
@@ -92,3 +124,19 @@ def dot_of(setup: Setup) -> Dot:
     except ValueError:
         kind = None
     return Dot(setup, kind)
+
+
+def any_in_part(dots: Sequence[Dot], places: Iterable[int]) -> bool:
+    """Return whether raters have answered only a part of the examples of one of some setups.
+
+    Args:
+        dots: the marks of a material.
+        places: places of the setups among them.
+    """
+    return any(dots[place].is_rated_in_part for place in places)
+
+
+def are_in_part(dots: Sequence[Dot], places: Iterable[int]) -> bool:
+    """Return whether raters have answered only a part of all examples of a choice among setups."""
+    parts = [part for place in places if (part := dots[place].rated) is not None]
+    return 0 < sum(part.n_not_rated for part in parts) < sum(part.n_examples for part in parts)

@@ -23,14 +23,31 @@ from evaluation.statistics.intervals import (
     Measure,
     intervals_of_measures,
 )
-from evaluation.tradeoffs.axes import CHUNK, NOT_ASKED, REASONS, UNKNOWN, Axes, Values, values_of
+from evaluation.tradeoffs.axes import (
+    CHUNK,
+    NOT_ASKED,
+    REASONS,
+    UNKNOWN,
+    WAITING,
+    Axes,
+    Values,
+    values_of,
+)
 from evaluation.tradeoffs.dots import Dot, dot_of
+from evaluation.tradeoffs.rated_examples import (
+    AxisAnswers,
+    RatedPlan,
+    made_of_assumed,
+    plan_of,
+    rated_parts,
+)
 from evaluation.votes.counts import Ints
 from generation.models import Dataset, Response
 from generation.retrieval.dataset_index import BY_BYTES
 from generation.services.aggregates import IS_TIE
 from generation.text.restricted_context import Shares
 
+NOT_RATED = "setups_without_ratings"  # in what is left out, if an axis is of raters
 NO_RESPONSE = 0  # the id in `responses` where there is none
 
 
@@ -169,7 +186,9 @@ class _Reader:
         shape = len(self.setups), len(self.examples)
         self.responses = np.full(shape, NO_RESPONSE, np.int64)
         self.labels, self.scores = np.full((2, 2, *shape), math.nan)
-        self.is_assumed = np.zeros((2, *shape), bool)
+        self.is_assumed, self.is_known, self.is_asked = np.zeros((3, 2, *shape), bool)
+        # What the study of each axis of raters asks about; None for a metric.
+        self.plans = [plan_of(axis.arm.study) if axis.arm else None for axis in axes]
         # For each setup: sums of tokens, of both shares and of their distance from a whole; and how
         # many responses state them.
         self.sums, self.n_said = np.zeros((2, len(self.setups), len(_ResponseFacts._fields) - 1))
@@ -209,8 +228,13 @@ class _Reader:
         if not places:
             return
         of_setup, of_example = np.array(places).T
-        for side, of_axis in enumerate(values):
-            self._put(side, of_axis, (of_setup, of_example), np.array(ids), np.array(sources))
+        there = of_setup, of_example
+        example_ids = np.array([self.examples[place][1] for place in of_example.tolist()])
+        for side, (of_axis, plan) in enumerate(zip(values, self.plans, strict=True)):
+            self._put(side, of_axis, there, np.array(ids), np.array(sources))
+            if plan is not None:
+                is_asked = plan.is_asked(np.array(ids), np.array(sources), example_ids)
+                self.is_asked[side][there] = is_asked
         figures = np.array([each[:-1] for each in said])
         is_said = ~np.isnan(figures)
         np.add.at(self.sums, of_setup, np.where(is_said, figures, 0))
@@ -234,6 +258,7 @@ class _Reader:
         self.is_assumed[side][here] = is_assumed
         reasons = np.zeros(len(ids), np.int64)
         reasons[known] = of_axis.reasons[found[known]]
+        self.is_known[side][here] = known & (reasons != REASONS.index(WAITING))
         counts = np.bincount(reasons[np.isnan(labels)], minlength=len(REASONS))
         for reason, n in zip(REASONS, counts.tolist(), strict=True):
             if n:
@@ -253,8 +278,13 @@ class _Reader:
             self.digest.update(json.dumps([dialog, example, name, key, *row, *of_meta]).encode())
 
     def material(self) -> TradeoffMaterial:
-        """Return what was read, with only the setups and examples that have a response."""
+        """Return what was read, with only the setups and examples that have a response.
+
+        Answers that are assumed make no mark alone: they are left out, see `made_of_assumed`.
+        """
         there = self.responses != NO_RESPONSE
+        self._leave_out_assumed_alone()
+        rated = rated_parts(self._answers(), there)
         dots, kept = np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0))
         if there.shape != (len(dots), len(kept)):
             cut = np.ix_(dots, kept)
@@ -263,13 +293,16 @@ class _Reader:
                 np.stack([side[cut] for side in both])
                 for both in (self.labels, self.scores, self.is_assumed)
             )
+        marks = tuple(self._dot(place)._replace(rated=rated[place]) for place in dots.tolist())
+        if any(self.plans):
+            self.left_out[NOT_RATED] = sum(dot.is_not_rated for dot in marks)
         examples = [self.examples[place] for place in kept]
         names = sorted({dialog for _, _, dialog in examples})
         dialog_place = {name: place for place, name in enumerate(names)}
         return TradeoffMaterial(
             dataset=self.dataset,
             axes=self.axes,
-            dots=tuple(self._dot(place) for place in dots.tolist()),
+            dots=marks,
             examples=tuple(key for key, _, _ in examples),
             example_ids=np.array([pk for _, pk, _ in examples], np.int64),
             dialogs=np.array([dialog_place[dialog] for _, _, dialog in examples], np.int64),
@@ -281,6 +314,39 @@ class _Reader:
             left_out=dict(self.left_out),
             data_hash=self.digest.hexdigest()[:8],
         )
+
+    def _leave_out_assumed_alone(self) -> None:
+        """Leave out the answers of an axis of raters that are assumed, and would be a mark alone.
+
+        Labels and scores are looked at one after the other, as some answers have no score.
+        """
+        if not any(self.plans):
+            return
+        answers = self._answers()
+        for what, values in (("labels", self.labels), ("scores", self.scores)):
+            alone = [made_of_assumed(values, answers, side) for side in range(len(answers))]
+            for side, is_alone in enumerate(alone):
+                here = is_alone[:, np.newaxis] & self.is_assumed[side]
+                values[side][here] = math.nan
+                if what == "labels":
+                    self.left_out[f"{self.axes._fields[side]}_{UNKNOWN}"] += int(here.sum())
+                names = [self.setups[place].name for place in np.flatnonzero(is_alone).tolist()]
+                if names:
+                    self.digest.update(json.dumps([what, side, *names]).encode())
+        is_without = np.isnan(self.labels) & np.isnan(self.scores)
+        self.is_known &= ~(self.is_assumed & is_without)
+        self.is_assumed &= ~is_without
+
+    def _answers(self) -> list[AxisAnswers | None]:
+        """Return the answers on both axes; None for a metric."""
+        return [self._answers_on(side, plan) for side, plan in enumerate(self.plans)]
+
+    def _answers_on(self, side: int, plan: RatedPlan | None) -> AxisAnswers | None:
+        if plan is None:
+            return None
+        is_in_plan = np.array([setup.pk in plan.setups for setup in self.setups], bool)
+        of_axis = self.is_asked[side], self.is_known[side], self.is_assumed[side]
+        return AxisAnswers(*of_axis, is_in_plan)
 
     def _dot(self, place: int) -> Dot:
         """Return the mark of a setup, with the means of what its responses state."""

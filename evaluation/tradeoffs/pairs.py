@@ -166,7 +166,7 @@ def _order(dot: Dot) -> tuple[Any, ...]:
     kind = dot.kind
     if kind is None:
         return math.inf, 0.0, False, dot.setup.name
-    return kind.number, -(kind.dialog_share or 0.0), kind.evidence == "golden", dot.setup.name
+    return kind.place, -(kind.dialog_share or 0.0), kind.evidence == "golden", dot.setup.name
 
 
 # --- what a pair may differ in --------------------------------------------------------------
@@ -181,7 +181,7 @@ def _but(**usual: Any) -> Callable[[Dot], Hashable | None]:
     def rest(dot: Dot) -> Hashable | None:
         if dot.kind is None:
             return None
-        kind = dot.kind._replace(key="", title="", number=0, **usual)
+        kind = dot.kind._replace(key="", title="", place=0, **usual)
         return dot.setup.model, dot.setup.temperature, dot.setup.run, kind
 
     return rest

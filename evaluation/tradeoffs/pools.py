@@ -161,9 +161,9 @@ def _order(pool: Pool) -> tuple[str, float, bool, tuple[str, ...]]:
 
 
 def in_type_order(setups: Iterable[Setup]) -> list[Setup]:
-    """Return setups by the number of their prompt type, then by name: the order of a pool.
+    """Return setups in the order of prompt types, then by name: the order of a pool.
 
-    Parts of a recipe share a number. They are ordered by how many passages they show, then by part.
+    Parts of a recipe share a place. They are ordered by how many passages they show, then by part.
     """
 
     def order(setup: Setup) -> tuple[int, int, int, str]:
@@ -171,7 +171,7 @@ def in_type_order(setups: Iterable[Setup]) -> list[Setup]:
         if kind is None:
             return _LAST, 0, 0, setup.name
         k, part = (kind.k, kind.part) if kind.of else (0, 0)
-        return kind.number, k, part, setup.name
+        return kind.place, k, part, setup.name
 
     return sorted(setups, key=order)
 

@@ -4,67 +4,23 @@ This module only reads.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.models import Study, Vote
 from annotation.schemes import load_scheme
-from evaluation.metrics.registry import METRICS
 from evaluation.models import AutoScore, MetricRun, SavedView
+from evaluation.runs.main_metrics import SIDES, Side, set_aside
 from evaluation.statistics.labels import label_rule
-from evaluation.tradeoffs.axes import (
-    ATTRIBUTION_METRICS,
-    ATTRIBUTION_QUESTIONS,
-    SENSIBLENESS_METRICS,
-    SENSIBLENESS_QUESTIONS,
-    Axes,
-    Axis,
-)
+from evaluation.tradeoffs.axes import Axes, Axis, usual_axis
 from generation.models import Dataset, Response, Setup
 
 
-class Side(NamedTuple):
-    """One side of the trade-off, with the metrics and questions that its axis usually shows."""
-
-    name: str
-    metrics: Sequence[str]
-    questions: Sequence[str]
-    run: str  # query of a new run for this side, as in an address
-
-    @property
-    def metric_title(self) -> str:
-        """The title of the metric that a new run would use."""
-        return METRICS[self.metrics[0]].title
-
-    def is_known(self, metrics: Iterable[str], questions: Iterable[str]) -> bool:
-        """Whether some metrics or questions are suitable for this side."""
-        return bool({*self.metrics} & {*metrics} or {*self.questions} & {*questions})
-
-    def is_of(self, axis: Axis) -> bool:
-        """Whether an axis shows this side."""
-        if axis.run:
-            return axis.run.metric in self.metrics
-        return axis.question is not None and axis.question.key in self.questions
-
-
-SIDES = (
-    Side(
-        "attribution",
-        ATTRIBUTION_METRICS,
-        ATTRIBUTION_QUESTIONS,
-        "metric=auto_ais&evidence=golden",
-    ),
-    Side("sensibleness", SENSIBLENESS_METRICS, SENSIBLENESS_QUESTIONS, "metric=sensible"),
-)
-
-
 def missing_sides(axes: Sequence[Axis]) -> list[Side]:
-    """Return the axes for which there is neither a run nor raters."""
-    metrics = [axis.run.metric for axis in axes if axis.run]
-    questions = [axis.question.key for axis in axes if axis.question]
-    return [side for side in SIDES if not side.is_known(metrics, questions)]
+    """Return the sides without a usual axis: neither a run nor raters have judged them."""
+    return [side for side in SIDES if usual_axis(axes, side) is None]
 
 
 def running_runs(dataset: Dataset, axes: Axes | None) -> list[MetricRun]:
@@ -116,10 +72,11 @@ def _counts(rows: QuerySet[Any, Any]) -> dict[int, int]:
 
 
 def _metrics() -> dict[int, set[str]]:
-    """Return the metrics with scores, by dataset."""
+    """Return by dataset the metrics with scores, apart from runs that are set aside."""
     has_scores = Exists(AutoScore.objects.filter(run=OuterRef("pk"), target__citation=None))
     found: dict[int, set[str]] = defaultdict(set)
-    for dataset, metric in MetricRun.objects.filter(has_scores).values_list("dataset", "metric"):
+    runs = MetricRun.objects.filter(has_scores).exclude(pk__in=set_aside())
+    for dataset, metric in runs.values_list("dataset", "metric"):
         found[dataset].add(metric)
     return found
 

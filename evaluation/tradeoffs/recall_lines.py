@@ -279,6 +279,7 @@ class Mixed(NamedTuple):
     mixing: PointMixing
     # (n_examples, 12), see `evaluation.measures.recall_mixing`; zeros where one setup is not known
     statistics: Floats
+    places: tuple[int, ...]  # setups that are mixed
 
     @property
     def n(self) -> int:
@@ -313,6 +314,7 @@ def _mixed_at(
         found,
         PointMixing(recalls.at_1, recalls.at_k, math.nan if found is None else found.weight),
         in_all([material.statistics(place, by_score=by_score) for place in places]),
+        places,
     )
 
 

@@ -3,6 +3,7 @@
 This module only reads.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -12,11 +13,10 @@ from annotation.models import Vote
 from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.choices import model_called, models_for, plan_of
+from evaluation.runs.main_metrics import SIDES as AXIS_SIDES
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import RunPlan, spec_of
 from evaluation.tradeoffs.axes import (
-    ATTRIBUTION_METRICS,
-    SENSIBLENESS_METRICS,
     Axes,
     Axis,
     axes_of,
@@ -24,7 +24,6 @@ from evaluation.tradeoffs.axes import (
     of_run,
     values_of,
 )
-from evaluation.tradeoffs.readiness import SIDES as AXIS_SIDES
 from evaluation.tradeoffs.selection_bias import chooser_of
 from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
@@ -32,7 +31,7 @@ from generation.models import Dataset, Response
 
 Side = Literal["attribution", "sensibleness"]
 SIDES: tuple[Side, ...] = get_args(Side)
-METRIC_OF = {"attribution": ATTRIBUTION_METRICS[0], "sensibleness": SENSIBLENESS_METRICS[0]}
+METRIC_OF = {side.name: side.metrics[0] for side in AXIS_SIDES}
 
 
 class Scorer(NamedTuple):
@@ -71,15 +70,14 @@ class Scorers(NamedTuple):
 def scorers_of(dataset: Dataset, side: Side) -> list[Scorer]:
     """Return the possible scorers of one side, the usual first.
 
-    Runs of the side's metric that can be made here come first, those by golden evidence before
-    others. Then come new runs, with each model that can be asked, and then all other axes of the
-    dataset.
+    Runs of the side's metric that can be made here come first, in the order of usual axes. Then
+    come new runs, with each model that can be asked, and then all other axes of the dataset.
     """
     metric = METRIC_OF[side]
     there = [_of_axis(axis) for axis in _axes(dataset)]
     own = sorted(
         (each for each in there if each.plan and each.run and each.run.metric == metric),
-        key=lambda each: each.plan is None or each.plan.evidence != EvidenceChoice.GOLDEN,
+        key=lambda each: each.axis.place(side) if each.axis else math.inf,
     )
     signatures = {each.plan.signature for each in there if each.plan}
     new = [each for each in _new(metric) if each.plan and each.plan.signature not in signatures]
@@ -96,8 +94,9 @@ def scorer_called(
     """Return the scorer that a text names.
 
     A metric is scored by an existing run that agrees with everything given; of several, by the
-    oldest. A new run is made if the dataset has no scores by the metric, or none by the given
-    choices: its model, options, evidence.
+    pinned one, else by the oldest that may be the usual axis, so that a recipe goes on with it. A
+    new run is made if the dataset has no scores by the metric, or none by the given choices: its
+    model, options, evidence.
 
     Args:
         text: a metric, METRIC/MODEL, the key of an axis, or what only one axis shows; "" for the
@@ -123,7 +122,7 @@ def scorer_called(
     ]
     same_evidence = [each for each in alike if each.plan and each.plan.evidence == plan.evidence]
     if same_evidence:
-        return min(same_evidence, key=lambda each: each.run.pk if each.run else 0)
+        return min(same_evidence, key=lambda each: _age(each.axis, side))
     if alike and not evidence:
         there = sorted({str(each.plan.evidence) for each in alike if each.plan})
         raise LookupError(
@@ -182,8 +181,9 @@ def judge_beside(
 ) -> Scorer | None:
     """Return the usual judge of a side: something that did not choose itself.
 
-    Raters come first, then the side's metric with another model. A judge must exist already, and
-    must have scored all responses or be able to. None is returned if there is no judge.
+    Raters come first, then the side's metric with another model, in the order of usual axes. A
+    judge must exist already, and must have scored all responses or be able to. None is returned if
+    there is no judge.
 
     Args:
         responses: the responses that are judged.
@@ -193,11 +193,19 @@ def judge_beside(
     others = [
         axis
         for axis in _axes(dataset)
-        if of_side.is_of(axis) and not any(map(chooser_of(axis.said).is_same, choosers))
+        if axis.shows(of_side) and not any(map(chooser_of(axis.said).is_same, choosers))
     ]
     whole = _come_to_all(others, responses)
-    in_order = map(_of_axis, sorted(others, key=lambda axis: not axis.is_human))
+    others.sort(key=lambda axis: (not axis.is_human, axis.place(side)))
+    in_order = map(_of_axis, others)
     return next((each for each in in_order if each.key in whole or _can_be_asked(each)), None)
+
+
+def _age(axis: Axis | None, side: Side) -> tuple[bool, bool, int]:
+    """Return a key that puts the pinned run first, then the oldest that may be the usual axis."""
+    of_run = axis.ranks.get(side) if axis else None
+    pk = axis.run.pk if axis and axis.run else 0
+    return not (of_run and of_run.is_pinned), of_run is None, pk
 
 
 def _can_be_asked(scorer: Scorer) -> bool:
@@ -235,10 +243,11 @@ def _come_to_all(axes: Sequence[Axis], responses: QuerySet[Response]) -> set[str
 
 
 def _who(axis: Axis) -> int | tuple[int, str] | None:
-    """Return the id of an axis's run, or of its arm with the question."""
+    """Return the id of an axis's run, or of its arm with the question; of SSA, with the last."""
     if axis.run:
         return axis.run.pk
-    return (axis.arm.pk, axis.question.key) if axis.arm and axis.question else None
+    question = axis.mean_of[-1] if axis.mean_of else axis.question
+    return (axis.arm.pk, question.key) if axis.arm and question else None
 
 
 def n_without_score(scorer: Scorer, responses: Sequence[int]) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from evaluation.measures.reranking import MAX_ATTRIBUTION
+from evaluation.measures.ssa import QUESTIONS, SSA
 from evaluation.reports.report import ReportRow
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.dots import Dot
@@ -44,15 +45,18 @@ class Chooser(NamedTuple):
     # The names of the metric's model: its name, its revision. Empty for raters, and for a run that
     # does not name its model.
     models: frozenset[str] = frozenset()
+    mean_of: frozenset[str] = frozenset()  # for SSA by raters: `what` of its questions
 
     def is_same(self, other: "Chooser") -> bool:
         """Whether both are the same metric and model, or raters of one study on one question.
 
+        SSA is the same as each of its questions, because its votes are theirs.
         A checkpoint is the same if its name or its revision is the same. If a run does not say
         which model it used, nothing shows that it was another one, so it counts as the same.
         """
         is_one_model = not self.models or not other.models or bool(self.models & other.models)
-        return self.what == other.what and is_one_model
+        is_part = self.what in other.mean_of or other.what in self.mean_of
+        return is_part or (self.what == other.what and is_one_model)
 
 
 def chooser_of(said: str) -> Chooser:
@@ -65,7 +69,9 @@ def chooser_of(said: str) -> Chooser:
     """
     if raters := _RATERS.match(said):
         study, question = raters.groups()
-        return Chooser(f"raters of {study}: {question}")
+        asked = QUESTIONS if question == SSA else ()
+        mean_of = frozenset(f"raters of {study}: {each}" for each in asked)
+        return Chooser(f"raters of {study}: {question}", mean_of=mean_of)
     metric, _, signature = said.partition(": ")
     parts = [part for part in signature.split("|") if part and not part.startswith(_THRESHOLD)]
     if parts[:1] == [metric]:

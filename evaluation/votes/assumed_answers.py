@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from numpy.typing import NDArray
 
 from annotation.models import Study
@@ -34,12 +34,16 @@ class AssumedResponses(NamedTuple):
     is_empty: Bools  # (n,) whether the response is empty; else the model was shown nothing
 
     def to(self, question: Question) -> Bools:
-        """Return which of the responses have an assumed no to a question: (n,)."""
+        """Return which of the responses have an assumed no to a question: (n,).
+
+        It may be assumed for the question itself or for its gate, which then implies it.
+        """
         if question.scale != YES_NO:
             return np.zeros(len(self.responses), bool)
-        if question.key == ATTRIBUTABLE:
+        keys = {question.key, *question.after}
+        if ATTRIBUTABLE in keys:
             return np.ones(len(self.responses), bool)
-        return self.is_empty & (question.key == SENSIBLE)
+        return self.is_empty & (SENSIBLE in keys)
 
     def of_setups(self, setups: Collection[int]) -> "AssumedResponses":
         """Return only the responses of some setups, which are given by their ids."""
@@ -52,6 +56,15 @@ class AssumedResponses(NamedTuple):
             seen: ids of the responses that were rated or flagged.
         """
         return self._only(~np.isin(self.responses, list(seen)))
+
+    def and_those_of(self, other: "AssumedResponses") -> "AssumedResponses":
+        """Return these responses, then those of another selection."""
+        return AssumedResponses(
+            np.concatenate([self.responses, other.responses]),
+            np.concatenate([self.setups, other.setups]),
+            (*self.dialogs, *other.dialogs),
+            np.concatenate([self.is_empty, other.is_empty]),
+        )
 
     def _only(self, here: Bools) -> "AssumedResponses":
         dialogs = tuple(name for name, is_here in zip(self.dialogs, here, strict=True) if is_here)
@@ -73,9 +86,28 @@ def assumed_responses(study: Study) -> AssumedResponses:
     return _read(_assumed(study, responses_of(study)), examples)
 
 
-def assumed_in_dataset(study: Study) -> AssumedResponses:
-    """Return the same for all setups and examples of the dataset: an axis of raters shows all."""
-    return _read(_assumed(study, Response.objects.of_benchmark().filter(dataset=study.dataset_id)))
+def assumed_on_axis(study: Study) -> AssumedResponses:
+    """Return the responses whose answer is assumed on an axis that the raters of a study make.
+
+    They are those of the study's plan. Of setups that the study does not have, they are those of
+    setups without evidence, whose responses are all assumed. A response of another such setup is
+    left out: with only its silent responses known, the setup would stand at 0.
+    """
+    of_plan = assumed_responses(study)
+    others = Response.objects.of_benchmark().filter(dataset=study.dataset_id)
+    others = others.exclude(setup__in=study.setups.all())
+    found = _read(_assumed(study, others))
+    if not found.responses.size:
+        return of_plan
+    setups, n_assumed = np.unique(found.setups, return_counts=True)
+    by_setup = others.filter(setup__in=setups.tolist()).order_by().values_list("setup")
+    n_there = dict(by_setup.annotate(n=Count("pk")))
+    whole = [
+        setup
+        for setup, n in zip(setups.tolist(), n_assumed.tolist(), strict=True)
+        if n == n_there[setup]
+    ]
+    return of_plan.and_those_of(found.of_setups(whole))
 
 
 def _assumed(study: Study, responses: QuerySet[Response]) -> QuerySet[Response]:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from annotation.closed_gates import given_behind_closed_gates
 from annotation.models import Arm, Flag, GoldAnswer, Rater, Study, Target, UnitTarget, Vote
 from annotation.ordering import share_is_drawn
-from annotation.schemes import Scheme
+from annotation.schemes import YES_NO, Scheme
+from annotation.voting import NO
 from evaluation.votes.assumed_answers import AssumedResponses, assumed_responses
 from generation.models import Response
 
@@ -272,6 +273,25 @@ def n_raters(study: Study, votes: Ints) -> Ints:
     """
     raters: Ints = np.maximum(study.n_raters(0), votes.sum(axis=1))
     return raters
+
+
+def missing_behind_gates(of_arm: ArmCounts, scheme: Scheme) -> int:
+    """Return how many answers are missing on questions behind gates.
+
+    An item has at least as many raters as votes on any of its questions. Votes given in Attest have
+    no such gaps, because a closed gate implies a no. An import implies only the noes of raters who
+    closed a gate, unless it leaves them out.
+    """
+    n_raters_here = np.max([votes.sum(axis=1) for votes in of_arm.votes.values()], axis=0)
+    missing = 0
+    for question in scheme.questions:
+        if gates := scheme.gates_of(question):
+            n_asked = n_raters_here
+            if question.scale != YES_NO:  # behind a closed gate it has no answer
+                n_asked = n_asked - np.max([of_arm.votes[gate][:, NO] for gate in gates], axis=0)
+            n_given = of_arm.votes[question.key].sum(axis=1)
+            missing += int(np.maximum(0, n_asked - n_given).sum())
+    return missing
 
 
 def _items(study: Study, rated: Ints) -> Items:

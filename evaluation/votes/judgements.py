@@ -10,10 +10,11 @@ from django.db.models import F
 from annotation.models import Flag, GoldAnswer, Rater, Study, Vote
 from annotation.schemes import Question, load_scheme
 from evaluation.models import Adjudication, AutoScore
-from evaluation.statistics.rater_answers import UNDECIDED, majority_category
+from evaluation.statistics.rater_answers import NO_MAJORITY, majority_category
 from generation.models import Response
 
 UNDECIDABLE = "cannot be decided"
+WAITING, TIED = "waiting", "tied"  # no majority: votes are still to come, or all are in
 
 
 class QuestionVotes(NamedTuple):
@@ -21,7 +22,8 @@ class QuestionVotes(NamedTuple):
 
     question: Question
     by_rater: dict[str, Vote]  # code → vote
-    majority: str  # the label, 'undecided', or '' without a counted vote and on gold items
+    majority: str  # the label, WAITING, TIED, or '' without a counted vote and on gold items
+    has_majority: bool
     n_majority: int
     n_votes: int
     known: str = ""  # the label of the known answer, for a gold item
@@ -126,14 +128,17 @@ def _by_question(study: Study, votes: list[Vote], known: Mapping[str, int]) -> l
             continue
         counted = [v.answer for v in here if not v.is_surplus and not v.rater.is_excluded]
         counts = [counted.count(value) for value in question.scale.values]
-        column = int(majority_category([counts], study.n_raters(len(counted)))[0])
-        majority = "undecided" if column == UNDECIDED else question.scale.labels[column]
+        raters = study.n_raters(len(counted))
+        column = int(majority_category([counts], raters)[0])
+        without = WAITING if len(counted) < raters else TIED
+        majority = without if column == NO_MAJORITY else question.scale.labels[column]
         answer = known.get(question.key)
         rows.append(
             QuestionVotes(
                 question=question,
                 by_rater={vote.rater.code: vote for vote in here},
                 majority=majority if counted and not known else "",
+                has_majority=column != NO_MAJORITY,
                 n_majority=max(counts),
                 n_votes=len(counted),
                 known="" if answer is None else question.scale.label(answer),

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from annotation.models import Arm, Study
 from annotation.schemes import Question, load_scheme
-from evaluation.statistics.ceiling import halves_statistics, rest_statistics
+from evaluation.statistics.ceiling import Ceiling, arms_ceiling, halves_ceiling, rest_ceiling
 from evaluation.statistics.intervals import Floats
 from evaluation.statistics.labels import LabelRule, label_rule
-from evaluation.statistics.uncertainty import accuracy_statistics
-from evaluation.votes.arm_pairs import pairs_of
-from evaluation.votes.counts import ArmCounts, n_raters
+from evaluation.votes.arm_pairs import shared_items
+from evaluation.votes.counts import ArmCounts, Ints, n_raters
 from evaluation.votes.decisions import (
     Decisions,
     is_decided,
@@ -33,10 +32,19 @@ class People(NamedTuple):
     question: Question
     rule: LabelRule
     is_rated: NDArray[np.bool_]  # (n_items,)
-    labels: Floats  # 1, 0, NaN undecided
-    is_decided: NDArray[np.bool_]  # (n_items,) the label is that of an adjudicated decision
+    labels: Floats  # 1, 0, NaN without a label
+    is_waiting: NDArray[np.bool_]  # (n_items,) without a label, and votes are still to come
+    is_tied: NDArray[np.bool_]  # (n_items,) without a label, though all votes are in
+    # (n_items,) The label is that of an adjudicated decision. It is neither waiting nor tied.
+    is_decided: NDArray[np.bool_]
     rater_scores: Floats
-    ceilings: Mapping[str, Floats]  # name → statistics (n_items, 2): agreeing and compared
+    ceilings: Mapping[str, Ceiling]  # name → ceiling of the items
+
+    @property
+    def is_undecidable(self) -> NDArray[np.bool_]:
+        """Whether the decision about an item gives it no label: (n_items,)."""
+        undecidable: NDArray[np.bool_] = self.is_decided & np.isnan(self.labels)
+        return undecidable
 
 
 def truth_of(truth: str, counts: Sequence[ArmCounts]) -> ArmCounts | None:
@@ -95,42 +103,57 @@ def _of_question(
     rule = label_rule(question, study.settings)
     votes = of_arm.votes[question.key]
     is_rated = votes.sum(axis=1) > 0
-    is_full = of_arm.items.is_always_full
-    ceilings: dict[str, Floats] = {}
-    if not rule.why:
-        full = votes * is_full[:, np.newaxis]  # items without votes are not compared
-        merged = _merged_ceiling(study, question, of_arm, arms)
-        if merged is not None:
-            ceilings["merged"] = merged
-        ceilings["halves"] = halves_statistics(full, rule.label_of)
-        ceilings["rest"] = rest_statistics(full, rule.label_of)
+    ceilings = {} if rule.why else _ceilings(question, rule, of_arm, arms)
     labels = np.full(len(votes), math.nan)
     labels[is_rated] = rule.labels(votes[is_rated], n_raters(study, votes[is_rated]))
+    is_waiting, is_tied = rule.unlabelled(votes, n_raters(study, votes))
     replaced = is_rated & is_decided(of_arm.items.targets, decisions)
     labels[replaced] = labels_of_decisions(rule, of_arm.items.targets[replaced], decisions)
     rater_scores = rater_scores_of(study, question, of_arm)
-    return People(question, rule, is_rated, labels, replaced, rater_scores, ceilings)
-
-
-def _merged_ceiling(
-    study: Study, question: Question, of_arm: ArmCounts, arms: Mapping[str, ArmCounts]
-) -> Floats | None:
-    """Return whether a separate arm and the merged arm agree, for the items of the truth.
-
-    The separate arm is the truth itself; if the merged arm is the truth, it is the first one. The
-    result has the shape (n_items, 2). It is None if the study has no such two arms.
-    """
-    is_merged = of_arm.arm.kind == Arm.Kind.MERGED
-    separate = next((kind for kind in arms if kind != Arm.Kind.MERGED), None)
-    if separate is None or Arm.Kind.MERGED not in arms:
-        return None
-    pairs = pairs_of(
-        study,
-        question,
-        arms,
-        first=separate if is_merged else of_arm.arm.kind,
-        numbered_by=of_arm.arm.kind,
+    return People(
+        question=question,
+        rule=rule,
+        is_rated=is_rated,
+        labels=labels,
+        is_waiting=is_waiting & ~replaced,
+        is_tied=is_tied & ~replaced,
+        is_decided=replaced,
+        rater_scores=rater_scores,
+        ceilings=ceilings,
     )
-    statistics = np.zeros((len(of_arm.items.targets), 2))
-    statistics[pairs.items] = accuracy_statistics(pairs.first, pairs.second)
-    return statistics
+
+
+def _ceilings(
+    question: Question, rule: LabelRule, of_arm: ArmCounts, arms: Mapping[str, ArmCounts]
+) -> dict[str, Ceiling]:
+    """Return the ceilings of a question, over the items that always get all raters.
+
+    In a study that stops when decided, the number of votes of other items depends on what the votes
+    say.
+    """
+    votes = _full_counts(question, of_arm)
+    ceilings: dict[str, Ceiling] = {}
+    if other := _other_arm(of_arm, arms):
+        here, there = shared_items(of_arm, other)
+        beside = np.zeros_like(votes)
+        beside[here] = _full_counts(question, other)[there]
+        ceilings["merged"] = arms_ceiling(votes, beside, rule.label_of)
+    ceilings["halves"] = halves_ceiling(votes, rule.label_of)
+    ceilings["rest"] = rest_ceiling(votes, rule.label_of)
+    return ceilings
+
+
+def _full_counts(question: Question, of_arm: ArmCounts) -> Ints:
+    """Return the votes on each item; none where the study may have stopped asking."""
+    counts: Ints = of_arm.votes[question.key] * of_arm.items.is_always_full[:, np.newaxis]
+    return counts
+
+
+def _other_arm(of_arm: ArmCounts, arms: Mapping[str, ArmCounts]) -> ArmCounts | None:
+    """Return the merged arm beside a separate one, and the first separate arm beside a merged one.
+
+    It is None if the study has no such arm.
+    """
+    if of_arm.arm.kind != Arm.Kind.MERGED:
+        return arms.get(Arm.Kind.MERGED)
+    return next((each for kind, each in arms.items() if kind != Arm.Kind.MERGED), None)

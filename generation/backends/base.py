@@ -43,7 +43,13 @@ class Completion(NamedTuple):
     tokens: tuple[Token, ...] = ()  # empty unless wanted and given by the model
     is_cut: bool = False  # the text ended because it had reached the length that is allowed
     n_prompt_tokens: int = 0
-    n_tokens: int = 0
+    n_tokens: int = 0  # those of reasoning included
+    reasoning: str = ""  # what the model thought before its text; no part of the text
+
+    @property
+    def whole(self) -> str:
+        """All that the model wrote: its reasoning between marks, and its text."""
+        return f"<think>{self.reasoning}</think>\n\n{self.text}" if self.reasoning else self.text
 
 
 class LanguageModel(Protocol):

@@ -17,6 +17,7 @@ from generation.backends.base import Decoding
 from generation.backends.softmax_draw import drawn_place
 from generation.filters import EMPTY_WORDS
 from generation.text.citations import IDENTIFYING, parse_citations, relation_name
+from generation.text.cited_vocabulary import Vocabulary
 from generation.text.flat_graph import DOCUMENT_TEXT, Triple
 from generation.text.function_words import FUNCTION_WORDS
 from generation.text.graph_reading import ReadGraphPrompt
@@ -88,7 +89,7 @@ def graph_answer(read: ReadGraphPrompt, decoding: Decoding, draws: random.Random
     texts included, says anything. It is the whole answer if nothing can be cited.
     """
     wanted = _wanted(read.question)
-    vocabulary = _Vocabulary.of(read.graphs)
+    vocabulary = Vocabulary.of(triple for graph in read.graphs for triple in graph)
     entities = [_entity(graph, wanted, vocabulary) for graph in read.graphs if graph]
     waiting = [list(_groups(_in_order(entity.facts, decoding, draws))) for entity in entities]
     said = [
@@ -105,25 +106,10 @@ def graph_answer(read: ReadGraphPrompt, decoding: Decoding, draws: random.Random
     return " ".join(said)
 
 
-class _Vocabulary(NamedTuple):
-    """The relations and qids that citations of the graph may name."""
-
-    relations: frozenset[str]
-    qids: frozenset[str]
-
-    @classmethod
-    def of(cls, graphs: Sequence[Sequence[Triple]]) -> "_Vocabulary":
-        triples = [triple for graph in graphs for triple in graph]
-        return cls(
-            frozenset(relation for _, relation, _ in triples),
-            frozenset(qid for qid, _, _ in triples),
-        )
-
-
 # --- triples --------------------------------------------------------------------------------
 
 
-def _entity(graph: Sequence[Triple], wanted: Set[str], vocabulary: _Vocabulary) -> _Entity:
+def _entity(graph: Sequence[Triple], wanted: Set[str], vocabulary: Vocabulary) -> _Entity:
     qid = graph[0][0]
     name = next((value for _, relation, value in graph if relation == "name"), qid)
     of_name = set(tokens(name))
@@ -169,7 +155,7 @@ def _in_turn(waiting: Sequence[Sequence[_Group]]) -> list[Sequence[_Group]]:
 # --- sentences ------------------------------------------------------------------------------
 
 
-def _sentences(entity: _Entity, group: _Group, vocabulary: _Vocabulary) -> list[str]:
+def _sentences(entity: _Entity, group: _Group, vocabulary: Vocabulary) -> list[str]:
     """Return one sentence of all facts, or one sentence for each fact.
 
     Facts get separate sentences if they could not be read back from their common citations.
@@ -191,7 +177,7 @@ def _sentence(name: str, qid: str, facts: _Group) -> str:
     return f"{name}'s {_listed(said)}".translate(_ROUND) + f" [{qid}, {cited}]."
 
 
-def _is_read_back(sentence: str, qid: str, facts: _Group, vocabulary: _Vocabulary) -> bool:
+def _is_read_back(sentence: str, qid: str, facts: _Group, vocabulary: Vocabulary) -> bool:
     """Return whether exactly these facts are read back from a sentence."""
     parsed = parse_citations(sentence, *vocabulary)
     found = [(each.qid, each.relation, each.value) for each in parsed.citations]

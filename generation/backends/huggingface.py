@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from generation.backends.base import Completion, Decoding, Prompt, Token
 from generation.backends.checkpoint_loader import load, most_tokens
 from generation.backends.model_files import GIVES_NOTHING, NO_WORDS, first_line, folder_of
+from generation.backends.reasoning import answer_of, opens_reasoning
 from generation.backends.token_steps import Steps, Stops, TokenStep
 from generation.model_specs import BackendError, ModelSpec
 
@@ -36,6 +37,7 @@ class _Encoded(NamedTuple):
 
     prompt: Prompt
     ids: list[int]
+    opening: str = ""  # the mark with which the prompt begins the model's reasoning
 
 
 class TransformersLanguageModel:
@@ -75,11 +77,12 @@ class TransformersLanguageModel:
         found: dict[Prompt, Completion] = {}
         waiting: list[_Encoded] = []
         for prompt in dict.fromkeys(prompts):
-            ids = self._ids_of(prompt)
-            if problem := self._misfit(len(ids), decoding.max_tokens):
-                found[prompt] = Completion(problem=problem, n_prompt_tokens=len(ids))
+            encoded = self._encoded(prompt)
+            n_tokens = len(encoded.ids)
+            if problem := self._misfit(n_tokens, decoding.max_tokens):
+                found[prompt] = Completion(problem=problem, n_prompt_tokens=n_tokens)
             else:
-                waiting.append(_Encoded(prompt, ids))
+                waiting.append(encoded)
         batches = _batches(waiting, decoding.max_tokens, self._batch_tokens)
         for prompt in prompts:
             while prompt not in found:
@@ -110,18 +113,17 @@ class TransformersLanguageModel:
         if set(known) <= {self._tokenizer.unk_token_id}:  # happens if the vocabulary is missing
             raise BackendError(f"{self._location}: {NO_WORDS}")
         try:
-            [completion] = self._completed([_Encoded(_PROBE, self._ids_of(_PROBE))], probe)
+            [completion] = self._completed([self._encoded(_PROBE)], probe)
         except Exception as exc:  # a tokenizer that does not fit its model fails only here
             raise BackendError(f"{self._location}: {GIVES_NOTHING}: {first_line(exc)}") from exc
-        if completion.problem:
+        if completion.problem and not completion.reasoning:
             raise BackendError(f"{self._location}: {GIVES_NOTHING}: {completion.problem}")
 
-    def _ids_of(self, prompt: Prompt) -> list[int]:
+    def _encoded(self, prompt: Prompt) -> _Encoded:
         """Return the ids of a prompt's tokens, in the form that the model was trained on."""
         text = _rendered(self._tokenizer, prompt, self._form)
         encoded = self._tokenizer(text, add_special_tokens=self._form == PLAIN, verbose=False)
-        ids: list[int] = encoded["input_ids"]
-        return ids
+        return _Encoded(prompt, encoded["input_ids"], opens_reasoning(text))
 
     def _misfit(self, n_prompt_tokens: int, max_tokens: int) -> str:
         """Return why a prompt does not fit; "" if it does."""
@@ -208,13 +210,14 @@ class TransformersLanguageModel:
         text = whole[
             : min((at for stop in decoding.stop if (at := whole.find(stop)) >= 0), default=None)
         ]
-        return Completion(
-            text,
+        completion = Completion(
+            f"{asked.opening}{text}",
             tokens=self._tokens(ids, steps, text) if decoding.n_top else (),
             is_cut=end is None and text == whole,
             n_prompt_tokens=len(asked.ids),
             n_tokens=len(ids),
         )
+        return answer_of(completion, decoding.max_tokens)
 
     def _tokens(
         self, ids: Sequence[int], steps: Sequence[TokenStep], text: str

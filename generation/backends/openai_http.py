@@ -165,9 +165,9 @@ class OpenAILanguageModel:
             self._has_completed = True
             self._was_given_up = False
             self._n_silent = 0
-            return completion_of(self._without_key(body), decoding.stop)
+            return completion_of(self._without_key(body), decoding.stop, decoding.max_tokens)
         except Nonsense as nonsense:
-            return Completion(problem=self._safe(str(nonsense)))
+            return nonsense.counted._replace(problem=self._safe(str(nonsense)))
         except _RequestTrouble as trouble:
             if not trouble.is_passing:
                 self._answered_at = time.monotonic()

@@ -2,38 +2,80 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from generation.backends.base import Completion, Token, cut_at
+from generation.backends.base import Completion, Decoding, Token
+from generation.backends.reasoning import RAN_OUT, answer_of
 
 LONGEST_QUOTE = 200  # characters that are quoted from a server's message
+# Fields of a message with what the model thought; servers differ.
+_REASONING = ("reasoning_content", "reasoning", "thinking")
+_NO_COUNTS = Completion()
+_TEXT_PARTS = ("text", "output_text")
+_REASONING_PARTS = ("thinking", "reasoning")
 
 
 class Nonsense(Exception):
     """An answer that is no completion; the message says what was found in it."""
 
+    def __init__(self, why: str, counted: Completion = _NO_COUNTS) -> None:
+        super().__init__(why)
+        self.counted = counted  # a completion without a text, whose tokens count
 
-def completion_of(body: bytes, stop: Sequence[str]) -> Completion:
+
+class _Said(NamedTuple):
+    """The text of a choice, or None, and the reasoning that a server has set apart from it."""
+
+    text: str | None
+    reasoning: str = ""
+
+
+def completion_of(
+    body: bytes, stop: Sequence[str], most_tokens: int = Decoding().max_tokens
+) -> Completion:
     """Return the completion in a server's answer, cut at the first of the stop strings.
+
+    Args:
+        body: the server's answer.
+        stop: the stop strings.
+        most_tokens: the limit that the server was given, for the message about it.
 
     Raises:
         Nonsense: the answer holds no completion.
     """
     answer = _json_of(body)
-    choice = _choice_of(answer)
-    text = _text_of(choice)
-    if choice.get("finish_reason") == "content_filter":
-        raise Nonsense("the server's filter took its answer away")
-    kept = cut_at(text, stop)
     usage = answer.get("usage")
-    return Completion(
-        kept,
-        tokens=_up_to(len(kept), _tokens_of(choice)),
-        is_cut=choice.get("finish_reason") == "length" and kept == text,
-        n_prompt_tokens=_count(usage, "prompt_tokens"),
-        n_tokens=_count(usage, "completion_tokens"),
+    counted = Completion(
+        n_prompt_tokens=_count(usage, "prompt_tokens"), n_tokens=_count(usage, "completion_tokens")
     )
+    try:
+        choice = _choice_of(answer)
+        said = _said(choice)
+        return _completion(choice, said, counted, stop, most_tokens)
+    except Nonsense as nonsense:
+        raise Nonsense(str(nonsense), counted) from None
+
+
+def _completion(
+    choice: Mapping[str, Any],
+    said: _Said,
+    counted: Completion,
+    stop: Sequence[str],
+    most_tokens: int,
+) -> Completion:
+    reason = choice.get("finish_reason")
+    if reason == "content_filter":
+        raise Nonsense("the server's filter took its answer away")
+    is_cut = reason == "length"
+    if is_cut and not said.text:  # servers may keep the reasoning to themselves
+        problem = RAN_OUT.format(most_tokens)
+        return counted._replace(problem=problem, is_cut=True, reasoning=said.reasoning)
+    if said.text is None:
+        found = "reasoning alone" if said.reasoning else "nothing"
+        raise Nonsense(f"the server answered with {found}, expected a text")
+    whole = counted._replace(text=said.text, tokens=_tokens_of(choice), is_cut=is_cut)
+    return answer_of(whole, most_tokens, reasoning=said.reasoning, stop=stop)
 
 
 def said_in(error: object) -> str:
@@ -66,15 +108,45 @@ def _choice_of(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     return choices[0]
 
 
-def _text_of(choice: Mapping[str, Any]) -> str:
-    """Return the text of a choice: the content of its message, or its own text."""
+def _said(choice: Mapping[str, Any]) -> _Said:
+    """Return the text of a choice, which is the content of its message or its own text."""
     message = choice.get("message")
-    text = message.get("content") if isinstance(message, dict) else choice.get("text")
-    if isinstance(message, dict) and text is None and (said := said_in(message.get("refusal"))):
+    if not isinstance(message, dict):
+        return _Said(_text(choice.get("text")))
+    found = (message.get(name) for name in _REASONING)
+    reasoning = next((each for each in found if each and isinstance(each, str)), "")
+    content = message.get("content")
+    if isinstance(content, list):
+        in_parts = "".join(_texts_in(content, is_reasoning=True))
+        content = "".join(_texts_in(content, is_reasoning=False))
+        reasoning = reasoning or in_parts
+    if content is None and (said := said_in(message.get("refusal"))):
         raise Nonsense(f"the model refused: {said}")
-    if not isinstance(text, str):
-        raise Nonsense(f"the server answered with {_kind(text)}, expected a text")
-    return text
+    return _Said(_text(content), reasoning)
+
+
+def _text(content: object) -> str | None:
+    if content is not None and not isinstance(content, str):
+        raise Nonsense(f"the server answered with {_kind(content)}, expected a text")
+    return content
+
+
+def _texts_in(parts: Sequence[Any], *, is_reasoning: bool) -> Iterator[str]:
+    """Yield the texts of a content in parts, or those of its parts with reasoning."""
+    for part in parts:
+        if not isinstance(part, dict):
+            raise Nonsense(f"the server answered with {_kind(part)} in a list, expected parts")
+        kind = part.get("type")
+        if kind == "refusal" and (said := said_in(part.get("refusal"))):
+            raise Nonsense(f"the model refused: {said}")
+        if kind not in (*_TEXT_PARTS, *_REASONING_PARTS):
+            raise Nonsense(f"the server answered with a part {str(kind)[:30]!r}, expected a text")
+        if (kind in _REASONING_PARTS) == is_reasoning:
+            inside = next((part[name] for name in ("text", *_REASONING) if part.get(name)), "")
+            if isinstance(inside, list):
+                yield from _texts_in(inside, is_reasoning=False)
+            else:
+                yield _text(inside) or ""
 
 
 def _tokens_of(choice: Mapping[str, Any]) -> tuple[Token, ...]:
@@ -107,17 +179,6 @@ def _tokens_of(choice: Mapping[str, Any]) -> tuple[Token, ...]:
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return ()
-
-
-def _up_to(n_characters: int, tokens: Sequence[Token]) -> tuple[Token, ...]:
-    """Return the tokens that make up the first characters of a text."""
-    kept = []
-    for token in tokens:
-        if n_characters <= 0:
-            break
-        kept.append(token)
-        n_characters -= len(token.text)
-    return tuple(kept)
 
 
 def _logarithm(value: object) -> float:

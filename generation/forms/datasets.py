@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from generation.limits import LONGEST_FACTS
+from generation.limits import LONGEST_FACTS, MAIN_METRICS
 from generation.models import Dataset
 from generation.setup_menus import menu_choices
 
@@ -28,7 +28,7 @@ class DatasetFactsForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Dataset
-        fields = (*LONGEST_FACTS,)
+        fields = tuple(fact for fact in LONGEST_FACTS if fact not in MAIN_METRICS)
         help_texts = {
             "description": "What it holds, who made it, and what it is meant for.",
             "licence": "The licence for its use: Apache 2.0, CC BY 4.0, internal.",

@@ -7,7 +7,7 @@ from django import forms
 
 from generation.choices.folded_fields import Fold, FoldingForm, Told
 from generation.forms.offered_models import PRICES, OfferedModel, offered_models
-from generation.grids.grid_file import MOST_PRICE
+from generation.model_specs import MOST_PRICE
 
 
 class OfferedModelRow(NamedTuple):

@@ -35,7 +35,6 @@ from generation.text.prompt_types import (
     GRAPHS,
     LACKING,
     TWELVE,
-    PromptType,
     is_about_graph,
     prompt_type,
 )
@@ -97,12 +96,8 @@ def _group(options: Iterable[BoundWidget], title: str = "", note: str = "") -> P
     return PromptGroup(there, any(each.data["selected"] for each in there), title, note)
 
 
-def _listed(kinds: Iterable[PromptType]) -> list[tuple[str, str]]:
-    return [(kind.key, f"{kind.number} {kind.title}") for kind in kinds]
-
-
 def _about_graphs() -> list[tuple[str, str]]:
-    """Return the types about a graph, which share a number. Not every question has each of them."""
+    """Return the types about a graph. Not every question has each of them."""
     known = {"imported": ", if the import names one", "gold": ", if it is known"}
     titles = {kind.key: kind.title + known.get(kind.graph or "", "") for kind in GRAPHS}
     for kind in LACKING:
@@ -142,7 +137,7 @@ class NewGridForm(ModelsForm):
     prompts = forms.MultipleChoiceField(
         label="Prompt types",
         required=False,
-        choices=_listed(TWELVE),
+        choices=[(kind.key, kind.title) for kind in TWELVE],
         widget=forms.CheckboxSelectMultiple,
     )
     more_prompts = forms.CharField(

@@ -1,6 +1,6 @@
 """The setups of a grid, and the model, prompts and decoding that a setup stands for."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from generation.grids.prompts import PromptChoices, draws, settings_of, what_mat
 from generation.grids.question_graphs import graph_marks
 from generation.importers.errors import excerpt
 from generation.importers.setups import setup_content, setup_name
+from generation.model_sizes import largest_named
 from generation.model_specs import ModelSpec
 from generation.models import Checkpoint, Dataset, Setup
 from generation.records import SetupRecord
@@ -150,6 +151,19 @@ def models_there() -> list[str]:
     kinds = [key for key, kind in LANGUAGE_MODELS.items() if kind.needs_model]
     listed = Checkpoint.objects.filter(backend__in=kinds).exclude(name__in=always)
     return [*always, *listed.values_list("name", flat=True)]
+
+
+def largest_answering(dataset: Dataset, there: Collection[str]) -> str | None:
+    """Return the largest model with responses in a dataset, by the sizes in the models' names.
+
+    Return None if no name has a size, or if that model is not there.
+
+    Args:
+        dataset: the dataset.
+        there: the models that can be asked here.
+    """
+    largest = largest_named(dataset.setups.answered().values_list("model", flat=True))
+    return largest if largest in there else None
 
 
 def _spec(model: GridModel, listed: Checkpoint | None, where: str) -> ModelSpec:

@@ -19,6 +19,7 @@ import tomli_w
 
 from generation.importers.errors import excerpt
 from generation.limits import LARGEST_SEED, LONGEST_NAME
+from generation.model_specs import MOST_PRICE, USUAL_CURRENCY, Price
 from generation.retrieval.bm25 import IDF_RULES, Bm25, IdfRule
 from generation.text.dialog_prompts import POSITIONS, Position
 from generation.text.prompt_types import TWELVE, is_about_graph, prompt_type
@@ -39,8 +40,6 @@ HIGHEST_TEMPERATURE = 2.0
 MOST_TOKENS = 1_000_000  # tokens of a prompt or a completion
 LARGEST_TOP_K = 1_000_000
 USUAL_MAX_TOKENS, USUAL_MAX_TOKENS_WITH_GRAPH = 128, 500  # one answer; several cited sentences
-PRICED_TOKENS = 1_000_000  # number of tokens that a price is for
-MOST_PRICE = 1_000_000
 USUAL_PROMPTS = tuple(kind.key for kind in TWELVE)
 MULTIPLIED = (
     "models",
@@ -72,17 +71,6 @@ class GridError(ValueError):
     def field(self) -> str:
         """The first part of `where`: the key at the top of the file."""
         return self.where.partition(".")[0]
-
-
-class Price(NamedTuple):
-    """The price of `PRICED_TOKENS` tokens, in the grid's currency."""
-
-    input: float = 0.0
-    output: float = 0.0
-
-    def cost(self, n_input: int, n_output: int) -> float:
-        """Return the cost of some tokens."""
-        return (n_input * self.input + n_output * self.output) / PRICED_TOKENS
 
 
 class GridModel(NamedTuple):
@@ -126,7 +114,7 @@ class GridChoices(NamedTuple):
     budget: int | None = None  # tokens of a prompt, at most
     one_shot: str = ""  # key of the example for the demonstration; "" for the paper's
     retrieval: Retrieval = USUAL_RETRIEVAL
-    currency: str = "USD"
+    currency: str = USUAL_CURRENCY
 
     def as_data(self) -> dict[str, Any]:
         """Return the choices as JSON and TOML store them: the reverse of `of_data`.
@@ -191,7 +179,7 @@ def of_data(data: Mapping[str, Any]) -> GridChoices:
         budget=table.value("budget", _whole(1, MOST_TOKENS), None),
         one_shot=table.text("one_shot", ""),
         retrieval=_retrieval(table.inner("retrieval")),
-        currency=table.name("currency", "USD", LONGEST_CURRENCY),
+        currency=table.name("currency", USUAL_CURRENCY, LONGEST_CURRENCY),
     )
     _check_size(grid)
     return grid

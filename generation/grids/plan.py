@@ -6,10 +6,12 @@ from functools import cached_property
 from heapq import nsmallest
 from typing import Any, NamedTuple
 
+from generation.backends.registry import LANGUAGE_MODELS
 from generation.batches import lots
 from generation.grids.cells import GridCell, cells_about, check_setups
 from generation.grids.grid_file import GridChoices, of_data
 from generation.grids.material import materials
+from generation.grids.progress import calls_per_second
 from generation.grids.prompts import PromptChoices, PromptMaker
 from generation.grids.question_graphs import askable, removable, without_entities
 from generation.models import (
@@ -58,6 +60,8 @@ class GridPlan(NamedTuple):
     n_counted: int  # examples of each setup, at most, whose prompts were counted
     currency: str
     rows: tuple[PlanRow, ...]
+    # At the speed of the newest grids that asked one of these models alone; None: not known.
+    seconds: float | None = None
 
     @property
     def is_estimated(self) -> bool:
@@ -91,6 +95,12 @@ def plan_of(grid: Grid) -> GridPlan | None:
     return GridPlan(**grid.plan | {"rows": tuple(PlanRow(**row) for row in grid.plan["rows"])})
 
 
+def needs_yes(grid: Grid) -> bool:
+    """Return whether a grid asks a model, and so costs money or time."""
+    names = [model["name"] for model in grid.choices["models"]]
+    return any(name not in LANGUAGE_MODELS or LANGUAGE_MODELS[name].needs_model for name in names)
+
+
 def planned(grid: Grid, on_batch: Callable[[], None] = lambda: None) -> GridPlan:
     """Return the plan of a grid, given the responses that exist now.
 
@@ -117,7 +127,8 @@ def planned(grid: Grid, on_batch: Callable[[], None] = lambda: None) -> GridPlan
         _count(cell, asked, [sizes[cell.choices][pk] for pk in examples], wanted)
         for cell, examples in zip(all_cells, counted, strict=True)
     ]
-    return GridPlan(len(asked.examples), n_counted, wanted.currency, _rows(counts))
+    rows = _rows(counts)
+    return GridPlan(len(asked.examples), n_counted, wanted.currency, rows, _seconds(rows))
 
 
 def examples_of(dataset: Dataset, sample: Sample | None) -> dict[int, str]:
@@ -287,6 +298,17 @@ def _count(
         n_incomplete=asked.incomplete(cell),
         n_removing_less=asked.removing_less(cell),
     )
+
+
+def _seconds(rows: Sequence[PlanRow]) -> float | None:
+    """Return how long calls take, one model after the other; None: not known."""
+    n_calls: Counter[str] = Counter()
+    for row in rows:
+        n_calls[row.model] += row.n_calls
+    speeds = {model: calls_per_second(model) for model, n in n_calls.items() if n}
+    if not all(speeds.values()):
+        return None
+    return sum(n_calls[model] / speed for model, speed in speeds.items() if speed)
 
 
 def _rows(counts: Sequence[PlanRow]) -> tuple[PlanRow, ...]:

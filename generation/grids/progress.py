@@ -16,8 +16,8 @@ from django.db.models import (
 from django.urls import reverse
 from django.utils import timezone
 
-from generation.grids.grid_file import Price
 from generation.json_length import JsonLength
+from generation.model_specs import Price
 from generation.models import Call, Grid, GridChunk, GridSetup, Setup
 from work.cards import Card, speed
 from work.claims import with_a_worker
@@ -30,6 +30,7 @@ TOKENS_IN = Case(
     When(response__isnull=False, then=F("n_tokens")),
     default=0,
 )
+MOST_LOOKED_AT = 10  # newest grids whose speed is looked at
 
 
 class GridProgress(NamedTuple):
@@ -117,6 +118,18 @@ def grids_progress(grids: Iterable[Grid]) -> list[GridProgress]:
     ids = [grid.pk for grid in found]
     calls, left = _calls(ids), _left(ids)
     return [_progress(each, calls[each.pk], left[each.pk], now) for each in found]
+
+
+def calls_per_second(model: str) -> float | None:
+    """Return the speed of the newest finished grid that asked a model alone; None: not known."""
+    done = Grid.objects.filter(state=Grid.State.DONE, cells__setup__model=model).distinct()
+    alone = [each for each in done.order_by("-pk")[:MOST_LOOKED_AT] if _is_alone(each)]
+    speeds = (progress.calls_per_second for progress in grids_progress(alone))
+    return next(filter(None, speeds), None)
+
+
+def _is_alone(grid: Grid) -> bool:
+    return len(grid.choices["models"]) == 1
 
 
 def setups_progress(grid: Grid) -> list[SetupProgress]:

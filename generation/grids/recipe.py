@@ -15,10 +15,10 @@ from generation.grids.grid_file import (
     GridError,
     GridModel,
     Precision,
-    Price,
     Retrieval,
     of_data,
 )
+from generation.model_specs import Price
 from generation.text.prompt_types import MOST_FACTS, n_parts, part_key, prompt_type
 
 

@@ -12,10 +12,10 @@ from generation.grids.grid_file import (
     GridError,
     GridModel,
     Precision,
-    Price,
     Retrieval,
     of_data,
 )
+from generation.model_specs import Price
 from generation.text.prompt_types import SHARES, RestrictedEvidence, restricted_key
 
 USUAL_EVIDENCE: tuple[RestrictedEvidence, ...] = ("golden", "next-best")

@@ -6,8 +6,9 @@ votes for the published answer and 5 - `a` votes against it. For any other `a` t
 `a` votes for it, so that the published majority stays. For both questions, the first raters get the
 yes votes, so that few raters say 'attributable' but not 'interpretable' (the file does not tell who
 did). If a response is not interpretable, 'attributable' is an implied no of every rater who voted.
-If the file still gives an answer to Q2, it is left out and counted. There is no dialog and no
-evidence text.
+If the file still gives an answer to Q2, it is left out and counted. A row that says how many raters
+agreed on Q2, and not on which answer, says by INT & AIS that it was not yes: these votes
+are noes, and such rows are counted. There is no dialog and no evidence text.
 """
 
 from collections import Counter
@@ -48,6 +49,7 @@ QUESTIONS = ("interpretable", "attributable")
 N_RATERS = 5
 MOST_AGREEING = 10  # some ToTTo items were rated twice
 LEFT_OUT = "Q2 answer with INT = 0"
+INCOMPLETE = "rows whose answer to Q2 is missing, although raters agreed on one: INT & AIS says no"
 _META = ("doc-url", "doc-url-hash")
 _MISSING = ("", "-", "na")
 
@@ -66,6 +68,7 @@ class AisRow(NamedTuple):
     is_attributable: bool | None
     n_agree_interpretable: int
     n_agree_attributable: int
+    is_incomplete: bool  # whether raters agreed on an answer to Q2 that the row does not give
 
 
 class AisMaterial(FileMaterial):
@@ -76,7 +79,8 @@ class AisMaterial(FileMaterial):
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        self.study = {"scheme": "AIS_2"}
+        # Its raters are nominal, so none of them has closed a gate: the votes are complete.
+        self.study = {"scheme": "AIS_2", "without_implied": True}
         self.kinds = ("examples", "responses", "votes", "flags")
 
     @property
@@ -85,7 +89,7 @@ class AisMaterial(FileMaterial):
 
     def records(self, kind: str) -> Iterator[Record | Problem]:
         seen: set[str] = set()
-        n_left_out = 0
+        n_left_out = n_incomplete = 0
         for row in self._rows():
             if isinstance(row, Problem):
                 if kind == "responses":
@@ -98,11 +102,14 @@ class AisMaterial(FileMaterial):
                 yield _response(row)
             elif kind == "votes":
                 n_left_out += not row.is_interpretable and row.is_attributable is not None
+                n_incomplete += row.is_incomplete
                 yield from _votes(row)
             elif kind == "flags" and row.is_flagged:
                 yield FlagRecord(row.where, row.key, "published", "separate", "flagged")
         if n_left_out:
             self.n_left_out = {LEFT_OUT: n_left_out}
+        if n_incomplete:
+            self.notes = {INCOMPLETE: n_incomplete}
 
     def _rows(self) -> Iterator[AisRow | Problem]:
         seen: Counter[str] = Counter()
@@ -137,7 +144,9 @@ def _checked(row: Row) -> AisRow:
     example, model = row.key("ex-idx"), row.key("model-name")
     is_flagged = _bit(row, "Flagged")
     is_interpretable = _bit(row, "INT")
-    answers = {name: _answer(row, name) for name in ("Q1", "Q2")}
+    understood, attributable = (_answer(row, name) for name in ("Q1", "Q2"))
+    n_agree_attributable = _n_agreeing(row, "# agree (AIS)")
+    is_incomplete = is_interpretable and attributable is None and n_agree_attributable > 0
     found = AisRow(
         where=row.where,
         key=f"{example}|{model}",
@@ -147,14 +156,15 @@ def _checked(row: Row) -> AisRow:
         meta={name: text for name in _META if (text := _present(row, name))},
         is_flagged=is_flagged,
         is_interpretable=is_interpretable,
-        is_attributable=answers["Q2"],
+        is_attributable=False if is_incomplete else attributable,
         n_agree_interpretable=_n_agreeing(row, "# agree (INT)"),
-        n_agree_attributable=_n_agreeing(row, "# agree (AIS)"),
+        n_agree_attributable=n_agree_attributable,
+        is_incomplete=is_incomplete,
     )
     if len(found.key) > LONGEST_KEY:
         row.refuse("model-name", excerpt(found.key), f"at most {LONGEST_KEY} with ex-idx")
     if not row.problems:
-        _check_consistency(row, found, answers["Q1"])
+        _check_consistency(row, found, understood)
     return found
 
 
@@ -164,12 +174,6 @@ def _check_consistency(row: Row, found: AisRow, understood: bool | None) -> None
         row.refuse("INT & AIS", _quoted(row, "INT & AIS"), "1 if INT is 1 and Q2 is yes, else 0")
     if understood is not None and understood != found.is_interpretable:
         row.refuse("Q1", _quoted(row, "Q1"), f"the answer of INT = {_quoted(row, 'INT')}")
-    if found.is_interpretable and found.is_attributable is None and found.n_agree_attributable > 0:
-        row.refuse(
-            "Q2",
-            _quoted(row, "Q2"),
-            "an answer, because # agree (AIS) says that raters agreed on one",
-        )
 
 
 def _bit(row: Row, name: str) -> bool:

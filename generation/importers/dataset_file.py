@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from generation.importers.errors import DatasetError, excerpt
-from generation.limits import LONGEST_FACTS
+from generation.limits import LONGEST_FACTS, MAIN_METRICS
 
 DATASET_FILE = "dataset.json"
 
@@ -25,4 +25,8 @@ def read_dataset_facts(data: Mapping[str, Any]) -> dict[str, str]:
             expected = f"a text of at most {LONGEST_FACTS[key]:,} characters"
             raise DatasetError(f"{DATASET_FILE}, {key}", found, expected)
         facts[key] = value.strip()
+    mains = [facts.get(main, "") for main in MAIN_METRICS]
+    if mains[0] and mains[0] == mains[1]:
+        expected = "another run than for the other side"
+        raise DatasetError(f"{DATASET_FILE}, {MAIN_METRICS[1]}", excerpt(mains[1]), expected)
     return facts

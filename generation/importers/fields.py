@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
+from generation.importers.cell_meanings import IN_RANGE, LARGEST_SCORE
 from generation.importers.errors import excerpt
-from generation.importers.json_text import JSONTrouble, parse_json
+from generation.importers.json_text import JSONTrouble, parse_row
 from generation.records import Problem, Record, Where
 
 NOTHING = "nothing"
 LONGEST_KEY = 200  # characters of an id in the database
 LARGEST_COUNT = 32_767  # the largest in the database
-LARGEST_SCORE = 1e12
 MOST_PROBLEMS = 100  # problems of one row; the first tell most
 LONGEST_LABEL = 300  # characters of a field's name in a problem; a key may have any length
 
@@ -60,6 +60,12 @@ class Row:
     def adopt(self, problems: Iterable[Problem]) -> None:
         """Note problems that belong to this row, unless it has very many."""
         self.problems.extend(islice(problems, max(0, MOST_PROBLEMS - len(self.problems))))
+
+    def is_empty(self, name: str) -> bool:
+        """Return whether a cell is there and holds nothing. Rows of CSV leave such cells out."""
+        value = self.values.get(name)
+        is_blank = value is None or (isinstance(value, str) and not value.strip())
+        return is_blank and (self.is_csv or name in self.values)
 
     def key(self, name: str, default: str | None = None, longest: int = LONGEST_KEY) -> str:
         """Return an id or a name without surrounding space. Whole numbers count as text."""
@@ -128,8 +134,7 @@ class Row:
         """Return a number that sums and squares of scores can hold."""
         number = self.number(name)
         if abs(number) > LARGEST_SCORE:
-            expected = f"a number from {-LARGEST_SCORE:.0e} to {LARGEST_SCORE:.0e}"
-            self._refuse_value(name, self.values[name], expected)
+            self._refuse_value(name, self.values[name], IN_RANGE)
         return number
 
     def share(self, name: str) -> float | None:
@@ -215,7 +220,7 @@ class Row:
         if not self.is_csv or not isinstance(value, str):
             return value
         try:
-            return parse_json(value, self.max_nesting)
+            return parse_row(value, self.max_nesting)
         except JSONTrouble as trouble:
             self.refuse(name, trouble.found, trouble.expected)
             return None

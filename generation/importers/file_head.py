@@ -1,7 +1,7 @@
 """The problem at the beginning of a lone file that no reader recognises."""
 
 from generation.importers.json_items import json_entries
-from generation.importers.json_text import JSONTrouble, parse_json
+from generation.importers.json_text import JSONTrouble, parse_row
 from generation.importers.sources import Source, TextLine, plain_name
 from generation.records import Problem, Where
 
@@ -25,7 +25,7 @@ def beginning_trouble(source: Source) -> Problem | None:
         source.whole_json(name)
     elif first.text.lstrip().startswith("{") or plain_name(name).endswith(".jsonl"):
         try:
-            parse_json(first.text, source.limits.max_nesting)
+            parse_row(first.text, source.limits.max_nesting)
         except JSONTrouble as trouble:
             return Problem(Where(name, first.number), "", trouble.found, trouble.expected)
     return None

@@ -1,13 +1,15 @@
 """Attest's own interchange format: a folder or zip of files, or a single one of these files."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from generation.importers.cell_meanings import score_in
 from generation.importers.errors import DatasetError, excerpt
-from generation.importers.fields import RowKind, outcome, read_rows
-from generation.importers.interchange_rows import ROW_KINDS
-from generation.importers.json_text import JSONTrouble, parse_json
+from generation.importers.fields import Row, RowKind, read_rows
+from generation.importers.interchange_rows import ROW_KINDS, SCORES
+from generation.importers.json_text import JSONTrouble, parse_row
 from generation.importers.mapped.roles import NEEDED, roles_by_name
 from generation.importers.material import KINDS, MOST_IGNORED, Material
 from generation.importers.sources import Source, plain_name
@@ -55,25 +57,37 @@ class InterchangeMaterial(Material):
                 file.kind.fields,
                 lambda column: self._note_unknown(file, "column", column),
             )
-            return read_rows(rows, file.kind.read)
-        return self._json_records(file)
+        else:
+            rows = self._json_rows(file)
+        return read_rows(self._scored(rows) if file.kind is SCORES else rows, file.kind.read)
 
     @property
     def bytes_total(self) -> int:
         return sum(self._source.sizes[file.name] for file in self._files.values())
 
-    def _json_records(self, file: _File) -> Iterator[Record | Problem]:
+    def _scored(self, rows: Iterator[Row | Problem]) -> Iterator[Row | Problem]:
+        """Yield the rows of scores that have one, or the reason why not; count the others."""
+        counted: Counter[str] = Counter()
+        for row in rows:
+            is_there = isinstance(row, Row) and not row.values.get("problem")
+            if isinstance(row, Row) and is_there and (row.is_csv or "score" in row.values):
+                cell = score_in(row.values.get("score"))
+                counted[cell.note] += bool(cell.note)
+                if cell.is_empty:
+                    continue
+            yield row
+        self.notes |= +counted
+
+    def _json_rows(self, file: _File) -> Iterator[Row | Problem]:
         known = set(file.kind.fields)
         for row in json_rows(self._source, file.name):
-            if isinstance(row, Problem):
-                yield row
-                continue
-            if not file.kind.keeps_unknown and not row.values.keys() <= known:
+            is_row = isinstance(row, Row) and not file.kind.keeps_unknown
+            if isinstance(row, Row) and is_row and not row.values.keys() <= known:
                 for key in row.unknown(known):
                     self._note_unknown(file, "key", key)
                 if len(known) < MOST_IGNORED:
                     known |= row.values.keys()
-            yield from outcome(row, file.kind.read(row))
+            yield row
 
     def _note_unknown(self, file: _File, what: str, name: str) -> None:
         if not file.kind.keeps_unknown:
@@ -142,7 +156,7 @@ def _first_fields(head: str, is_json: bool, max_nesting: int) -> set[str]:
     if not is_json:
         return {column.lower() for column in csv_columns(first_line)} if first_line else set()
     try:
-        value = parse_json(first_line, max_nesting)
+        value = parse_row(first_line, max_nesting)
     except JSONTrouble:
         return set()
     return set(value) if isinstance(value, dict) else set()
@@ -158,7 +172,7 @@ def _settings(source: Source, what: str) -> dict[str, Any] | None:
     name = _settings_files(source).get(what)
     if name is None:
         return None
-    value = source.whole_json(name, source.limits.max_settings_bytes)
+    value = source.whole_json(name, of_settings=True)
     if not isinstance(value, dict):
         raise DatasetError(name, excerpt(value), "a JSON object")
     return value

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from generation.importers.cell_meanings import score_in
 from generation.importers.errors import excerpt
 from generation.importers.fields import LARGEST_COUNT, NOTHING, Row, RowKind
-from generation.importers.json_text import JSONTrouble, parse_json
+from generation.importers.json_text import JSONTrouble, parse_row
 from generation.importers.setups import read_setup
 from generation.limits import LARGEST_INTEGER, LONGEST_NAME
 from generation.records import (
@@ -95,7 +96,7 @@ def read_vote(row: Row) -> VoteRecord:
         row.key("response"),
         row.key("rater", longest=LONGEST_NAME),
         row.key("question", longest=LONGEST_QUESTION),
-        row.word("answer"),
+        "" if row.is_empty("answer") else row.word("answer"),
         row.choice("arm", ARMS, "separate"),
         row.ordinal_number("citation"),
         row.ordinal_number("position"),
@@ -108,17 +109,20 @@ def read_vote(row: Row) -> VoteRecord:
 
 def read_score(row: Row) -> ScoreRecord:
     problem = row.text("problem", "")
-    if problem and row.optional_number("score") is not None:
+    found = score_in(row.values.get("score"))
+    if problem and found.score is not None:
         row.refuse("problem", problem[:80], "no problem, because the row has a score")
+    if not problem and found.is_empty:
+        row.refuse("score", NOTHING, "a number")
     return ScoreRecord(
         where=row.where,
         response=row.key("response"),
         metric=row.key("metric", longest=LONGEST_NAME),
-        score=None if problem else row.score("score"),
+        score=found.score,
         citation=row.ordinal_number("citation"),
         signature=row.text("signature", "", LONGEST_LABEL),
         is_assumed=row.yes_no("assumed"),
-        problem=problem,
+        problem=problem or found.problem,
         n_truncated=row.whole("truncated", 0, LARGEST_COUNT) or 0,
         details=row.optional_object("details"),
     )
@@ -304,7 +308,7 @@ def _list_or_text(row: Row, name: str) -> list[Any] | str | None:
     value = row.values.get(name)
     if row.is_csv and isinstance(value, str) and not _LOOKS_LIKE_OBJECTS.match(value.lstrip()):
         try:
-            parsed = parse_json(value, row.max_nesting)
+            parsed = parse_row(value, row.max_nesting)
         except JSONTrouble:
             return value
         return parsed if parsed is None or isinstance(parsed, list) else value

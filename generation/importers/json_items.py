@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import NOTHING, Row
-from generation.importers.json_text import JSONTrouble, parse_json
+from generation.importers.json_text import JSONTrouble, parse_row
 from generation.importers.sources import Source
 from generation.records import Problem, Where
 
@@ -97,7 +97,7 @@ def _entry(where: Where, text: str | Problem, max_nesting: int) -> JsonEntry | P
     if not text:
         return Problem(where, "", NOTHING, "one JSON value in each entry of the list")
     try:
-        return JsonEntry(where, parse_json(text, max_nesting))
+        return JsonEntry(where, parse_row(text, max_nesting))
     except JSONTrouble as trouble:
         return Problem(where, "", trouble.found, trouble.expected)
 

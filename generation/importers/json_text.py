@@ -1,4 +1,7 @@
-"""JSON, read strictly: no duplicate keys, no NaN, bounded nesting, text that can be stored."""
+"""JSON, read strictly: no duplicate keys, bounded nesting, text that can be stored, and no NaN.
+
+Rows of data may have NaN, which Python and pandas write for a value that is missing.
+"""
 
 import json
 import math
@@ -23,7 +26,16 @@ class JSONTrouble(ValueError):
         self.expected = expected
 
 
-def parse_json(text: str, max_nesting: int) -> Any:
+def parse_row(text: str, max_nesting: int) -> Any:
+    """Return the value of data: as `parse_json`, but NaN is null, and Infinity is this word.
+
+    Raises:
+        JSONTrouble: as for `parse_json`.
+    """
+    return parse_json(text, max_nesting, _OF_ROWS)
+
+
+def parse_json(text: str, max_nesting: int, decoder: json.JSONDecoder | None = None) -> Any:
     """Return the value that `text` holds.
 
     Raises:
@@ -34,7 +46,7 @@ def parse_json(text: str, max_nesting: int) -> Any:
     if has_too_many_values(text):
         raise JSONTrouble(f"more than {MOST_VALUES:,} values", "fewer values in one JSON text")
     try:
-        value = _DECODER.decode(text)
+        value = (decoder or _STRICT).decode(text)
     except json.JSONDecodeError as error:
         written = text.rstrip()
         place = f"character {error.pos + 1:,} of {excerpt(written)}"
@@ -123,10 +135,15 @@ def _refuse_constant(name: str) -> float:
     raise JSONTrouble(name, "a finite number or null")
 
 
-_DECODER = json.JSONDecoder(
+_STRICT = json.JSONDecoder(
     object_pairs_hook=_unique_pairs,
     parse_float=_finite_float,
     parse_constant=_refuse_constant,
+)
+_OF_ROWS = json.JSONDecoder(
+    object_pairs_hook=_unique_pairs,
+    parse_float=lambda digits: number if math.isfinite(number := float(digits)) else digits[:40],
+    parse_constant=lambda name: None if name == "NaN" else name,
 )
 
 

@@ -43,6 +43,8 @@ class Material(ABC):
             are complete only after all kinds were read.
         n_left_out: data that are not imported, counted by name. They are complete only after all
             kinds were read.
+        losses: data that are lost if the records are stored as they are, counted by name. The
+            user has to accept them. They are complete only after all kinds were read.
         notes: other facts about the records, counted by name. They are complete only after all
             kinds were read.
         on_work: called now and then while a reader works for long without yielding a record. It
@@ -62,6 +64,7 @@ class Material(ABC):
         self.about: dict[str, Any] | None = None
         self.ignored: list[str] = []
         self.n_left_out: dict[str, int] = {}
+        self.losses: dict[str, int] = {}
         self.notes: dict[str, int] = {}
         self.on_work: Callable[[], None] = lambda: None
         self.look: Look | None = None

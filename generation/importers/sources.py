@@ -33,7 +33,7 @@ from generation.importers.encodings import (
     without_bom,
 )
 from generation.importers.errors import DatasetError, TooLargeError
-from generation.importers.json_text import JSONTrouble, parse_json, unstorable_character
+from generation.importers.json_text import JSONTrouble, parse_json, parse_row, unstorable_character
 from generation.importers.limits import Limits
 from generation.records import Problem, Where
 
@@ -216,9 +216,10 @@ class Source:
                 before = chunk[-_OVERLAP:]
         return not missing
 
-    def whole_json(self, name: str, most_bytes: int | None = None) -> Any:
+    def whole_json(self, name: str, *, of_settings: bool = False) -> Any:
         """Return the content of a JSON file that has to be read at once."""
-        limit = most_bytes or self.limits.max_whole_json_bytes
+        limits = self.limits
+        limit = limits.max_settings_bytes if of_settings else limits.max_whole_json_bytes
         raw = self.head(name, limit + 1)
         if len(raw) > limit:
             raise DatasetError(name, f"more than {limit:,} bytes", "a smaller file of this format")
@@ -229,7 +230,7 @@ class Source:
         if trouble := unstorable_character(text):
             raise DatasetError(name, trouble, "text without this character")
         try:
-            return parse_json(text, self.limits.max_nesting)
+            return (parse_json if of_settings else parse_row)(text, limits.max_nesting)
         except JSONTrouble as trouble_found:
             raise DatasetError(name, trouble_found.found, trouble_found.expected) from trouble_found
 

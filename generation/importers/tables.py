@@ -10,7 +10,7 @@ from generation.importers.json_text import (
     MOST_VALUES,
     JSONTrouble,
     first_repeated,
-    parse_json,
+    parse_row,
 )
 from generation.importers.sources import Source, TextLine
 from generation.importers.spreadsheet import original_text
@@ -32,7 +32,7 @@ def json_rows(source: Source, name: str) -> Iterator[Row | Problem]:
         source.count_row(name)
         where = Where(name, line.number)
         try:
-            value = parse_json(line.text, max_nesting)
+            value = parse_row(line.text, max_nesting)
         except JSONTrouble as trouble:
             yield Problem(where, "", trouble.found, trouble.expected)
             continue

@@ -11,10 +11,11 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from generation.grids.grid_file import GridChoices, GridError
-from generation.grids.plan import GridPlan, PlanRow, plan_of, planned
+from generation.grids.plan import GridPlan, PlanRow, needs_yes, plan_of, planned
 from generation.grids.progress import GridProgress, grids_progress
 from generation.grids.prompts import PromptError
 from generation.limits import LONGEST_NAME
+from generation.management.asking_command import AskingCommand
 from generation.management.interrupts import first_ctrl_c_waits
 from generation.models import Call, Dataset, Grid
 from generation.progress import progress_bar
@@ -31,7 +32,7 @@ from generation.services.grids import (
 )
 from generation.services.planning import PLANNINGS
 from generation.services.record_keys import digest
-from work.amounts import UNDEFINED
+from work.amounts import UNDEFINED, about
 
 WAITS_SECONDS = 0.5  # between checks, while a worker has the rest
 MAX_LISTED = 10  # reasons that are printed at most
@@ -69,51 +70,75 @@ def print_plan(dataset: Dataset, choices: GridChoices, stdout: Any) -> None:
 
 
 def ask_grid(
-    dataset: Dataset, choices: GridChoices, stdout: Any, stderr: Any, *, is_retrying: bool = False
+    command: AskingCommand,
+    dataset: Dataset,
+    choices: GridChoices,
+    stdout: Any,
+    *,
+    is_retrying: bool = False,
 ) -> Grid:
     """Make all calls that a grid has left, here and now. Return the grid, which is done.
 
-    The plan and a line about the result are printed. Progress and reasons of failures go to
-    `stderr`. Ctrl-C cancels the grid after the calls in progress are finished. After a second
-    Ctrl-C, those calls have to be made again later.
+    The plan and a line about the result are printed. If the plan needs a model, the user is asked
+    for a yes first. Progress and reasons of failures go to the command's standard error. Ctrl-C
+    cancels the grid after the calls in progress are finished. After a second Ctrl-C, those calls
+    have to be made again later.
 
     Args:
+        command: the command that asks.
         is_retrying: whether to repeat calls that have failed before.
 
     Raises:
-        CommandError: the grid cannot be asked, failed, was cancelled, or was deleted.
+        CommandError: the user says no, or the grid cannot be asked, failed, was cancelled, or was
+            deleted.
     """
     try:
-        grid = _started(dataset, choices, stdout, stderr)
+        grid = request_grid(dataset, choices, None)
+        if grid.cells.exists():
+            _go_on(command, grid, is_retrying=is_retrying)
+        else:
+            _start(command, grid, stdout)
     except (GridError, PromptError, GridChangeError) as error:
         raise CommandError(f"{error}\nNothing was asked.") from error
-    if is_retrying:
-        retry_failed(grid, None)
-    stdout.write(_asked_here(grid, stderr))
+    stdout.write(_asked_here(grid, command.stderr))
     return grid
 
 
-def _started(dataset: Dataset, choices: GridChoices, stdout: Any, stderr: Any) -> Grid:
-    """Return the grid of these choices. It is running or done.
+def _start(command: AskingCommand, grid: Grid, stdout: Any) -> None:
+    """Plan a grid, show its plan, and start it if the user wants that.
 
     If it was planned when there was less to ask, it is planned again.
 
     Raises:
-        CommandError: it cannot be planned.
-        GridError, GridChangeError: it cannot be asked for.
+        CommandError: it cannot be planned, or the user says no. Then it stays planned.
+        GridError, GridChangeError: it cannot be asked.
     """
-    grid = request_grid(dataset, choices, None)
     resume_grid(grid, None)
-    plan = _plan_made(grid)
-    try:
-        is_started = start_grid(grid, None)
-    except OutgrownPlan as error:
-        stderr.write(str(error))
-        plan = _plan_made(grid)
-        is_started = start_grid(grid, None)
-    if plan and is_started:
+    while plan := _plan_made(grid):
         _print(plan, stdout)
-    return grid
+        if plan.total.n_calls and needs_yes(grid):
+            command.confirm_lines()
+        try:
+            start_grid(grid, None)
+            return
+        except OutgrownPlan as error:
+            command.stderr.write(str(error))
+
+
+def _go_on(command: AskingCommand, grid: Grid, *, is_retrying: bool) -> None:
+    """Have a grid that was started go on, if the user wants that.
+
+    Raises:
+        CommandError: the user says no.
+    """
+    progress = _progress(grid)
+    n_calls = progress.n_left + (progress.n_failed if is_retrying else 0)
+    is_stopped = grid.state in (Grid.State.CANCELLED, Grid.State.FAILED)
+    if n_calls and (is_stopped or is_retrying) and needs_yes(grid):
+        command.confirm_lines([f"{grid} has {n_calls:,} of {progress.n_calls:,} calls to make."])
+    resume_grid(grid, None)
+    if is_retrying:
+        retry_failed(grid, None)
 
 
 def _print(plan: GridPlan, stdout: Any) -> None:
@@ -145,6 +170,10 @@ def _lines(plan: GridPlan) -> Iterator[str]:
         cells = [*(f"{number:,}" for number in numbers), f"{row.n_completion_tokens:,}"]
         cells.append(UNDEFINED if row.cost is None else f"{row.cost:,.2f} {plan.currency}")
         yield " ".join([_title(row).ljust(width), *(cell.rjust(_WIDTH) for cell in cells)])
+    if plan.seconds is None:
+        yield f"Time: {UNDEFINED}. No finished grid of one of these models alone shows its speed."
+    else:
+        yield f"Time: {about(plan.seconds)}, at the speed of the last grids of each model alone."
     if plan.is_estimated:
         yield f"Tokens are estimated, from at most {plan.n_counted:,} examples for each setup."
     if n := plan.total.n_widened:

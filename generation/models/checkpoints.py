@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from generation.model_specs import USUAL_CALLS_AT_ONCE, ModelSpec
+from generation.model_specs import USUAL_CALLS_AT_ONCE, ModelSpec, Price
 from generation.server_addresses import sends_key_openly
 
 
@@ -31,6 +31,9 @@ class Checkpoint(models.Model):
     next_call_at = models.DateTimeField(null=True, blank=True)  # set if there is such a limit
     # Its calls at the same time at most, by all work and workers together, if it is on a server.
     calls_at_once = models.PositiveSmallIntegerField(default=USUAL_CALLS_AT_ONCE)
+    # The price of a million tokens, in `USUAL_CURRENCY`; both or none are known.
+    input_price = models.FloatField(null=True, blank=True)
+    output_price = models.FloatField(null=True, blank=True)
     added_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -45,6 +48,11 @@ class Checkpoint(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(calls_at_once__gte=1), name="checkpoint_calls_at_once_from_1"
+            ),
+            models.CheckConstraint(
+                condition=Q(input_price=None, output_price=None)
+                | Q(input_price__gte=0, output_price__gte=0),
+                name="checkpoint_price_of_both_or_none",
             ),
         ]
 
@@ -65,6 +73,13 @@ class Checkpoint(models.Model):
             key_over_http=self.key_over_http,
             calls_at_once=self.calls_at_once,
         )
+
+    @property
+    def price(self) -> Price | None:
+        """The price of its tokens; None: not known."""
+        if self.input_price is None or self.output_price is None:
+            return None
+        return Price(self.input_price, self.output_price)
 
     @property
     def sends_key_openly(self) -> bool:

@@ -26,6 +26,13 @@ class Dataset(Archivable):
     )  # an address, or words
     # The language of its texts.
     language = models.CharField(blank=True, max_length=LONGEST_FACTS["language"])
+    # The runs that people pinned, see `evaluation.runs.main_metrics`; empty: none.
+    main_attribution_metric = models.CharField(
+        blank=True, max_length=LONGEST_FACTS["main_attribution_metric"]
+    )
+    main_sensibleness_metric = models.CharField(
+        blank=True, max_length=LONGEST_FACTS["main_sensibleness_metric"]
+    )
     slug = models.SlugField(max_length=110, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(
@@ -34,6 +41,13 @@ class Dataset(Archivable):
 
     class Meta:
         ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(main_attribution_metric="")
+                | ~Q(main_attribution_metric=models.F("main_sensibleness_metric")),
+                name="dataset_main_metrics_differ",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -173,6 +187,7 @@ class Import(WholePiece):
     name = models.CharField(max_length=100)  # the dataset to make or to add to
     study_name = models.CharField(max_length=100, blank=True)  # empty: the name in the file
     skip_bad = models.BooleanField(default=False)
+    without_implied = models.BooleanField(default=False)  # no noes are added to the file's votes
     state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
     is_storing = models.BooleanField(default=False)  # False: the file is only checked
     # The results of the check: {"counts", "problems", "n_problems", "preview", "scheme", ...}.

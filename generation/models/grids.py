@@ -124,7 +124,7 @@ class Call(models.Model):
     )
     problem = models.TextField(blank=True)
     prompt = models.TextField()  # word by word
-    completion = models.TextField(blank=True)  # unchanged, from the model
+    completion = models.TextField(blank=True)  # the text of the model, with its reasoning
     n_dialog_tokens = models.PositiveIntegerField(default=0)
     n_evidence_tokens = models.PositiveIntegerField(default=0)
     n_instruction_tokens = models.PositiveIntegerField(default=0)  # including a demonstration

@@ -103,6 +103,10 @@ class PassageIndex:
         """Return the number of passages."""
         return len(self._matrix.lengths)
 
+    def knows(self, query: str) -> bool:
+        """Return whether any passage shares a word with a query."""
+        return any(self._place(word) is not None for word in tokens(query))
+
     def scores(self, query: str) -> NDArray[np.float64]:
         """Return the score of each passage, (n_passages,), equal to rank-bm25's `get_scores`.
 

@@ -84,6 +84,10 @@ class DatasetIndex:
         """Return the number of passages."""
         return len(self._stored.ids)
 
+    def knows(self, query: str) -> bool:
+        """Return whether any passage shares a word with a query."""
+        return self._index.knows(query)
+
     def ranked(self, query: str, k: int, without: Collection[int] = ()) -> list[Hit]:
         """Return the `k` best passages, best first; fewer only if the dataset has fewer.
 

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, distribution
-from itertools import groupby
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -22,6 +21,15 @@ from django.conf import settings
 from generation.batches import lots
 from generation.models import Alias, Entity
 from generation.retrieval.graph_state import GraphState, graph_state
+from generation.retrieval.name_spelling import (
+    FoundName,
+    KnownName,
+    folded,
+    is_common,
+    longest,
+    pieces,
+    straight,
+)
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -31,25 +39,26 @@ if TYPE_CHECKING:
 KEPT_GRAPHS = 2  # per process: a matcher takes 70 MB for 50,000 names
 NAMES_AT_ONCE = 1_000  # names turned into documents, which take kilobytes each
 PROPER, SMALL = "proper", "small"  # a name with a capital, and one in small letters
-RULES = 1  # version of the rules for labels; a change of what they find raises it
+RULES = 2  # version of the rules for labels; a change of what they find raises it
 # An apostrophe at the front belongs to some names: 's-Hertogenbosch, 't Hooft.
 _BEFORE = re.compile(r"""(?:[\s"“”„«»\u2018`\\]|'(?!s-|t\s))+""")
 _BEHIND = re.compile(r"""(?:['’]s\b|[\s"“”„«»'’`\\])+$""")
 
 
 class Mention(NamedTuple):
-    """A name in a question: its text, and its characters `start` to `end`."""
+    """A name in a question: its text with white space folded, its characters `start` to `end`."""
 
     text: str
     start: int
     end: int
     kind: str  # the recogniser's name for it: 'PERSON', 'GPE'; "" if only labels are known
+    names: tuple[str, ...] = ()  # the names of the graph that it is, if labels are searched for
 
 
 class Recogniser(Protocol):
     """An object that finds names in texts."""
 
-    signature: str  # all that changes what it finds: 'spacy:en_core_web_sm-3.8.0', 'labels:1'
+    signature: str  # all that changes what it finds: 'spacy:en_core_web_sm-3.8.0', 'labels:2'
     title: str  # the same for people; pages show 'Names are found by …'
     problem: str  # why the model in the settings cannot be used; "" if there is no problem
 
@@ -111,7 +120,10 @@ class ModelRecogniser:
 class LabelRecogniser:
     """A recogniser that finds the labels and aliases of one graph, as whole tokens.
 
-    If names overlap, it finds the longest of them only.
+    It looks for names in their own spelling first. Then it looks for those that it has not found
+    without regard to capitals, in the rest of the text. Apostrophes and white space never matter,
+    and beside scripts without blanks a name needs no border. If names overlap, it finds the longest
+    of them only.
     """
 
     signature = f"labels:{RULES}"
@@ -122,6 +134,7 @@ class LabelRecogniser:
         self._waiting = list(names)  # names to add before the next text is read
         self._n_of = Counter[str]()  # number of different names of each kind, SMALL or PROPER
         self._known: set[str] = set()
+        self._named: dict[str, tuple[KnownName, ...]] = {}  # keys are forms without capitals
         self._matcher: PhraseMatcher | None = None
         self._pipeline: Language | None = None
         self._building = Lock()  # several threads of a site may ask at once
@@ -133,21 +146,24 @@ class LabelRecogniser:
 
     def mentions(self, texts: Sequence[str]) -> Iterator[list[Mention]]:
         """Yield the labels in each text. Their kind is "", because it is not known."""
-        from spacy.util import filter_spans
-
         pipeline, matcher = self._ready()
         looked_for = self._looked_for
         for text in texts:
-            doc = pipeline.make_doc(text[: pipeline.max_length])
-            found = [
-                doc[start:end]
-                for what, start, end in matcher(_composed(doc))
-                if doc.vocab.strings[what] in looked_for
-            ]
-            yield [
-                Mention(span.text, span.start_char, span.end_char, "")
-                for span in filter_spans(found)
-            ]
+            read = _Pieces.of(text[: pipeline.max_length], pipeline)
+            spelt: list[FoundName] = []
+            others: list[FoundName] = []
+            for _, start, end in matcher(read.caseless(pipeline)):
+                form = read.form(start, end)
+                named = [each for each in self._named[form.casefold()] if each.what in looked_for]
+                if same := tuple(each.name for each in named if each.form == form):
+                    spelt.append(FoundName(start, end, same))
+                elif named and not is_common(form):
+                    others.append(FoundName(start, end, tuple(each.name for each in named)))
+            taken: set[int] = set()
+            found = longest(spelt, taken)
+            there = {name for each in found for name in each.names}
+            found += longest((each for each in others if there.isdisjoint(each.names)), taken)
+            yield [read.mention(each) for each in sorted(found)]
 
     @property
     def _looked_for(self) -> Collection[str]:
@@ -169,10 +185,14 @@ class LabelRecogniser:
                 self._matcher = PhraseMatcher(self._pipeline.vocab)
             names = [name for name in distinctive(self._waiting) if name not in self._known]
             for some in lots(names, NAMES_AT_ONCE):
-                for what, of_them in groupby(sorted(some, key=_what), _what):
-                    docs = [self._pipeline.make_doc(name) for name in of_them]
-                    self._matcher.add(what, docs)  # keeps the names added before
-                    self._n_of[what] += len(docs)
+                read = [_Pieces.of(name, self._pipeline) for name in some]
+                for name, each in zip(some, read, strict=True):
+                    known = KnownName(name, each.form(0, len(each.forms)), _what(name))
+                    form = known.form.casefold()
+                    self._named[form] = (*self._named.get(form, ()), known)
+                    self._n_of[known.what] += 1
+                # It keeps the names added before.
+                self._matcher.add("name", [each.caseless(self._pipeline) for each in read])
             self._known.update(names)
             self._waiting.clear()
             return self._pipeline, self._matcher
@@ -265,14 +285,38 @@ def _has_capital(name: str) -> bool:
     return any(character.isalpha() and not character.islower() for character in name)
 
 
-def _composed(doc: "Doc") -> "Doc":
-    """Return a text with the same tokens, each in Unicode NFC as labels are."""
-    from spacy.tokens import Doc
+class _Pieces(NamedTuple):
+    """A text in pieces of tokens, as which names are compared, without white space."""
 
-    if unicodedata.is_normalized("NFC", doc.text):
-        return doc
-    words = [unicodedata.normalize("NFC", token.text) for token in doc]
-    return Doc(doc.vocab, words=words, spaces=[bool(token.whitespace_) for token in doc])
+    text: str
+    places: list[tuple[int, int]]
+    forms: list[str]  # in Unicode NFC, with straight apostrophes
+
+    @classmethod
+    def of(cls, text: str, pipeline: "Language") -> "_Pieces":
+        places = [
+            (token.idx + start, token.idx + end)
+            for token in pipeline.make_doc(straight(text))
+            if not token.is_space
+            for start, end in pieces(token.text)
+        ]
+        read = [(place, folded(text[slice(*place)])) for place in places]
+        kept = [(place, form) for place, form in read if form]
+        return cls(text, [place for place, _ in kept], [form for _, form in kept])
+
+    def form(self, start: int, end: int) -> str:
+        return " ".join(self.forms[start:end])
+
+    def caseless(self, pipeline: "Language") -> "Doc":
+        """Return the pieces as a document for the matcher."""
+        from spacy.tokens import Doc
+
+        return Doc(pipeline.vocab, words=[form.casefold() for form in self.forms])
+
+    def mention(self, found: FoundName) -> Mention:
+        start, end = self.places[found.start][0], self.places[found.end - 1][1]
+        typed = " ".join(self.text[start:end].split())
+        return Mention(typed, start, end, "", found.names)
 
 
 @lru_cache(maxsize=KEPT_GRAPHS)

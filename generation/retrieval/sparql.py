@@ -20,12 +20,9 @@ from urllib.parse import quote
 from generation.batches import lots
 from generation.importers.errors import excerpt
 from generation.importers.json_text import JSONTrouble
-from generation.retrieval.endpoint_addresses import (
-    EndpointError,
-    check_endpoint,
-)
+from generation.retrieval.endpoint_addresses import EndpointError, check_endpoint
 from generation.retrieval.endpoint_connections import Until, guarded
-from generation.retrieval.sparql_results import Row, rows_of
+from generation.retrieval.sparql_results import Row, cut_by, is_page, most_rows_by, rows_of
 from generation.retrieval.wikibase import (
     Described,
     Edge,
@@ -97,6 +94,13 @@ class _QueryTrouble(Exception):
         self.wait = wait  # seconds, if the endpoint says how many
 
 
+class _AnswerBody(NamedTuple):
+    """The body of an answer, and the number of rows at which the endpoint cuts its answers."""
+
+    body: bytes
+    most_rows: int | None = None
+
+
 class Endpoint:
     """A SPARQL endpoint, asked one query after the other."""
 
@@ -140,14 +144,14 @@ class Endpoint:
                 that is better than asking the same again.
 
         Raises:
-            TooMuch: the answer takes too long, or is too large.
+            TooMuch: the answer takes too long, is too large, or was cut by the endpoint.
             EndpointError: there is no answer, or it is no answer to such a query.
         """
         pause = self._patience.first_pause
         for n_asked in range(1, self._patience.n_tries + 1):
             self._wait(self._may_ask_at - time.monotonic())
             try:
-                return rows_of(self._answer(query), variables)
+                return _whole(self._answer(query), variables)
             except _QueryTrouble as trouble:
                 wait = pause if trouble.wait is None else trouble.wait
                 is_long = wait > self._patience.longest_pause
@@ -177,13 +181,13 @@ class Endpoint:
 
     # --- one request ------------------------------------------------------------------------
 
-    def _answer(self, query: str) -> bytes:
+    def _answer(self, query: str) -> _AnswerBody:
         until = Until(time.monotonic() + self._patience.query, self._keep)
         try:
             with self._asked(query, until) as response:
                 if response.status >= HTTPStatus.BAD_REQUEST:
                     raise self._refusal(response)
-                return self._body(response)
+                return _AnswerBody(self._body(response), most_rows_by(response.headers))
         except HTTPError as error:  # a redirect that leads nowhere
             with closing(error):
                 raise self._refusal(error) from None
@@ -213,6 +217,8 @@ class Endpoint:
             return client.query().response
 
     def _body(self, response: Any) -> bytes:
+        if why := cut_by(response.status, response.headers):
+            raise _QueryTrouble(why, is_passing=True, is_too_much=True)
         body = bytearray()
         while part := response.read1(_READ_AT_ONCE):
             body += part
@@ -227,6 +233,10 @@ class Endpoint:
             raise _QueryTrouble(why, is_passing=True)
         if any(words in body[-_READ_AT_ONCE:] for words in _TOOK_TOO_LONG):
             raise _QueryTrouble("it gave up in the middle of its answer", is_too_much=True)
+        if is_page(bytes(body[:99])):  # a busy server may send one
+            found = excerpt(body.decode(errors="replace"))
+            why = f"found a page: {found}; expected JSON. Is this the address of an endpoint?"
+            raise _QueryTrouble(why, is_passing=True)
         return bytes(body)
 
     def _silence(self) -> _QueryTrouble:
@@ -335,6 +345,15 @@ class Wikibase:
         middle = len(items) // 2
         halves = (items[:middle], items[middle:])
         return [row for half in halves for row in self._rows(half, query, variables)]
+
+
+def _whole(answer: _AnswerBody, variables: Collection[str]) -> list[Row]:
+    """Return the rows of an answer, of which the endpoint has left out none."""
+    rows = rows_of(answer.body, variables)
+    if answer.most_rows and len(rows) >= answer.most_rows:
+        why = f"it answered with {len(rows):,} rows, which is the most that it gives"
+        raise _QueryTrouble(why, is_too_much=True)
+    return rows
 
 
 def _batches(names: Sequence[str]) -> Iterator[list[str]]:

@@ -7,6 +7,9 @@ from generation.importers.errors import excerpt
 from generation.importers.json_text import JSONTrouble, parse_json
 
 _DEEPEST = 10  # levels of brackets in an answer
+_PARTIAL = 206  # status of a part of an answer
+_CUT = "S1TAT"  # the state in which Virtuoso answers with the rows that it has found in time
+_PAGE = (b"<!doctype html", b"<html")
 
 
 class Term(NamedTuple):
@@ -19,6 +22,26 @@ class Term(NamedTuple):
 
 
 Row = Mapping[str, Term]  # keys are variables; one without a value is missing
+
+
+def cut_by(status: int, headers: Mapping[str, str]) -> str:
+    """Return why an answer with this status and these headers lacks rows; "" if it is whole."""
+    is_cut = headers.get("X-SQL-State", "").strip().upper() == _CUT
+    if not is_cut and status != _PARTIAL:
+        return ""
+    said = headers.get("X-SQL-Message", "").strip()
+    return f"it answered with a part of the rows{': ' * bool(said)}{said and excerpt(said)}"
+
+
+def most_rows_by(headers: Mapping[str, str]) -> int | None:
+    """Return the number of rows at which an endpoint cuts its answers; None if it names none."""
+    said = headers.get("X-SPARQL-MaxRows", "").strip()
+    return int(said[:18]) if said.isdecimal() else None
+
+
+def is_page(beginning: bytes) -> bool:
+    """Return whether an answer that begins so is a web page."""
+    return beginning.lstrip().lower().startswith(_PAGE)
 
 
 def rows_of(body: bytes, variables: Collection[str]) -> list[Row]:

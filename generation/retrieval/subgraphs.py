@@ -18,12 +18,12 @@ from generation.retrieval.entities import Mention, recogniser_of
 from generation.retrieval.entity_rerank import Neighbourhood, RankedEntity, by_number, ranked
 from generation.retrieval.entity_types import TypeCheck, entity_types
 from generation.retrieval.graph_state import graph_state, hash_of
+from generation.retrieval.name_spelling import straight, without_article
 from generation.text.flat_graph import DOCUMENT_TEXT, Triple
 
 MOST_NAMESAKES = 100  # entities for one mention; further ones are only counted
 MOST_VALUES = 10_000  # values in one statement; SQLite accepts 32,766 by default
-RULES = 1  # version of the rules of lookup and choice; a change of what is chosen raises it
-_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
+RULES = 2  # version of the rules of lookup and choice; a change of what is chosen raises it
 _POSSESSIVE = re.compile(r"['’]s\b")
 
 
@@ -168,12 +168,19 @@ def _spellings(question: str, mention: Mention) -> list[str]:
 
     The first has the possessive that follows the mention ('McDonald's'), the second is the mention
     unchanged, and the third has no article ('the Royal Navy'). So 'The Hague' is found unchanged if
-    the graph has it.
+    the graph has it. Then come the same with the other apostrophe, and the names in the graph that
+    the recogniser has found.
     """
     possessive = _POSSESSIVE.match(question, mention.end)
-    without = mention.text[found.end() :] if (found := _ARTICLE.match(mention.text)) else ""
-    as_found = [f"{mention.text}{possessive[0]}" if possessive else "", mention.text, without]
-    return list(dict.fromkeys(composed for name in as_found if (composed := _composed(name))))
+    as_found = [
+        f"{mention.text}{possessive[0]}" if possessive else "",
+        mention.text,
+        without_article(mention.text),
+    ]
+    straightened = [straight(name) for name in as_found]
+    curled = [name.replace("'", "’") for name in straightened]
+    spelt = (*as_found, *straightened, *curled, *mention.names)
+    return list(dict.fromkeys(composed for name in spelt if (composed := _composed(name))))
 
 
 def _composed(name: str) -> str:

@@ -1,22 +1,15 @@
 """The claims of citations in responses, parsed from the responses' texts."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 from generation.models import Citation, Entity, Response, Triple
 from generation.text.citations import NAME, ParsedAnswer, parse_citations
+from generation.text.cited_vocabulary import Vocabulary
 from generation.text.compared_triples import citations_of, compared, other_names, without_names
 from generation.text.flat_graph import Triple as Fact
 
 RESPONSES_AT_ONCE = 500  # responses that are parsed and written together
 MOST_CITATIONS = 32_767  # citations of one response; a small integer holds no more
-
-
-class Vocabulary(NamedTuple):
-    """The names that citations may use: relations of a graph, and entities not called like Q123."""
-
-    relations: frozenset[str]
-    qids: frozenset[str]
 
 
 def store_cited_facts(responses: Collection[int]) -> int:
@@ -46,6 +39,30 @@ def _store_facts_of(ids: Collection[int], by_dataset: dict[int, Vocabulary]) -> 
 
     `by_dataset` holds the vocabularies of datasets that are known already; new ones are added.
     """
+    known = {
+        (response, number): bool(qid)
+        for response, number, qid in Citation.objects.filter(response__in=ids).values_list(
+            "response", "number", "qid"
+        )
+    }
+    facts = cited_facts(ids, by_dataset)
+    Citation.objects.bulk_create(
+        [fact for key, fact in facts.items() if not known.get(key)],
+        batch_size=2000,
+        update_conflicts=True,
+        unique_fields=["response", "number"],
+        update_fields=["sentence", "qid", "relation", "value"],
+    )
+    return len(known.keys() | facts.keys())
+
+
+def cited_facts(
+    ids: Collection[int], by_dataset: dict[int, Vocabulary]
+) -> dict[tuple[int, int], Citation]:
+    """Return the complete citations of responses, by response and number. Nothing is stored.
+
+    `by_dataset` is that of `_store_facts_of`.
+    """
     responses = Response.objects.filter(pk__in=ids).only("text", "graph_shown", "dataset_id")
     without_graph = {r.dataset_id for r in responses if not r.graph_shown}
     by_dataset |= vocabularies(without_graph - by_dataset.keys())
@@ -60,26 +77,12 @@ def _store_facts_of(ids: Collection[int], by_dataset: dict[int, Vocabulary]) -> 
             if response.dataset_id == dataset
         }
         parsed |= without_own_names(dataset, answers, graphs)
-    known = {
-        (response, number): bool(qid)
-        for response, number, qid in Citation.objects.filter(response__in=ids).values_list(
-            "response", "number", "qid"
-        )
-    }
-    facts = {
+    return {
         (response, fact.number): Citation(response_id=response, **fact._asdict())
         for response, answer in parsed.items()
         for fact in citations_of(answer, triples_of(graphs[response]))
         if fact.is_complete and _fits(fact.number, fact.qid, fact.relation)
     }
-    Citation.objects.bulk_create(
-        [fact for key, fact in facts.items() if not known.get(key)],
-        batch_size=2000,
-        update_conflicts=True,
-        unique_fields=["response", "number"],
-        update_fields=["sentence", "qid", "relation", "value"],
-    )
-    return len(known.keys() | facts.keys())
 
 
 def without_own_names(
@@ -128,9 +131,7 @@ def shown_vocabulary(graph: Sequence[Sequence[str]] | None) -> Vocabulary | None
     """Return the vocabulary of the graph that the model was shown; None if there is none."""
     if not graph:
         return None
-    return Vocabulary(
-        frozenset(relation for _, relation, _ in graph), frozenset(qid for qid, _, _ in graph)
-    )
+    return Vocabulary.of(triples_of(graph))
 
 
 def vocabularies(datasets: Collection[int]) -> dict[int, Vocabulary]:

@@ -13,6 +13,7 @@ from django.utils.text import slugify
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from accounts.services import set_archived
+from generation.limits import MAIN_METRICS
 from generation.models import Dataset, Example, ExamplePassage, Passage, Turn
 from generation.records import CollectionPassageRecord, ExampleRecord, PassageRecord
 from generation.services.many_rows import insert_rows
@@ -25,15 +26,23 @@ def create_dataset(name: str, created_by: User | None = None) -> Dataset:
 
 
 def fill_in_facts(dataset: Dataset, facts: Mapping[str, str]) -> None:
-    """Store facts about a dataset, by names of `LONGEST_FACTS`; facts that it has already stay."""
-    new = {fact: said for fact, said in facts.items() if said and not getattr(dataset, fact)}
+    """Store facts about a dataset, by names of `LONGEST_FACTS`; facts that it has already stay.
+
+    The main metric of one side is never stored for the other side as well.
+    """
+    mains = {getattr(dataset, main) for main in MAIN_METRICS}
+    new = {
+        fact: said
+        for fact, said in facts.items()
+        if said and not getattr(dataset, fact) and not (fact in MAIN_METRICS and said in mains)
+    }
     if new:
         _write_facts(dataset, new)
 
 
 @transaction.atomic
 def describe_dataset(dataset: Dataset, facts: Mapping[str, str], actor: User) -> None:
-    """Change the facts about a dataset, and record in the audit trail who did it."""
+    """Change the facts about a dataset, and record in the audit trail who did it and which."""
     _write_facts(dataset, facts)
     record_in_audit_trail(actor, "dataset.described", dataset.name)
 

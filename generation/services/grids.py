@@ -12,9 +12,11 @@ from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from accounts.services import set_archived
 from generation.batches import lots
+from generation.call_plan import CallPlan, CallRow
 from generation.grids.cells import GridCell, cells, cells_about, check_setups
 from generation.grids.grid_file import GridChoices, GridError, of_data
-from generation.grids.plan import GridExamples, examples_of, plan_of
+from generation.grids.plan import GridExamples, examples_of, needs_yes, plan_of
+from generation.grids.progress import grids_progress
 from generation.models import (
     Call,
     Dataset,
@@ -169,6 +171,16 @@ def resume_grid(grid: Grid, user: User | None) -> bool:
         _plan_again(grid)
     _record(user, "grid.resumed", grid)
     return True
+
+
+def retry_asking(grid: Grid) -> CallPlan:
+    """Return what another try of a grid's failed calls, and the rest of a stopped grid, ask."""
+    if not needs_yes(grid):
+        return CallPlan()
+    [progress] = grids_progress([grid])
+    is_stopped = grid.state in (State.CANCELLED, State.FAILED)
+    n_calls = progress.n_failed + (progress.n_left if is_stopped else 0)
+    return CallPlan((CallRow(f"Calls of {grid}", n_calls),))
 
 
 @transaction.atomic

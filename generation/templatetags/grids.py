@@ -29,15 +29,6 @@ def prompt_title(key: str) -> str:
 
 
 @register.filter
-def prompt_number(key: str) -> int | str:
-    """Return the number of a prompt type as figures show it, or a dash if it is unknown."""
-    try:
-        return prompt_type(key).number
-    except ValueError:
-        return UNDEFINED
-
-
-@register.filter
 def mean(figure: float | None) -> str:
     """Return a mean number of tokens with one decimal."""
     return UNDEFINED if figure is None else f"{figure:,.1f}"

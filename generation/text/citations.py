@@ -8,6 +8,12 @@ from functools import lru_cache
 from itertools import count, islice
 from typing import NamedTuple
 
+from generation.text.brackets import (
+    lookalikes,
+    on_one_line,
+    plain_brackets,
+    with_plain_separators,
+)
 from generation.text.flat_graph import Triple
 from generation.text.sentences import BRACKET, split_sentences
 
@@ -15,6 +21,7 @@ NAME = "name"
 IDENTIFYING = frozenset({NAME, "qid"})  # these identify the entity and claim nothing about it
 _MARKS = frozenset(",;:")
 _QID = re.compile(r"(?:^|[,;])\s*+(?:qid\s*+:\s*+)?+(Q[0-9]{1,99})\b\s*+[,;:]?+")
+_ENDS = ",; \uff0c\uff1b"
 _NO_SPACE_BEFORE = (".", ",", ";", ":", "!", "?", ")", "]", "”", "’", "…")
 
 
@@ -37,7 +44,8 @@ class ParsedAnswer(NamedTuple):
 
     citations: tuple[ParsedCitation, ...]
     na_sentences: tuple[str, ...]  # sentences with [NA], without citations; each place counts once
-    n_other_brackets: int  # '[1]', '[sic]': these are text
+    # '[1]', '[sic]', '【4:0】', and what only looks like a citation: '(Q1, …)'. These are text.
+    n_other_brackets: int
     # The names that entities are given beside other claims, numbered after all citations. Such a
     # name is a citation only if the entity has another name: see `compared_triples.other_names`.
     names: tuple[ParsedCitation, ...] = ()
@@ -51,7 +59,10 @@ class _Bracket(NamedTuple):
 
 
 def parse_citations(
-    text: str, relations: Collection[str] = (), qids: Collection[str] = ()
+    text: str,
+    relations: Collection[str] = (),
+    qids: Collection[str] = (),
+    values: Collection[str] = (),
 ) -> ParsedAnswer:
     """Return the citations of an answer, numbered from 1 in reading order.
 
@@ -60,27 +71,30 @@ def parse_citations(
     `name: X` and a bare name only identify the entity: beside other claims they are `names`, but
     `[Q1, name: X]` alone is one citation. A bracket with a qid but no `relation: value`, or with a
     known relation but no qid, is one incomplete citation. `[NA]` is no citation, and any other
-    bracket is text. A bracket on a line of its own belongs to the sentence above it.
+    bracket is text. A bracket on a line of its own belongs to the sentence above it. Citations may
+    also be in 【】, in brackets of full width, or over a line break.
 
     Names are numbered after all citations. So the number to which votes and scores refer does not
     depend on whether an entity has a name.
 
-    Values may hold commas and colons. The text between a comma (or the beginning of the bracket)
-    and a colon therefore starts the next citation only in these cases:
+    Values may hold commas and colons. One of `values` is read whole. Otherwise, the text between a
+    comma (or the beginning of the bracket) and a colon starts the next citation only in these
+    cases:
 
     - It is one of `relations` ('date_of_birth' means 'date of birth' too).
-    - It begins with a lower-case letter, as names of relations do and titles of works seldom do.
-      So a relation that a model made up is a citation of its own and does not spoil the value
-      before it.
+    - It begins with a lower-case letter and has more than one, as names of relations do and titles
+      of works seldom do. So a relation that a model made up is a citation of its own and does not
+      spoil the value before it.
     - No `relations` are given.
 
     Args:
         text: the answer.
         relations: the names of the relations of the graph that was shown.
         qids: the names of its entities, if they do not look like Q123.
+        values: its values that hold a comma and a colon; `Vocabulary.of` returns all three.
     """
-    sentences = split_sentences(text)
-    brackets = list(_brackets(text, relations, qids))
+    plain, brackets, n_others = _read(text, relations, qids, values)
+    sentences = split_sentences(plain)
     cited = [bracket for bracket in brackets if bracket.claims is not None]
     bare = _bare_sentences(text, [(s.start, s.end) for s in sentences], cited)
     starts = [sentence.start for sentence in sentences]
@@ -100,7 +114,7 @@ def parse_citations(
         for number, (name, sentence) in enumerate(named, start=len(citations) + 1)
     )
     na = tuple(na_sentences.values())
-    return ParsedAnswer(tuple(citations), na, len(brackets) - len(cited), names)
+    return ParsedAnswer(tuple(citations), na, n_others, names)
 
 
 class TextPiece(NamedTuple):
@@ -113,7 +127,10 @@ class TextPiece(NamedTuple):
 
 
 def pieces(
-    text: str, relations: Collection[str] = (), qids: Collection[str] = ()
+    text: str,
+    relations: Collection[str] = (),
+    qids: Collection[str] = (),
+    values: Collection[str] = (),
 ) -> list[TextPiece]:
     """Return an answer cut at its citations and [NA]; the texts of the pieces make up the answer.
 
@@ -121,8 +138,10 @@ def pieces(
         text: the answer.
         relations: as in `parse_citations`.
         qids: as in `parse_citations`.
+        values: as in `parse_citations`.
     """
-    brackets = [each for each in _brackets(text, relations, qids) if each.claims is not None]
+    _, brackets, _ = _read(text, relations, qids, values)
+    brackets = [each for each in brackets if each.claims is not None]
     numbers = count(1)
     of_claims = [tuple(islice(numbers, len(bracket.claims or ()))) for bracket in brackets]
     of_names = [tuple(islice(numbers, len(bracket.names))) for bracket in brackets]
@@ -138,13 +157,17 @@ def pieces(
 
 
 def without_citations(
-    text: str, relations: Collection[str] = (), qids: Collection[str] = ()
+    text: str,
+    relations: Collection[str] = (),
+    qids: Collection[str] = (),
+    values: Collection[str] = (),
 ) -> str:
     """Return a text without its citations and [NA], as `parse_citations` finds them.
 
     Line breaks are kept. Other white space becomes one space, and none at the ends of lines.
     """
-    cited = [b for b in _brackets(text, relations, qids) if b.claims is not None]
+    _, brackets, _ = _read(text, relations, qids, values)
+    cited = [bracket for bracket in brackets if bracket.claims is not None]
     lines = _cut(text, 0, len(text), cited).splitlines()
     return "\n".join(" ".join(line.split()) for line in lines).strip()
 
@@ -167,22 +190,56 @@ class _KnownGraph(NamedTuple):
 
     names: frozenset[str]  # names of relations, in the form of `relation_name`
     opening: re.Pattern[str]  # matches a name and a colon
+    values: re.Pattern[str]  # matches a value that holds a comma and a colon, whole
 
 
-def _brackets(text: str, relations: Collection[str], qids: Collection[str]) -> Iterator[_Bracket]:
-    """Yield all brackets in reading order; brackets inside another only if that one is text."""
-    known = _known(frozenset(relations))
+class _ReadBrackets(NamedTuple):
+    """An answer whose brackets are all [ ] on one line, with them, and how many are text."""
+
+    plain: str
+    brackets: list[_Bracket]
+    n_others: int
+
+
+def _read(
+    text: str, relations: Collection[str], qids: Collection[str], values: Collection[str]
+) -> _ReadBrackets:
+    known = _known(frozenset(relations), frozenset(values))
+
+    def cites(inside: str) -> bool:
+        return _claims(inside, known, qids, any_name=not relations)[0] is not None
+
+    plain = plain_brackets(text, cites)
+    brackets = list(_brackets(text, plain.text, known, qids, any_name=not relations))
+    others = [(each.start, each.end) for each in brackets if each.claims is None]
+    others += plain.others
+    spans = sorted([*((each.start, each.end) for each in brackets), *plain.others])
+    starts = [start for start, _ in spans]
+    n_alike = 0
+    for place in lookalikes(plain.text):
+        before = bisect_right(starts, place) - 1
+        n_alike += before < 0 or spans[before][1] <= place
+    return _ReadBrackets(plain.text, brackets, len(others) + n_alike)
+
+
+def _brackets(
+    text: str, plain: str, known: _KnownGraph, qids: Collection[str], *, any_name: bool
+) -> Iterator[_Bracket]:
+    """Yield all brackets in reading order; brackets inside another only if that one is text.
+
+    They are found in `plain`, and `text` has what they hold.
+    """
     position = 0
-    while found := BRACKET.search(text, position):
+    while found := BRACKET.search(plain, position):
         start, position = found.span()
-        claims, names = _claims(found[0][1:-1], known, qids, any_name=not relations)
+        claims, names = _claims(text[start + 1 : position - 1], known, qids, any_name=any_name)
         yield _Bracket(start, position, claims, names)
         if claims is None:
             position = start + 1
 
 
 @lru_cache(maxsize=4096)
-def _known(relations: frozenset[str]) -> _KnownGraph:
+def _known(relations: frozenset[str], values: frozenset[str]) -> _KnownGraph:
     """Return what may start a citation inside a bracket.
 
     This is any text without marks, whose name is looked up, or a name that holds marks itself
@@ -193,8 +250,12 @@ def _known(relations: frozenset[str]) -> _KnownGraph:
     marked = sorted((n for n in names if not _MARKS.isdisjoint(n)), key=lambda n: (-len(n), n))
     spelt = [r"[\s_]+".join(map(re.escape, name.split())) for name in marked]
     whole = "|".join(spelt) or r"(?!)"  # never matches
+    spelt = [r"\s+".join(map(re.escape, value.split())) for value in sorted(values, key=len)[::-1]]
+    held = "|".join(spelt) or r"(?!)"
     return _KnownGraph(
-        names, re.compile(rf"(?:^|[,;])(?:\s*+(?P<marked>{whole})\s*+|(?P<plain>[^,;:]++)):")
+        names,
+        re.compile(rf"(?:^|[,;])(?:\s*+(?P<marked>{whole})\s*+|(?P<plain>[^,;:]++)):"),
+        re.compile(rf"\s*(?:{held})\s*(?=[,;\uff0c\uff1b]|$)"),
     )
 
 
@@ -206,7 +267,7 @@ def _claims(
     The claims are empty for [NA] and None if the bracket is text. With `any_name`, a name of a
     relation need not look like one.
     """
-    inside = unicodedata.normalize("NFC", inside).strip()
+    inside = on_one_line(inside)
     if inside == "NA":
         return (), ()
     qid, body = _qid_and_rest(inside, qids)
@@ -220,7 +281,7 @@ def _claims(
     for name, value, is_of_graph in stated:
         if is_of_graph:
             return (("", name, value),), ()
-    bare = body.lstrip(",; ")  # '[occupation]'
+    bare = body.lstrip(_ENDS)  # '[occupation]'
     return ((("", bare, ""),) if relation_name(bare) in known.names else None), ()
 
 
@@ -257,25 +318,32 @@ def _stated(
     A statement is a relation, its value, and whether the graph has the relation.
     """
     starts: list[tuple[int, int, str, bool]] = []
-    for found in known.opening.finditer(body):
+    whole_until = 0  # the end of a value that the graph has
+    for found in known.opening.finditer(with_plain_separators(body)):
         start, end = found.span()
+        if start < whole_until:
+            continue
         name = (found["marked"] or found["plain"]).strip()
         is_of_graph = relation_name(name) in known.names
-        may_be_one = name and (any_name or name[0].islower())
-        if is_of_graph or (may_be_one and not body[end : end + 1].strip()):  # 'a: b', not '12:30'
+        is_apart = body[end - 1] != ":" or not body[end : end + 1].strip()  # 'a: b', not '12:30'
+        may_be_one = name and (any_name or (name[0].islower() and len(name) > 1))
+        if is_of_graph or (may_be_one and is_apart):
             starts.append((start, end, name, is_of_graph))
+            held = known.values.match(body, end)
+            whole_until = held.end() if held else 0
     edges = [*(start for start, *_ in starts), len(body)]
-    return body[: edges[0]].strip(",; "), [
-        (name, body[begin:end].strip().rstrip(",; "), is_of_graph)
+    return body[: edges[0]].strip(_ENDS), [
+        (name, body[begin:end].strip().rstrip(_ENDS), is_of_graph)
         for (_, begin, name, is_of_graph), end in zip(starts, edges[1:], strict=True)
     ]
 
 
 def _qid_and_rest(inside: str, qids: Collection[str]) -> tuple[str, str]:
-    first, _, rest = inside.partition(",")
+    plain = with_plain_separators(inside)
+    first = inside[: len(plain.partition(",")[0])]
     if first.strip() in qids:
-        return first.strip(), rest
-    if found := _QID.search(inside):
+        return first.strip(), inside[len(first) + 1 :]
+    if found := _QID.search(plain):
         before, after = inside[: found.start()], inside[found.end() :]
         return found[1], f"{before},{after}" if before else after
     return "", inside

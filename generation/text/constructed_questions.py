@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 from generation.seeded_random import random_key
 from generation.text.citations import IDENTIFYING, parse_citations, relation_name
+from generation.text.cited_vocabulary import Vocabulary
 from generation.text.compared_triples import compared, knowledge
 from generation.text.construction_prompts import GENERATED_ANSWER, GENERATED_QUESTION
 from generation.text.flat_graph import Triple
@@ -246,9 +247,7 @@ def _cited(answer: str, graphs: Sequence[Graph]) -> Iterator[Triple]:
     spelt: dict[Triple, Triple] = {}
     for triple in stated:
         spelt.setdefault(compared(triple), triple)
-    parsed = parse_citations(
-        answer, {relation for _, relation, _ in stated}, {qid for qid, _, _ in stated}
-    )
+    parsed = parse_citations(answer, *Vocabulary.of(stated))
     claims = (compared((each.qid, each.relation, each.value)) for each in parsed.citations)
     return (spelt[claim] for claim in dict.fromkeys(claims) if claim in known)
 

@@ -15,7 +15,7 @@ MOST_FACTS = 20  # passages: the limit of k in retrieved and top prompts, and of
 SHARES = tuple(tenths / 10 for tenths in range(10, -1, -1))  # shares of the dialog: 1.0, 0.9 … 0.0
 MOST_REMOVED = 9  # pieces of knowledge
 ACCURACIES = (80, 60, 40, 20)  # per cent of the gold sub-graphs that are shown; 100 is all of them
-TOP, RESTRICTED, GRAPH = 13, 14, 15  # numbers of types beyond the twelve
+TOP, RESTRICTED, GRAPH = 13, 14, 15  # places of types beyond the twelve
 
 
 class PromptType(NamedTuple):
@@ -27,7 +27,7 @@ class PromptType(NamedTuple):
 
     key: str  # its name in grid files and setups
     title: str
-    number: int  # its number in labels of figures, shared by the other k of one type
+    place: int  # its place in lists, legends and pools, shared by the other k of one type
     evidence: Evidence
     k: int = 1  # number of passages in `retrieved` and `top` (parts included)
     has_instructions: bool = False
@@ -164,10 +164,10 @@ def prompt_type(key: str) -> PromptType:
         raise ValueError(f"prompt type {key!r}; expected {_EXPECTED}")
     k, has_instructions = int(found["k"]), bool(found["instructions"])
     if found["evidence"] == "top":
-        number, evidence, title = TOP, "top", f"Top {k}"
+        place, evidence, title = TOP, "top", f"Top {k}"
     else:
-        # The twelve give numbers to two values of k. Other values get the number of the nearest.
-        number, evidence, title = (
+        # Two values of k are among the twelve. Others have the place of the nearest.
+        place, evidence, title = (
             (4 if k < 3 else 5) + 2 * has_instructions,
             "retrieved",
             f"Retrieved {k}",
@@ -175,7 +175,7 @@ def prompt_type(key: str) -> PromptType:
     return PromptType(
         key,
         title + ", instructions" * has_instructions,
-        number,
+        place,
         evidence,  # type: ignore[arg-type]
         k,
         has_instructions,

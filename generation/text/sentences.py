@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_BREAKS = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
+BREAKS = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
 # Brackets on one line, with brackets inside brackets one level deep: '[Q1, award: Foo [bar], sport:
 # x]'.
-_BRACKET = rf"\[(?:[^\[\]{_BREAKS}]++|\[[^\[\]{_BREAKS}]*+\])*+\]"
+_BRACKET = rf"\[(?:[^\[\]{BREAKS}]++|\[[^\[\]{BREAKS}]*+\])*+\]"
 BRACKET = re.compile(_BRACKET)
 
-_LINE = re.compile(rf"[^{_BREAKS}]+")
+_LINE = re.compile(rf"[^{BREAKS}]+")
 _STOP_OR_BRACKET = re.compile(rf"{_BRACKET}|(?P<stop>[.!?…]+)(?P<closing>[\"'”’»)\]}}]*)")
 _BRACKET_AFTER = re.compile(rf"(?P<gap>\s*+)(?P<bracket>{_BRACKET})[.!?…]*")
 # Brackets that cite even after a space: '[NA]', '[Q1, …]', '[2, 3]', '[relation: value]'; but not

@@ -21,6 +21,7 @@ from accounts.listing import (
     n_of,
     said_of_archive,
 )
+from generation.evidence import with_n_shown
 from generation.forms.datasets import DatasetFactsForm, ExampleFilter
 from generation.models import Dataset, Entity, Example, Response
 from generation.services.datasets import archive_dataset, describe_dataset
@@ -81,8 +82,11 @@ def dataset(request: SignedInRequest, slug: str) -> HttpResponse:
     form.is_valid()  # if the setup was deleted, the other choices still count
     examples = _matching(found, form.cleaned_data).order_by("pk")
     page = Paginator(examples, EXAMPLES_PER_PAGE).get_page(request.GET.get("page"))
-    page.object_list = page.object_list.annotate(n_responses=Count("responses")).prefetch_related(  # type: ignore[attr-defined]
-        "turns", "evidence"
+    listed: QuerySet[Example] = page.object_list  # type: ignore[assignment]
+    page.object_list = (
+        with_n_shown(listed)
+        .annotate(n_responses=Count("responses"))
+        .prefetch_related("turns", "evidence")
     )
     return render_page_or_fragment(
         request,

@@ -21,6 +21,7 @@ from generation.models import Example, Grid
 from generation.services import grids as services
 from generation.services.grids import OutgrownPlan
 from generation.services.planning import send_grid
+from generation.views.plan_first import plan_first
 
 
 @require_safe
@@ -99,6 +100,8 @@ def start_grid(request: SignedInRequest, pk: int) -> HttpResponse:
 def retry_grid(request: SignedInRequest, pk: int) -> HttpResponse:
     """Make those calls of a grid again that gave no response."""
     grid = get_object_or_404(Grid, pk=pk)
+    if page := plan_first(request, services.retry_asking(grid)):
+        return page
     if services.retry_failed(grid, request.user):
         _send(grid)
     else:

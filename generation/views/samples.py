@@ -9,8 +9,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
+from generation.evidence import with_n_shown
 from generation.forms.samples import SampleForm, VerdictForm
-from generation.models import IS_ASKED, Dataset, ExamplePassage, Sample, SampledExample
+from generation.models import IS_ASKED, Dataset, Example, ExamplePassage, Sample, SampledExample
 from generation.sample_reading import (
     SampleReport,
     next_open,
@@ -109,8 +110,10 @@ def verify_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 def verify_example(request: SignedInRequest, slug: str, pk: int, position: int) -> HttpResponse:
     """Show one example of a sample, or store a verdict about it."""
     golden = ExamplePassage.objects.select_related("passage")
-    members = SampledExample.objects.select_related("example", "sample__dataset", "by")
-    members = members.prefetch_related("example__turns", Prefetch("example__evidence", golden))
+    examples = with_n_shown(Example.objects.all())
+    members = SampledExample.objects.select_related("sample__dataset", "by").prefetch_related(
+        Prefetch("example", examples), "example__turns", Prefetch("example__evidence", golden)
+    )
     member = get_object_or_404(members, sample__dataset__slug=slug, sample=pk, position=position)
     is_posted = request.method == "POST"
     form = VerdictForm(request.POST if is_posted else None, initial={"reason": member.reason})

@@ -8,15 +8,16 @@ from annotation.graph_tables import (
     linked_parts,
     with_citing_places,
 )
+from generation.text.cited_vocabulary import Vocabulary
 
 ADA = [("Q1", "name", "Ada"), ("Q1", "date of birth", "1815"), ("Q1", "occupation", "writer")]
 BEN = [("Q2", "occupation", "miller")]
 TABLES = entity_tables([*ADA, *BEN, ("Q2", "document text", "A man of Ely.")])
-RELATIONS, QIDS = {"name", "date of birth", "occupation"}, {"Q1", "Q2"}
+KNOWN = Vocabulary(frozenset({"name", "date of birth", "occupation"}), frozenset({"Q1", "Q2"}))
 
 
 def parts(text: str, place: str = "") -> tuple[ResponsePart, ...]:
-    return linked_parts(text, TABLES, RELATIONS, QIDS, place)
+    return linked_parts(text, TABLES, KNOWN, place)
 
 
 def leads_to(text: str) -> list[str]:
@@ -105,6 +106,6 @@ def test_a_row_leads_back_to_every_citation_of_it():
 def test_of_two_rows_that_say_the_same_a_citation_leads_to_the_first():
     twice = entity_tables([*BEN, *BEN])
 
-    [part] = linked_parts("[Q2, occupation: miller]", twice, RELATIONS, QIDS, "")
+    [part] = linked_parts("[Q2, occupation: miller]", twice, KNOWN, "")
 
     assert [link.leads_to for link in part.links] == ["fact-1-1"]

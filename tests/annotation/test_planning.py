@@ -8,15 +8,14 @@ from accounts.models import User
 from annotation.models import Assignment, Study, Unit
 from annotation.planning import (
     NO_DIALOG,
-    NO_EVIDENCE,
     NO_PARTNER,
-    NOTHING_SAID,
     TOO_MANY,
     estimated_hours,
     plan_units,
     rater_needs,
 )
-from annotation.rating_hours import CHARACTERS_PER_SECOND, SECONDS_PER_ANSWER
+from annotation.rateable_responses import NO_EVIDENCE, NOTHING_SAID
+from annotation.rating_hours import CHARACTERS_PER_SECOND, SECONDS_PER_ANSWER, pace_of
 from annotation.services.studies import StudyError, create_study, open_study
 from annotation.study_plan import StudyPlan
 from tests.annotation.makers import material, opened, planned, researcher
@@ -268,7 +267,7 @@ def test_hours_are_reading_once_per_unit_and_a_time_per_answer(tmp_path):
     dataset = material(tmp_path, n_examples=1)
     study = planned(dataset, arms=["separate", "merged"])
 
-    hours = estimated_hours(study, plan_units(study))
+    hours = estimated_hours(study, plan_units(study), pace_of(study))
 
     dialog, passage = len("Question of e1?"), len("Passage of e1.")
     responses = len("Text of e1-cool.") + len("Text of e1-warm.")

@@ -8,6 +8,7 @@ from django.db.models import F
 from accounts.models import AuditEntry
 from annotation.models import Assignment, Exposure, Flag, Rater, Study, Vote, VoteChange
 from annotation.planning import estimated_hours, plan_units
+from annotation.rating_hours import pace_of
 from annotation.refilling import refill_of, slots_to_refill
 from annotation.services.claiming import claim_next_unit
 from annotation.services.gold import set_gold
@@ -185,7 +186,7 @@ def of_a_graph(folder) -> Study:
 @pytest.mark.parametrize("make", [plain, without_evidence, of_a_graph])
 def test_filling_all_anew_takes_the_hours_of_the_plan(tmp_path, make):
     study = make(tmp_path)
-    hours = sum(estimated_hours(study, plan_units(study)).values())
+    hours = sum(estimated_hours(study, plan_units(study), pace_of(study)).values())
     open_study(study, researcher())
     rate_all(study)
     n_slots = study.assignments.count()

@@ -298,3 +298,41 @@ def test_what_may_be_done_follows_from_the_state(state, study_state, in_hand, re
     desk = desk_of(unit(state=state, study=Study(state=study_state)))
 
     assert (desk.is_in_hand, desk.is_read_only) == (in_hand, read_only)
+
+
+PERCENT = load_scheme(
+    {
+        "key": "percent",
+        "questions": [
+            {"key": "overall", "scale": {"ordinal": [0, 100]}, "ends": ["useless", "perfect"]}
+        ],
+    }
+)
+
+
+def test_a_scale_of_a_hundred_points_is_a_number_field_with_its_ends_named():
+    filled = unit(PERCENT, answers={101: {"overall": 57}})
+
+    (question,) = _questions(desk_of(filled))
+
+    assert 'type="number" name="overall-1"' in question
+    assert re.search(r'min="0"\s+max="100"', question)
+    assert re.search(r'value="57"', question)
+    assert "From 0 to" in question
+    assert re.search(r"100:\s+perfect", question)
+    assert "radio" not in question
+
+
+@pytest.mark.parametrize(
+    ("answer", "errors"),
+    [
+        ("57", {}),
+        ("101", {"overall": ["Answer with a whole number from 0 to 100."]}),
+        ("half", {"overall": ["Answer with a whole number from 0 to 100."]}),
+    ],
+)
+def test_a_number_beyond_the_scale_is_named_with_its_ends(answer, errors):
+    form = VoteForm(PERCENT, shown(), {}, {"overall-1": answer})
+
+    assert form.is_valid() == (not errors)
+    assert form.errors == errors

@@ -113,3 +113,17 @@ def test_importers_alone_import_and_read_imports(api, admin, tmp_path, settings)
     assert admin.get(f"{IMPORTS}{upload.pk + 1}/").status_code == 404
     assert store(admin, upload.pk + 1).status_code == 404
     assert Import.objects.count() == 1
+
+
+def test_a_loss_is_said_and_accepted_only_on_demand(admin):
+    table = b"question,answer,rating\nWho?,She.,4\nWho?,She.,5\n"
+    upload = carried_on(sent(admin, SimpleUploadedFile("table.csv", table)))
+
+    [(what, n)] = admin.get(f"{IMPORTS}{upload.pk}/").json()["losses"].items()
+    assert (n, "other values in rating" in what) == (1, True)
+    refused = store(admin, upload.pk)
+    assert (refused.status_code, "accept" in refused.json()["detail"]) == (409, True)
+
+    assert store(admin, upload.pk, accept=True).status_code == 202
+    carried_on(upload)
+    assert admin.get(f"{IMPORTS}{upload.pk}/").json()["state"] == "done"

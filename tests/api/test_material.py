@@ -139,6 +139,7 @@ def test_votes_have_the_columns_of_the_tidy_file(read, pilot):
     assert [(v["rater"], v["answer"], v["implied"]) for v in by_question] == [
         ("cleo", "no", True),
         ("anna", "yes", False),
+        ("ben", "no", True),  # ben said no to sensible
     ]
     [merged] = rows_of(read("votes/", arm="merged"))
     assert (merged["study"], merged["response"], merged["position"]) == ("pilot", "r1", 2)

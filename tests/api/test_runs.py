@@ -148,7 +148,7 @@ def test_a_run_over_a_study_scores_its_sample_against_its_evidence(api, mill):
 def test_a_checkpoint_is_asked_for_by_its_name(api, mill):
     Checkpoint.objects.create(name="tiny", location="attest/tiny-1", entailment_index=1)
 
-    answer = ask_for(api, dataset="mill", model="tiny")
+    answer = ask_for(api, dataset="mill", model="tiny", confirmed=True)
 
     assert (answer.json()["backend"], answer.json()["model"]) == ("transformers", "tiny")
     assert "attest/tiny-1" not in answer.text

@@ -34,6 +34,7 @@ DISTILLATION = {
 }
 ENDPOINT = {"endpoint": "http://127.0.0.1:1/sparql", "allow_private": True}
 PULL = {"dataset": "bards", "names": ["Anne Hathaway", "", " Q692 "], **ENDPOINT}
+SEEN = {"seen_calls": 1000}  # the plan that the person has seen has no more calls
 ENTRY = {
     "name_1": "Anne Hathaway",
     "name_2": "William Shakespeare",
@@ -68,6 +69,7 @@ def writer():
 
 
 def start(client, kind, asked):
+    asked = {"confirmed": True, **asked}
     return client.post(f"{JOBS}{kind}/", asked, content_type="application/json")
 
 
@@ -107,7 +109,9 @@ def refusal(client, kind, asked):
 
 def test_a_search_is_the_one_that_the_page_starts(api, client_for, rosa, study):
     form = {"slice": "pilot/sensible/cool", "model": "teacher", "name": "found"}
-    client_for(rosa).post(reverse("evaluation:new-search"), form | {"n_examples": 3, "seed": 4})
+    client_for(rosa).post(
+        reverse("evaluation:new-search"), form | {"n_examples": 3, "seed": 4} | SEEN
+    )
     by_page = taken_back(Job.objects.get())
 
     job = started(api, "prompt-searches", SEARCH)
@@ -166,7 +170,7 @@ def test_a_name_with_other_choices_is_taken(api, study):
 
 def test_a_distillation_is_the_one_that_the_page_starts(api, client_for, rosa, run):
     asked = DISTILLATION | {"run": run.pk}
-    client_for(rosa).post(reverse("evaluation:new-distillation"), asked | {"seed": 0})
+    client_for(rosa).post(reverse("evaluation:new-distillation"), asked | {"seed": 0} | SEEN)
     by_page = taken_back(Job.objects.get())
 
     job = started(api, "distillations", asked)
@@ -203,7 +207,7 @@ def test_what_no_distillation_can_use_is_said_at_its_field(api, run, wrong, fiel
 def test_a_pull_is_the_one_that_the_page_starts(admin, client_for, adam):
     form = {"dataset": "bards", "names": "Anne Hathaway\r\n\r\nQ692", **ENDPOINT}
     form |= {"language": "en", "entities": "http://www.wikidata.org/entity/"}
-    client_for(adam).post(reverse("graphs:pull"), form)
+    client_for(adam).post(reverse("graphs:pull"), form | SEEN)
     by_page = taken_back(Job.objects.get())
 
     job = started(admin, "graph-pulls", PULL)
@@ -248,7 +252,7 @@ def test_a_construction_is_the_one_that_the_page_starts(admin, client_for, adam,
         "language": "en",
         "entities": "http://www.wikidata.org/entity/",
     }
-    client_for(adam).post(reverse("constructions:new"), form)
+    client_for(adam).post(reverse("constructions:new"), form | SEEN)
     by_page, of_page = stored_construction(), taken_back(Job.objects.get())
     Construction.objects.all().delete()
 

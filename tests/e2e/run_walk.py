@@ -161,10 +161,10 @@ def disagreement_stops(folder: Path, user: User) -> Iterator[Stop]:
     bare = rated(folder / "no-runs", {"x": {"q": ["yes", "no"]}}, name="No runs")
     without_run = reverse("evaluation:disagreements", args=[bare.slug])
     yield Stop("disagreements, no run", user, without_run)
-    yield Stop("no majority, no run", user, f"{without_run}?kind=undecided")
-    yield Stop("no majority", user, f"{worklist}{of_run}&kind=undecided", open_first_form)
-    decided = f"{without_run}?kind=undecided&status=adjudicated"
-    yield Stop("no majority, none adjudicated", user, decided)
+    yield Stop("tied, no run", user, f"{without_run}?kind=tied")
+    yield Stop("tied", user, f"{worklist}{of_run}&kind=tied", open_first_form)
+    decided = f"{without_run}?kind=tied&status=adjudicated"
+    yield Stop("tied, none adjudicated", user, decided)
     even = Target.objects.get(response__key="r-even")
     question = load_scheme(study.scheme).questions[-1]
     adjudicate(study, even, question, 1, "Sentence 3 says so.", user)

@@ -1,4 +1,4 @@
-"""From the answer of a study to its undecided responses, a decision, and figures that use it."""
+"""From the answer of a study to its tied responses, a decision, and figures that use it."""
 
 import pytest
 from django.urls import reverse
@@ -11,9 +11,7 @@ from tests.makers import rated
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_researcher_decides_what_is_undecided_and_takes_it_as_the_truth(
-    page, sign_in, rosa, tmp_path
-):
+def test_a_researcher_decides_what_is_tied_and_takes_it_as_the_truth(page, sign_in, rosa, tmp_path):
     study = rated(tmp_path, votes(a="yyy", b="nnn", c="yn"))
     make_scores(make_run(study.dataset), {"a": 0.9, "b": 0.9, "c": 0.9})
     sign_in(rosa)

@@ -63,6 +63,7 @@ def start(page: Page, endpoint: str) -> None:
     expect(page.get_by_role("alert")).to_contain_text("Not started.")
     page.get_by_label("Allow an endpoint in our own network").check()
     page.get_by_role("button", name="Start the construction").click()
+    page.get_by_role("button", name="Start: 12 calls at most").click()
 
 
 def review(page: Page) -> None:

@@ -23,7 +23,7 @@ def test_prompts_follow_the_examples_that_are_chosen(page, sign_in, rosa, tmp_pa
     page.get_by_label("Examples").select_option(label="All of lovelace")
 
     expect(gold).to_be_checked()
-    golden = page.get_by_role("checkbox", name="2 Golden", exact=True)
+    golden = page.get_by_role("checkbox", name="Golden", exact=True)
     more = page.get_by_text("More prompt types: 12 without a graph")
     expect(more).to_be_visible()
     expect(golden).not_to_be_visible()

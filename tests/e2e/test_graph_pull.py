@@ -33,6 +33,7 @@ def test_a_pull_is_started_and_followed_to_its_end(page, sign_in, worker, oxigra
     assert not list(complaints(page, "refused"))
     page.get_by_label("Allow an endpoint in our own network").check()
     page.get_by_role("button", name="Start the pull").click()
+    page.get_by_role("button", name="Start: 3 calls at most").click()
 
     names = page.get_by_role("region", name="Names and what was found")
     expect(names.locator("tbody tr")).to_have_count(3, timeout=WITHIN)

@@ -94,5 +94,5 @@ def test_two_raters_judge_every_citation_with_one_key_each(page, sign_in, tmp_pa
 
     [row] = raters_report(study).rows
     # One yes and one no for each of two responses × three citations: the raters never agree.
-    assert (row.n, row.undecided, row.percent_agreement.value) == (6, 6, 0.0)
+    assert (row.n, row.tied, row.percent_agreement.value) == (6, 6, 0.0)
     assert not Assignment.objects.filter(submitted_at=None).exists()

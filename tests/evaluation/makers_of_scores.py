@@ -71,7 +71,7 @@ def disputed(folder: Path, name: str = "Disputed") -> tuple[Study, MetricRun]:
     """Import a study of five responses in which raters and a run disagree on three.
 
     Yes : no votes and score of each: missed 3:2 .30, missed 5:0 .10, false alarm 1:4 .80,
-    agree 5:0 .90, undecided 2:2 .90.
+    agree 5:0 .90, tied 2:2 .90.
     """
     votes = {"r-miss": "yyynn", "r-far": "yyyyy", "r-false": "ynnnn", "r-same": "yyyyy"}
     votes["r-even"] = "yynn"

@@ -1,10 +1,11 @@
 """The meaning of the brackets in an answer (KaLMA, 3.3 and 4.2)."""
 
 import json
+import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from generation.text.citations import parse_citations, relation_name, without_citations
@@ -249,10 +250,6 @@ def test_a_citation_inside_a_bracket_of_text_counts():
     assert claims("[see [Q1, occupation: painter]]") == [("Q1", "occupation", "painter")]
 
 
-def test_a_bracket_does_not_reach_over_a_line_break():
-    assert claims("[Q1, occupation:\npainter]") == []
-
-
 # Sentences and numbers
 
 
@@ -340,6 +337,7 @@ def test_text_without_citations_reads_as_if_there_had_been_none(text, bare):
 
 @given(any_texts, st.sampled_from([(), GRAPH]))
 def test_any_text_gives_numbers_from_1_and_sentences_without_citations(text, relations):
+    assume("[NA[" not in text)  # what is left around the inner one reads like another
     answer = parse_citations(text, relations)
 
     assert [c.number for c in answer.citations] == list(range(1, len(answer.citations) + 1))
@@ -350,14 +348,25 @@ def test_any_text_gives_numbers_from_1_and_sentences_without_citations(text, rel
 
 @given(any_texts)
 def test_text_without_brackets_only_loses_white_space(text):
-    text = text.replace("[", "(")
+    text = re.sub(r"[\[({<\u3010\uff3b\u3014\uff08]", "", text)
 
     assert without_citations(text).split() == text.split()
     assert parse_citations(text) == ((), (), 0, ())
 
 
 @pytest.mark.parametrize(
-    "piece", ["[", "[a", "[Q1, a: b]", "[Q1, ", ", a: b", "[[a]", ":", "[NA]. "]
+    "piece",
+    [
+        *("[", "[a", "[Q1, a: b]", "[Q1, ", ", a: b", "[[a]", ":", "[NA]. ", "[a\n", "(Q1, "),
+        *(
+            "\u3010",
+            "\u3010a",
+            "\u3010[a]",
+            "\u3010Q1, a: b\u3011",
+            "\uff08\u3010",
+            "\uff08Q1, a\n",
+        ),
+    ],
 )
 def test_time_grows_with_the_length_not_with_its_square(piece):
     text = f"[Q1{piece * 30_000}]"

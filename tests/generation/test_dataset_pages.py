@@ -114,6 +114,36 @@ def test_the_browser_shows_question_turns_passages_and_responses(researcher, pil
     assert page.table("Setups").row("model-b")["Responses"] == "2"
 
 
+def test_passages_that_came_with_responses_are_counted_as_such(researcher, tmp_path):
+    evidence = [{"id": key, "text": key} for key in ("p1", "p2")]
+    import_rows(
+        tmp_path,
+        passages=[{"id": f"p{n}", "text": f"p{n}"} for n in range(3, 13)],
+        examples=[
+            example_row("bare", evidence=[]),
+            example_row("flat", evidence=[]),
+            example_row("both", evidence=evidence),
+        ],
+        responses=[
+            # Ten passages, of which p7 is shown with both responses.
+            response_row("r1", "flat", evidence_shown=[f"p{n}" for n in range(3, 8)]),
+            response_row("r2", "flat", evidence_shown=[f"p{n}" for n in range(7, 13)]),
+            response_row("r3", "both", evidence_shown=["p1", "p3"]),  # p1 is evidence of its own
+        ],
+    )
+    dataset = Dataset.objects.get()
+
+    table = shown(researcher.get(address(dataset))).table("Examples")
+
+    n_passages = [row["Passages"] for row in map(table.row, ("bare", "flat", "both"))]
+    assert n_passages == ["0", "shown with responses: 10", "2 shown with responses: 1"]
+    flat = dataset.examples.get(key="flat")
+    page = shown(researcher.get(reverse("evaluation:example", args=[dataset.slug, flat.pk])))
+    assert "0 passages" not in page.text
+    assert "shown with responses: 10" in page.text
+    assert "The import contained no evidence" not in page.text
+
+
 @pytest.mark.parametrize(
     ("words", "found"),
     [

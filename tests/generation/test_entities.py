@@ -9,7 +9,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from generation.retrieval import entities
-from generation.retrieval.entities import Absent, LabelRecogniser, cleaned, recogniser_for
+from generation.retrieval.entities import Absent, LabelRecogniser, Mention, cleaned, recogniser_for
 from generation.services.graphs import store_entities
 from tests.generation.graph_rows import entity, graph_of
 from tests.ruler_model import save_ruler_model
@@ -63,6 +63,60 @@ def test_composed_and_decomposed_characters_are_the_same_name():
 
     assert found([composed], f"Who was {decomposed}?") == [decomposed]
     assert found([decomposed], f"Who was {composed}?") == [composed]
+
+
+@pytest.mark.parametrize(
+    ("label", "question", "typed"),
+    [
+        ("O'Brien", "Who is O’Brien?", "O’Brien"),
+        ("O’Brien", "Who is O'Brien?", "O'Brien"),
+        ("King's Lynn", "Where is King’s Lynn?", "King’s Lynn"),
+        ("Ada Lovelace", "Was Ada  Lovelace born?", "Ada Lovelace"),
+        ("Ada Lovelace", "Was Ada\nLovelace born?", "Ada Lovelace"),
+        ("Ada Lovelace", "Was Ada\u00a0Lovelace born?", "Ada Lovelace"),
+        ("Ada Lovelace", "ada lovelace was?", "ada lovelace"),
+        ("Ada Lovelace", "WHO WAS ADA LOVELACE'S MOTHER", "ADA LOVELACE"),
+        ("Fabry disease", "what is fabry disease?", "fabry disease"),
+        ("Acme International Inc.", "is acme international inc. big?", "acme international inc."),
+        ("Straße des 17. Juni", "STRASSE DES 17. JUNI?", "STRASSE DES 17. JUNI"),
+        ("McDonald's", "a mcdonald’s menu", "mcdonald’s"),
+        ("東京", "東京の人口は?", "東京"),
+        ("李小龙", "李小龙什么时候出生?", "李小龙"),
+        ("서울", "서울은 어디에 있나요?", "서울"),
+        (
+            "ガーナ",
+            unicodedata.normalize("NFD", "ガーナの首都は?"),
+            unicodedata.normalize("NFD", "ガーナ"),
+        ),
+        ("Ada Lovelace", "Ada Lovelace是谁?", "Ada Lovelace"),
+        ("IBM", "IBM在哪里?", "IBM"),
+    ],
+)
+def test_names_are_found_as_people_type_them(label, question, typed):
+    [[mention]] = LabelRecogniser([label, "Rome"], ABSENT).mentions([question])
+
+    assert (mention.text, mention.names) == (typed, (label,))
+    assert " ".join(question[mention.start : mention.end].split()) == typed
+
+
+@pytest.mark.parametrize(
+    ("names", "question", "expected"),
+    [
+        # What is there in its own spelling is not looked for again without capitals.
+        (["Rome"], "Rome, not rome.", ["Rome"]),
+        # Its own spelling comes first, also where another name would be longer.
+        (["Rome", "In Rome"], "Who died in Rome?", ["Rome"]),
+        (["New York", "York"], "is new york old", ["new york"]),
+        # Frequent words are names with their capitals only.
+        (["Time", "Life", "Boston"], "At what time of his life was he in boston?", ["boston"]),
+        (["Time", "Life"], "Who owned Time and LIFE?", ["Time", "LIFE"]),
+        (["Ada"], "What is Adaptation? adab?", []),
+        (["painter", "Ada", "Rome"], "Which Painter?", []),
+        (["Don"], "I don't know.", []),
+    ],
+)
+def test_capitals_are_looked_past_only_for_what_is_not_found_otherwise(names, question, expected):
+    assert found(names, question) == expected
 
 
 def test_what_is_no_name_is_not_looked_for():
@@ -170,7 +224,7 @@ def test_the_model_of_the_settings_says_what_kind_of_name_it_is(ada, settings, t
     recogniser = recogniser_for(ada.pk)
 
     (mentions,) = recogniser.mentions(["Did Ada Lovelace see 'Paris'?"])
-    assert mentions == [("Paris", 22, 27, "GPE")]
+    assert mentions == [Mention("Paris", 22, 27, "GPE")]
     assert recogniser.title == "the spaCy model en_tests 0.0.0-" + recogniser.signature[-8:]
     assert recogniser.problem == ""
 

@@ -1,15 +1,18 @@
 """`manage.py generate`: plans, asks, is stopped and goes on."""
 
+import io
 import signal
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from generation.backends.registry import LANGUAGE_MODELS
 from generation.grids.grid_file import read_grid
-from generation.models import Call, Dataset, Grid, Response
+from generation.management.asking_command import NOTHING_ASKED, SAY_YES
+from generation.models import Call, Checkpoint, Dataset, Grid, Response
 from generation.services.grids import request_grid
 from generation.services.planning import PLANNINGS
-from tests.generation.question_makers import dataset_of
+from tests.generation.question_makers import LOGGING, dataset_of
 from tests.makers import example_row, import_rows, row_counts
 
 pytestmark = pytest.mark.once
@@ -119,8 +122,35 @@ def test_a_plan_that_was_outgrown_is_made_again_before_anything_is_asked(grid, t
 
     said = capsys.readouterr()
     assert "There is now more to ask than the plan of “pilot grid” says" in said.err
-    assert said.out.splitlines()[0] == "4 examples, 2 setups of noting"
+    plans = [line for line in said.out.splitlines() if line.endswith("setups of noting")]
+    assert [plan.split()[0] for plan in plans] == ["3", "4"]
     assert "8 of 8 calls answered" in said.out
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("answer", [None, "\n", "no\n", "y\n"])
+def test_a_model_is_asked_only_after_a_yes(grid, noting, monkeypatch, capsys, answer):
+    """Without a terminal, which is None here, the command stops."""
+    kind = LANGUAGE_MODELS[LOGGING]._replace(needs_model=True, is_server=True)
+    monkeypatch.setitem(LANGUAGE_MODELS, LOGGING, kind)
+    Checkpoint.objects.create(name="listed", backend=LOGGING, location="http://127.0.0.1:9/v1")
+    grid.write_text(GRID.replace('"noting"', '"listed"'))
+    monkeypatch.setattr("sys.stdin", Terminal(answer) if answer else io.StringIO())
+
+    if answer == "y\n":
+        generate(grid)
+        assert len(noting.asked) == 6
+        return
+    assert refused(grid) == (NOTHING_ASKED if answer else SAY_YES)
+    assert noting.asked == []
+    assert Grid.objects.get().state == Grid.State.PLANNED
+    assert capsys.readouterr().out.startswith("3 examples, 2 setups of listed")
+    generate(grid, yes=True)
+    assert len(noting.asked) == 6
 
 
 def test_what_failed_is_listed_and_asked_again_on_demand(grid, capsys, noting):

@@ -47,7 +47,7 @@ WHOLE = [*BYRON, *ADA]
 def test_a_key_says_what_is_lacking(key, title, n_removed, accuracy):
     kind = prompt_type(key)
 
-    assert (kind.title, kind.graph, kind.number) == (title, "gold", 15)
+    assert (kind.title, kind.graph, kind.place) == (title, "gold", 15)
     assert (kind.n_removed, kind.accuracy) == (n_removed, accuracy)
     assert kind.key == (removal_key(n_removed) if n_removed else accuracy_key(accuracy))
 

@@ -74,7 +74,8 @@ def test_tokens_that_a_model_does_not_count_are_counted_here(tmp_path, noting):
     assert progress.cost == 120 / 10 + 12
     [setup] = setups_progress(grid)
     assert setup.mean_completion_tokens == 6
-    assert list(Call.objects.values_list("n_model_prompt_tokens", flat=True)) == [0, 100]
+    in_order = Call.objects.order_by("pk")
+    assert list(in_order.values_list("n_model_prompt_tokens", flat=True)) == [0, 100]
 
 
 # --- no answer ------------------------------------------------------------------------------

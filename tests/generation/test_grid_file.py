@@ -2,7 +2,8 @@
 
 import pytest
 
-from generation.grids.grid_file import GridError, GridModel, Price, Retrieval, of_data, read_grid
+from generation.grids.grid_file import GridError, GridModel, Retrieval, of_data, read_grid
+from generation.model_specs import Price
 from generation.text.prompt_types import TWELVE
 
 LEAST = 'name = "pilot"\n[[models]]\nname = "extractive"\n'

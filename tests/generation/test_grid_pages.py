@@ -124,8 +124,8 @@ def test_the_plan_says_calls_what_is_left_out_tokens_and_cost(researcher, datase
     table = page.table("Planned calls")
     assert [row[:6] for row in [table.columns, *table.rows]] == [
         ["Model", "Prompt type", "Setups", "Calls", "Already there", "Left out"],
-        ["extractive", "1 No evidence", "1", "3", "0", "0"],
-        ["extractive", "2 Golden", "1", "2", "0", "1 no golden evidence"],
+        ["extractive", "No evidence", "1", "3", "0", "0"],
+        ["extractive", "Golden", "1", "2", "0", "1 no golden evidence"],
         ["All", "", "2", "5", "0", "1"],
     ]
     assert table.column("In completions, at most")[:2] == ["384", "256"]  # 3 · 128, 2 · 128

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from generation.backends.base import Completion
 from generation.grids.grid_file import GridError
 from generation.grids.progress import grids_progress, setups_progress
 from generation.model_specs import BackendError
@@ -114,6 +115,19 @@ def test_only_what_people_kept_of_a_sample_is_asked(mills, noting):
     ask(started(mills, grid_of(sample="two")))
 
     assert [prompt.split("?")[0][-2:] for prompt, _ in noting.asked] == ["e3", "e2"]
+
+
+def test_reasoning_is_kept_with_the_call_and_is_no_part_of_the_response(mills, noting):
+    noting.complete = lambda prompts, decoding: [
+        Completion("Ada.", reasoning="Who was it?", n_tokens=7) for _ in prompts
+    ]
+    ask(started(mills, grid_of()))
+
+    call = Call.objects.select_related("response").filter(response__isnull=False)[0]
+    assert call.response
+    assert call.response.text == "Ada."
+    assert call.completion == "<think>Who was it?</think>\n\nAda."
+    assert call.n_model_completion_tokens == 7
 
 
 # --- what fails -----------------------------------------------------------------------------

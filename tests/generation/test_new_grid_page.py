@@ -266,7 +266,7 @@ def test_prompts_that_a_dataset_cannot_have_are_folded_away_with_the_reason(rese
     import_rows(tmp_path / "2", "Ungolden", examples=[example_row(evidence=[passage])])
     valley(tmp_path)
 
-    # Types 1 and 9 show no passages, 11 and 12 show passages that are not golden.
+    # Two types show no passages, two others show passages that are not golden.
     assert offered(researcher, "dataset=bare") == [
         (2, "", "", True),
         (10, "More prompt types", "10 that need passages; this dataset has none", False),

@@ -69,14 +69,14 @@ def test_the_table_has_every_type_with_its_tokens(researcher, mill):
     page = shown(researcher.get(address(mill)))
 
     assert page.table("Tokens").columns == [
-        *("Prompt", "Type", "Dialog", "Evidence", "Instructions", "All", "Passages", "Left out")
+        *("Prompt", "Dialog", "Evidence", "Instructions", "All", "Passages", "Left out")
     ]
     # See test_dialog_prompts.
-    assert row_of(page, "No evidence") == ["1", "39", "0", "0", "39", "0", ""]
-    assert row_of(page, "Golden") == ["2", "39", "12", "0", "51", "1", ""]
-    assert row_of(page, "Retrieved 3, instructions") == ["7", "39", "34", "15", "88", "3", ""]
-    assert row_of(page, "No history, golden") == ["10", "16", "12", "0", "28", "1", ""]
-    assert row_of(page, "Top 3") == ["13", "39", "33", "0", "72", "3", ""]
+    assert row_of(page, "No evidence") == ["39", "0", "0", "39", "0", ""]
+    assert row_of(page, "Golden") == ["39", "12", "0", "51", "1", ""]
+    assert row_of(page, "Retrieved 3, instructions") == ["39", "34", "15", "88", "3", ""]
+    assert row_of(page, "No history, golden") == ["16", "12", "0", "28", "1", ""]
+    assert row_of(page, "Top 3") == ["39", "33", "0", "72", "3", ""]
 
 
 def test_restricted_context_is_shown_with_what_is_left_of_both(researcher, mill):
@@ -90,7 +90,7 @@ def test_restricted_context_is_shown_with_what_is_left_of_both(researcher, mill)
         ("Dialog", ["0 -1 0 When did the mill close? [eot]", "1 0 1"]),
     ]
     title = "Restricted, golden, dialog 50 %"
-    assert row_of(page, title) == ["14", "16", "8", "0", "24", "1", ""]
+    assert row_of(page, title) == ["16", "8", "0", "24", "1", ""]
     assert sum(key.startswith("restricted-") for key in page.choices("type")) == 22
     other = shown(researcher.get(address(mill)))
     assert other.text.count(title) == 1  # among the choices
@@ -99,7 +99,7 @@ def test_restricted_context_is_shown_with_what_is_left_of_both(researcher, mill)
 def test_a_part_of_the_recipe_is_shown_by_its_address(researcher, mill):
     page = shown(researcher.get(address(mill), {"type": "top-2-of-3-part-2"}))
 
-    assert page.table("Tokens").row("Top 2 of 3, part 2")["Type"] == "13"
+    assert page.table("Tokens").row("Top 2 of 3, part 2")["Passages"] == "2"
     assert page.part("prompts").items == ["p1-wind", "p4-flood"]
     assert page.fields["type"] == "top-2-of-3-part-2"
 
@@ -107,7 +107,7 @@ def test_a_part_of_the_recipe_is_shown_by_its_address(researcher, mill):
 def test_what_a_budget_leaves_out_is_counted(researcher, mill):
     page = shown(researcher.get(address(mill), {"type": "retrieved-3", "budget": "49"}))
 
-    assert row_of(page, "Retrieved 3") == ["5", "16", "30", "0", "46", "3", "2 turns, 1 sentence"]
+    assert row_of(page, "Retrieved 3") == ["16", "30", "0", "46", "3", "2 turns, 1 sentence"]
     assert page.notes["Dialog"] == "2 turns left out"
     assert page.notes["Evidence"] == "3 passages, 1 sentence left out"
 
@@ -140,7 +140,7 @@ def test_a_type_without_a_prompt_says_why(researcher, mill):
     [message] = page.messages
     assert "No golden evidence" in message
     assert prompt_on(page) == []
-    assert row_of(page, "Golden") == ["2", "—", "—", "—", "—", "—", "no golden evidence"]
+    assert row_of(page, "Golden") == ["—", "—", "—", "—", "—", "no golden evidence"]
     assert page.table("Tokens").row("No evidence")["Left out"] == ""
 
 

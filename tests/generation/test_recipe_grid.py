@@ -130,7 +130,7 @@ def test_a_share_between_the_tenths_is_refused():
 def test_restricted_types_are_read_from_their_keys():
     for share in SHARES:
         kind = prompt_type(restricted_key("next-best", share))
-        assert (kind.evidence, kind.dialog_share, kind.number) == ("next-best", share, 14)
+        assert (kind.evidence, kind.dialog_share, kind.place) == ("next-best", share, 14)
         assert kind.needs_golden  # also with non-evidence: golden is what it is compared with
     assert SHARES == (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
     assert prompt_type("restricted-golden-0.7").title == "Restricted, golden, dialog 70 %"

@@ -5,10 +5,9 @@ from collections import Counter
 import pytest
 from django.core.management import CommandError, call_command
 
-from generation.management.commands import restrict_context
-from generation.models import Dataset, Grid, Response, Setup
+from generation.models import Checkpoint, Dataset, Grid, Response, Setup
 from tests.generation.mill import MILL, example_rows
-from tests.makers import import_rows, row_counts
+from tests.makers import import_rows, response_row, row_counts
 
 pytestmark = pytest.mark.once
 
@@ -68,13 +67,25 @@ def test_other_choices_are_another_grid_that_shares_what_is_there(mill, noting):
     }
 
 
-def test_the_largest_model_is_asked_unless_another_is_named(mill, noting, monkeypatch):
-    names = ["extractive", "noting 8b", "noting 70b", "noting 500m"]
-    monkeypatch.setattr(restrict_context, "models_there", lambda: names)
+def test_the_largest_model_with_responses_here_is_asked_unless_another_is_named(
+    mill, tmp_path, capsys
+):
+    for name in ("noting-8b", "noting-70b", "noting-500b"):
+        Checkpoint.objects.create(name=name, backend="openai", location="http://127.0.0.1:9/v1")
+    rows = [
+        response_row(name, mill.examples.first().key, setup={"name": name, "model": name})
+        for name in ("noting-8b", "noting-70b", "extractive")
+    ]
+    import_rows(tmp_path / "more", "mill", responses=rows)
 
-    # The test has no model of that name; the message shows which one was taken.
-    with pytest.raises(CommandError, match="found 'noting 70b'"):
-        restrict("--shares", "0.5")
+    restrict("--shares", "0.5", "--dry-run")
+
+    assert "setups of noting-70b\n" in capsys.readouterr().out
+
+    # A larger one has responses too, but it is of an import and cannot be asked.
+    Setup.objects.filter(name="extractive").update(model="PaLM 540B")
+    with pytest.raises(CommandError, match="the largest model with responses in mill is not one"):
+        restrict("--shares", "0.5", "--dry-run")
 
 
 def test_passages_may_be_searched_by_the_whole_dialog(mill, noting):
@@ -109,7 +120,8 @@ def test_a_dry_run_writes_nothing(mill, noting, capsys):
         (["--model", "noting", "--budget", "0"], "budget: found 0; expected a whole number from"),
         (
             ["--shares", "1"],
-            "--model: no model here has its size in its name. Choose one of: extractive",
+            "--model: the largest model with responses in mill is not one that can be asked here. "
+            "Choose one of: extractive",
         ),
         (["--model", "noting", "--evidence", "top"], "argument --evidence: invalid choice: 'top'"),
     ],

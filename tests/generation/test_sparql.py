@@ -13,6 +13,7 @@ from generation.retrieval.endpoint_addresses import EndpointError
 from generation.retrieval.sparql import Endpoint, EndpointPatience, TooMuch, Wikibase
 from generation.retrieval.wikibase import Match, Shape
 from tests.endpoint_server import (
+    Reply,
     endpoint_server,
     forwards,
     gives,
@@ -26,11 +27,26 @@ HASTY = EndpointPatience(
     query=0.4, n_tries=3, first_pause=0.01, longest_pause=2.0, between=0.0, most_bytes=100_000
 )
 QUERY = "SELECT ?a WHERE { ?a ?b ?c }"
+EDGE = {"subject": "Q1", "property": "P1", "value": "Q2"}
 ONE_ROW = gives(rows({"a": {"type": "uri", "value": "http://x"}}))
 
 
 def endpoint(url, **more):
     return Endpoint(url, "Attest/0 (test)", allow_private=True, **{"patience": HASTY, **more})
+
+
+def answers(n_rows, names=None, status=200, **headers):
+    """Give so many rows, with headers that say what the endpoint has done to them."""
+    prefix = {"property": "http://www.wikidata.org/prop/direct/"}
+    row = {
+        name: {
+            "type": "uri",
+            "value": f"{prefix.get(name, 'http://www.wikidata.org/entity/')}{qid}",
+        }
+        for name, qid in (names or {"a": "Q1"}).items()
+    }
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return lambda query: Reply(rows(*[row] * n_rows), status, named)
 
 
 def trouble(*plan, kind=EndpointError, **patience):
@@ -225,8 +241,9 @@ def test_malformed_json_is_said_and_not_asked_for_again():
 
 
 def test_a_page_in_place_of_an_answer():
-    said, _ = trouble(gives(b"<!DOCTYPE html><title>Sign in</title>"))
+    said, n_asked = trouble(gives(b"<!DOCTYPE html><title>Sign in</title>"))
 
+    assert n_asked == 3  # servers under load send one
     assert 'found a page: "<!DOCTYPE html>' in said
     assert "Is this the address of an endpoint?" in said
 
@@ -244,10 +261,48 @@ def test_a_huge_answer_is_not_read_to_its_end():
         refuses(500, b"java.util.concurrent.TimeoutException"),
         gives(b'{"results": {"bindings": [\nSPARQL-QUERY: java.util.concurrent.TimeoutException'),
         refuses(414),
+        answers(1, status=206),
+        answers(1, X_SQL_State="S1TAT"),
+        answers(2, X_SPARQL_MaxRows="2"),
     ],
 )
 def test_queries_that_take_an_endpoint_too_long_are_told_from_other_trouble(plan):
     trouble(plan, kind=TooMuch)
+
+
+@pytest.mark.parametrize(
+    ("plan", "said", "n_asked"),
+    [
+        (answers(1, status=206), "it answered with a part of the rows", 3),
+        (
+            answers(1, X_SQL_State="S1TAT", X_SQL_Message="interrupted by result timeout"),
+            'it answered with a part of the rows: "interrupted by result timeout"',
+            3,
+        ),
+        # The same limit would cut it again.
+        (answers(2, EDGE, X_SPARQL_MaxRows="2"), "2 rows, which is the most that it gives", 1),
+    ],
+)
+def test_a_cut_answer_is_asked_for_in_halves_and_is_never_taken_for_whole(plan, said, n_asked):
+    """The answer about both entities is cut, the answers about one are whole."""
+    wholes = [answers(1, EDGE), answers(0)]
+    with endpoint_server(plan, *wholes, plan) as server:
+        graph = Wikibase(endpoint(server.url), Shape())
+
+        found = graph.edges([("Q1", "Q2"), ("Q2", "Q1")])
+        n_for_halves = len(server.asked)
+        with pytest.raises(TooMuch) as raised:
+            graph.edges([("Q1", "Q2")])  # there is nothing smaller to ask for
+
+    assert [(edge.subject, edge.value) for edge in found] == [("Q1", "Q2")]
+    assert n_for_halves == 3
+    assert said in str(raised.value)
+    assert len(server.asked) - n_for_halves == n_asked
+
+
+def test_fewer_rows_than_the_most_are_whole():
+    with endpoint_server(answers(2, X_SPARQL_MaxRows="3", X_SQL_State="00000")) as server:
+        assert len(endpoint(server.url).select(QUERY, ("a",))) == 2
 
 
 def test_a_redirect_on_the_same_endpoint_is_followed():

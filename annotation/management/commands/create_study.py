@@ -14,7 +14,7 @@ from annotation.guidelines import default_guideline
 from annotation.known_answers import KnownAnswersError, read_known_answers, text_of_file
 from annotation.models import Arm, Study
 from annotation.planning import rater_needs
-from annotation.schemes import built_in_schemes, load_scheme, read_scheme
+from annotation.schemes import USUAL_SCHEME, built_in_schemes, load_scheme, read_scheme
 from annotation.services.gold import set_gold
 from annotation.services.studies import StudyError, create_study, open_study
 from annotation.study_plan import StudyPlan, usual_raters_per_unit
@@ -47,7 +47,10 @@ class Command(BaseCommand):
         )
         schemes = parser.add_mutually_exclusive_group()
         schemes.add_argument(
-            "--scheme", default="AIS", choices=built_in_schemes(), help="A scheme. Default: AIS."
+            "--scheme",
+            default=USUAL_SCHEME,
+            choices=built_in_schemes(),
+            help=f"A scheme. Default: {USUAL_SCHEME}.",
         )
         schemes.add_argument("--scheme-file", type=Path, help="JSON file of a scheme of your own.")
         parser.add_argument(

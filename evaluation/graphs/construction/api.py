@@ -9,6 +9,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 
+from evaluation.graphs.construction.services.call_plan import construction_asking
 from evaluation.graphs.construction.services.constructions import (
     ConstructionPlan,
     request_construction,
@@ -100,7 +101,7 @@ class StartConstruction(StartJob):
         The same request again answers with the same job. One that was stopped goes on. In a
         construction that is done, entries that failed get one more attempt each.
         """
-        return self.start(NewConstructionSerializer, request_construction)
+        return self.start(NewConstructionSerializer, construction_asking, request_construction)
 
 
 def _as_json(value: Any) -> str:

@@ -17,6 +17,7 @@ from generation.models import ConstructedDataset, Construction, ConstructionCall
 from generation.models.constructions import SIMPLE_STYLE
 from generation.services.construction_entries import graphs_of
 from generation.text.citations import parse_citations, pieces
+from generation.text.cited_vocabulary import Vocabulary
 from generation.text.compared_triples import compared, without_names
 from generation.text.constructed_questions import Member, is_cited, minimum_set
 from generation.text.flat_graph import Triple
@@ -391,7 +392,7 @@ class EntryPage:
 
         They are judged by the minimum set as it was in that round.
         """
-        known = {relation for _, relation, _ in self._stated}, {qid for qid, _, _ in self._stated}
+        known = Vocabulary.of(self._stated)
         so_far = minimum_set(self.graphs, [c for c in self._readable if c.round <= call.round])
         minimum = [member.triple for member in so_far]
         parsed = without_names(parse_citations(call.answer, *known), self._aliases)

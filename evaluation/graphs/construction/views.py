@@ -1,5 +1,6 @@
 """Pages of constructions: the list, a new one, one with its entries, and the review of entries."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -30,6 +31,7 @@ from evaluation.graphs.construction.pages import (
     work_of,
 )
 from evaluation.graphs.construction.problem_names import PROBLEMS
+from evaluation.graphs.construction.services.call_plan import construction_asking
 from evaluation.graphs.construction.services.constructions import (
     delete_construction,
     request_construction,
@@ -37,11 +39,12 @@ from evaluation.graphs.construction.services.constructions import (
 from evaluation.graphs.construction.services.entries_check import MOST_PROBLEMS
 from evaluation.graphs.views.pull import TICK
 from evaluation.jobs.kinds import send_job
-from evaluation.jobs.services import JobError
+from evaluation.jobs.services import JobError, left_to_ask
 from generation.models import Construction, ConstructionEntry
 from generation.retrieval.endpoint_addresses import NotPublicError
 from generation.services import constructions as services
 from generation.services.constructions import ConstructionError, StaleReviewError
+from generation.views.plan_first import plan_first
 from work.kinds import work_kinds
 from work.pages import one_of
 
@@ -72,8 +75,13 @@ def new(request: SignedInRequest) -> HttpResponse:
     is_read = posted and entries.is_valid()
     form = ConstructionForm(request.POST if is_start else None, initial=_first_name(entries))
     if is_start and is_read and form.is_valid() and entries.check.may_start:
+        plan = form.plan(entries.check)
+        asked = partial(request_construction, plan, request.user)
         try:
-            job = request_construction(form.plan(entries.check), request.user)
+            calls = left_to_ask(asked, partial(construction_asking, plan))
+            if page := plan_first(request, calls, checked=entries.upload.signed):
+                return page
+            job = asked()
         except JobError as error:
             said = f"{error}. {TICK}" if isinstance(error.__cause__, NotPublicError) else f"{error}"
             form.add_error(error.field if error.field in form.fields else None, said)

@@ -26,6 +26,7 @@ from evaluation.runs.progress import run_progress
 from evaluation.runs.services.chunks import send_run
 from evaluation.runs.services.runs import RunError
 from generation.api_grids import GridSerializer
+from generation.asking_serializer import AskingSerializer
 from generation.choices.declaration import ChoiceError
 from generation.choices.serializers import serializer_fields
 from generation.grids.grid_file import GridError, of_data
@@ -107,7 +108,7 @@ class StartExperimentSerializer(StrictSerializer):
         return ExperimentPlan(experiment.key, **{**said, **lists, "models": models})
 
 
-class ScoreExperimentSerializer(StrictSerializer):
+class ScoreExperimentSerializer(AskingSerializer):
     """The model that scores the answers of an experiment."""
 
     model = serializers.CharField(
@@ -216,6 +217,7 @@ class ScoreExperiment(APIView):
         asked.is_valid(raise_exception=True)
         try:
             plan = asked.plan_of(experiment)
+            asked.plan_first(services.scoring_asking(dataset, experiment.key, plan))
             runs = services.request_scoring(dataset, experiment.key, plan, who(request))
         except ChoiceError as error:
             raise ValidationError({error.field: [str(error)]}) from error

@@ -5,13 +5,15 @@ too few dialogs for one, the sample deviation over runs. Series differ in colour
 Undefined values are not drawn, and a line is interrupted there.
 """
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from evaluation.graphs.experiments.reports.ablations import RowOfStep
 from evaluation.graphs.experiments.reports.run_rows import RowOfRuns
 from evaluation.graphs.figures.citations import MOST_ROWS, dots
+from evaluation.reports.columns import Estimate
 from evaluation.reports.figures import builders
 from evaluation.reports.figures.builders import FigureAxis, as_vega_lite, inline, sized
 from evaluation.reports.figures.themes import Spec
@@ -77,7 +79,7 @@ LINES: Mapping[str, AblationLines] = {
         },
     ),
     "accuracy": AblationLines(
-        "Retrieval accuracy, %",
+        "Gold among the sub-graphs shown, % (nominal)",
         {
             "correctness": "Correctness, %",
             "precision": "Precision, %",
@@ -170,16 +172,19 @@ def run_figure_text(row: RowOfRuns, figure: str, factor: float = 100) -> str:
 
 def whisker(
     row: RowOfRuns, figure: str, domain: tuple[float, float] = (0, 100), factor: float = 100
-) -> dict[str, float | None]:
+) -> dict[str, Any]:
     """Return a point and the ends of its whisker, cut at the ends of the axis.
 
-    The ends are None if there is no whisker.
+    The ends are None if there is no whisker. A deviation over fewer than five runs is marked.
     """
-    drawn, deviation = builders.whisker(row.estimate(figure), factor), row.deviation(figure)
+    drawn: dict[str, Any] = builders.whisker(row.estimate(figure), factor)
+    deviation = row.deviation(figure)
     mean = drawn["value"]
     if mean is not None and drawn["low"] is None and deviation is not None:
         drawn["low"] = max(round(mean - factor * deviation, 2), domain[0])
         drawn["high"] = min(round(mean + factor * deviation, 2), domain[1])
+        n_runs = row.runs.n_runs - row.n_undefined(figure)
+        drawn |= builders.few(Estimate(mean, drawn["low"], drawn["high"]), n_runs)
     return drawn
 
 
@@ -216,18 +221,20 @@ def _panel(lines: AblationLines, rows: Sequence[RowOfStep], figure: str) -> Any:
     names = series_names(rows)
     series = list(dict.fromkeys(names))[:MOST_SERIES]
     points = _points(lines, rows, figure, names, series)
-    if all(point["value"] is None for point in points):
+    if not any(point["value"] is not None for point in points):
         return None
-    steps = sorted({row.at for row in rows})
+    steps = _step_names(rows)
     room = _room(rows)
     margin = room * (len(series) / 2 + 1)
     across = alt.Scale(
-        domain=[steps[0] - margin, steps[-1] + margin],
+        domain=[min(steps) - margin, max(steps) + margin],
         nice=False,
         zero=False,
         reverse=lines.is_reversed,
     )
-    axis = alt.Axis(values=steps, format="d", grid=False)
+    names_of = json.dumps([name.split() for name in steps.values()])  # each word on a line
+    named = f"{names_of}[indexof({json.dumps(list(steps))}, datum.value)]"
+    axis = alt.Axis(values=list(steps), labelExpr=named, labelOverlap=True, grid=False)
     dashes = alt.Scale(domain=series, range=_dashes(len(series)))
     columns = 2 if max(map(len, series)) <= SHORT_NAME else 1
     told = builders.series("series", series, columns=columns, labelLimit=280)
@@ -259,15 +266,38 @@ def _points(
     places = {name: room * (place - (len(series) - 1) / 2) for place, name in enumerate(series)}
     points = []
     for name, row in zip(names, rows, strict=True):
-        if name not in places:
+        if name not in places or row.drawn_at is None:
             continue
-        words = f"{name}, {lines.title.lower()} {row.at}: {run_figure_text(row, figure)}"
+        at = _step_name(row.at, {row.drawn_at})
+        words = f"{name}, {lines.title.lower()} {at}: {run_figure_text(row, figure)}"
         points.append(
-            {"series": name, "x": round(row.at + places[name], 3)}
+            {"series": name, "x": round(row.drawn_at + places[name], 3)}
             | whisker(row, figure)
             | {"said": words}
         )
     return points
+
+
+def _step_names(rows: Sequence[RowOfStep]) -> dict[float, str]:
+    """Return the names of the steps on the axis, by place.
+
+    A step whose rows are at several places has its name in the middle of them.
+    """
+    places: dict[int, set[float]] = {}
+    for row in rows:
+        if row.drawn_at is not None:
+            places.setdefault(row.at, set()).add(row.drawn_at)
+    return {
+        round((min(drawn) + max(drawn)) / 2, 3): _step_name(at, drawn)
+        for at, drawn in places.items()
+    }
+
+
+def _step_name(at: int, drawn: Collection[float]) -> str:
+    """Return where a step is drawn, with its nominal number in brackets: '77.8 (80)'."""
+    ends = dict.fromkeys(f"{place:.1f}".removesuffix(".0") for place in (min(drawn), max(drawn)))
+    said = "–".join(ends)
+    return said if said == str(at) else f"{said} ({at})"
 
 
 def _room(rows: Sequence[RowOfStep]) -> float:
@@ -275,7 +305,7 @@ def _room(rows: Sequence[RowOfStep]) -> float:
 
     The axis counts as at least one unit long.
     """
-    steps = [row.at for row in rows] or [0]
+    steps = [row.drawn_at for row in rows if row.drawn_at is not None] or [0]
     return APART * float(max(max(steps) - min(steps), 1))
 
 

@@ -11,12 +11,14 @@ from django.db.models import QuerySet
 
 from accounts.models import User
 from evaluation.graphs.experiments.registry import EXPERIMENTS, WHOLE, KGExperiment, Need
-from evaluation.metrics.registry import METRICS, metric_of
+from evaluation.metrics.registry import METRICS
 from evaluation.models import MetricRun
 from evaluation.runs.choices import plan_of
-from evaluation.runs.plan import RunPlan, spec_of, with_sample_of
+from evaluation.runs.plan import RunPlan, plan_again
 from evaluation.runs.progress import RunProgress, run_progress
+from evaluation.runs.services.run_calls import runs_asking
 from evaluation.runs.services.runs import RunError, n_without_score, request_metric_run
+from generation.call_plan import CallPlan
 from generation.choices.declaration import Choice, ChoiceError
 from generation.grids.grid_file import (
     LONGEST_CURRENCY,
@@ -279,23 +281,13 @@ def _n_left(run: MetricRun, answers: QuerySet[Response]) -> int:
     """Return how many answers a run was not asked about, at most. For an imported run this is 0."""
     if run.is_imported:
         return 0
-    plan = _plan_again(run)
+    plan = plan_again(run)
     n_left = n_without_score(run.dataset, plan, answers)
     if plan.metric.judges != "citations" or not n_left:
         return n_left
     # Answers whose brackets are no citations never get a score. So the number of responses that
     # were asked about, which the run stores, gives a second upper bound.
     return min(n_left, max(0, answers.count() - int(run.parameters.get("n_responses", 0))))
-
-
-def _plan_again(run: MetricRun) -> RunPlan:
-    plan = RunPlan(
-        spec=spec_of(run),
-        metric=metric_of(run.metric, run.parameters),
-        evidence=run.parameters.get("evidence", RunPlan().evidence),
-        threshold=run.threshold,
-    )
-    return with_sample_of(plan, run)
 
 
 def scoring_plans(key: str, choices: ScoringPlan) -> list[RunPlan]:
@@ -318,6 +310,15 @@ def scoring_plans(key: str, choices: ScoringPlan) -> list[RunPlan]:
         )._replace(sampled_by="row")
         for metric in experiment.metrics
     ]
+
+
+def scoring_asking(dataset: Dataset, key: str, choices: ScoringPlan) -> CallPlan:
+    """Return what the runs of `request_scoring` would ask.
+
+    Raises:
+        ChoiceError: a choice cannot be used.
+    """
+    return runs_asking(dataset, scoring_plans(key, choices), answers_of(dataset, key))
 
 
 @transaction.atomic

@@ -130,7 +130,8 @@ def dots(
         yOffset=alt.YOffset("figure:N", sort=figures, scale=alt.Scale(paddingOuter=0.6)),
         color=told["color"],
     )
-    layers = points(base, FigureAxis("x", title, domain, n_ticks=5), shape=told["shape"])
+    axis = FigureAxis("x", title, domain, n_ticks=5).over(values, domain)
+    layers = points(base, axis, shape=told["shape"])
     height = len(names) * max(LEAST, LINE * len(figures) + AROUND)
     description = f"{', '.join(figures)} by setup, with 95 % intervals"
     chart = alt.layer(*layers).properties(height=height, description=description)

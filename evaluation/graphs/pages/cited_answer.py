@@ -10,7 +10,6 @@ from evaluation.measures.citation import CitationVerdict, judged
 from evaluation.models import AutoScore
 from generation.models import Dataset, Response
 from generation.services.citations import (
-    Vocabulary,
     shown_vocabulary,
     triples_of,
     vocabularies,
@@ -23,6 +22,7 @@ from generation.text.citations import (
     parse_citations,
     pieces,
 )
+from generation.text.cited_vocabulary import Vocabulary
 from generation.text.entity_triples import ShownEntity, entities_shown
 from generation.text.flat_graph import Triple, flat_graph
 
@@ -79,7 +79,7 @@ def judged_answers(dataset: Dataset, responses: Sequence[Response]) -> list[Cite
     """
     minima = minimum_sets(dataset, examples={response.example_id for response in responses})
     alignments = _alignments(dataset, responses)
-    by_dataset = Vocabulary(frozenset(), frozenset())
+    by_dataset = Vocabulary()
     if not all(response.graph_shown for response in responses):
         by_dataset = vocabularies([dataset.pk])[dataset.pk]
     known = {

@@ -12,6 +12,7 @@ from evaluation.graphs.pages.graph import pages_of
 from generation.grids.material import materials
 from generation.grids.prompts import PromptChoices, PromptMaker
 from generation.models import Call, Example, Grid, KGQuestion
+from generation.retrieval.name_spelling import ways_found
 from generation.retrieval.subgraphs import (
     Candidate,
     MentionSteps,
@@ -41,6 +42,7 @@ class EntityCandidateRow(NamedTuple):
     candidate: Candidate
     url: str
     is_chosen: bool
+    ways: str  # how the name in the question was read as its name; "" if it is spelt so
 
 
 class MentionRow(NamedTuple):
@@ -157,7 +159,7 @@ def question_steps(example: Example, question: KGQuestion, slug: str) -> Questio
         parts=_parts(text, found.steps),
         recogniser=retriever.recogniser_title,
         recogniser_problem=retriever.recogniser_problem,
-        mentions=_mentions(found, slug),
+        mentions=_mentions(text, found, slug),
         graphs=tuple(
             _sub_graph(qid, graphs.get(qid, ()), urls, minimum, found.qids, gold, imported)
             for qid in qids
@@ -212,14 +214,17 @@ def _parts(text: str, steps: Sequence[MentionSteps]) -> tuple[TextPart, ...]:
     return tuple(part for part in (*parts, TextPart(text[end:])) if part.text)
 
 
-def _mentions(found: Retrieved, slug: str) -> tuple[MentionRow, ...]:
+def _mentions(text: str, found: Retrieved, slug: str) -> tuple[MentionRow, ...]:
     return tuple(
         MentionRow(
             number,
             step,
             tuple(
                 EntityCandidateRow(
-                    each, reverse("graphs:entity", args=[slug, each.entity]), each is step.chosen
+                    each,
+                    reverse("graphs:entity", args=[slug, each.entity]),
+                    each is step.chosen,
+                    ", ".join(ways_found(text, *step.mention[1:3], each.alias or each.label)),
                 )
                 for each in step.candidates
             ),

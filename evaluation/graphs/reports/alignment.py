@@ -27,6 +27,7 @@ from evaluation.reports.local_ids import RunId
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.reports.setups import SetupColumns, setup_columns
+from evaluation.runs.item_scores import labelled_runs, runs_left_out
 from evaluation.runs.progress import title_of
 from evaluation.statistics.intervals import Statistic, share_from
 from evaluation.votes.counts import Ints
@@ -113,15 +114,15 @@ def alignment_report(dataset: Dataset, setup: str = "") -> Report[AlignmentRow]:
     return Report(
         dataset.name,
         METRIC,
-        list(with_estimates(planned, answers.n_dialogs, is_cautious=True)),
-        _left_out(answers, found, {pk for pk, _ in by_row}),
+        list(with_estimates(planned, answers.n_dialogs)),
+        _left_out(answers, found, {pk for pk, _ in by_row}) | runs_left_out(dataset, METRIC),
         signature_of(METRIC, *said, "micro over pairs, macro over answers", data=data_hash(data)),
     )
 
 
 def alignment_runs(dataset: Dataset) -> list[MetricRun]:
-    """Return the runs of alignment over a dataset, oldest first."""
-    return list(MetricRun.objects.filter(dataset=dataset, metric=METRIC).order_by("pk"))
+    """Return the runs of alignment over a dataset that have labels, oldest first."""
+    return labelled_runs(dataset, METRIC)
 
 
 def newest_alignment(dataset: Dataset) -> MetricRun | None:

@@ -41,6 +41,9 @@ OfRounds = Annotated[
 ]
 
 
+READING = 2  # version of the rules by which citations are read; 1 knew [ ] on one line alone
+
+
 class CitationChoices(NamedTuple):
     """The choices of a reader. All of them are in the signature."""
 
@@ -57,7 +60,11 @@ class CitationChoices(NamedTuple):
 
     @property
     def signature_parts(self) -> list[str]:
-        said = [f"mode {self.mode}", f"minimum set: {ROUNDS[self.rounds]}"]
+        said = [
+            f"mode {self.mode}",
+            f"citations read v:{READING}",
+            f"minimum set: {ROUNDS[self.rounds]}",
+        ]
         if self.rounds == "later" and self.mode is Mode.AUTHORS_CODE:
             said[-1] += " for recall, the whole set for precision"
         return [*said, f"setup {self.setup} only"] if self.setup else said
@@ -134,7 +141,7 @@ def citations_report(dataset: Dataset, choices: CitationChoices = USUAL) -> Repo
     return Report(
         dataset.name,
         "citations",
-        list(with_estimates(planned, answers.n_dialogs, is_cautious=True)),
+        list(with_estimates(planned, answers.n_dialogs)),
         left_out_of(answers, choices),
         signature_of("citations", *said, data=data),
     )

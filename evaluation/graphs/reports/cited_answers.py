@@ -28,13 +28,13 @@ from evaluation.statistics.intervals import Floats
 from evaluation.votes.counts import Ints
 from generation.models import Dataset, KGQuestion, MinimumTriple, QuestionEntity
 from generation.services.citations import (
-    Vocabulary,
     shown_vocabulary,
     triples_of,
     vocabularies,
     without_own_names,
 )
 from generation.text.citations import ParsedAnswer, parse_citations
+from generation.text.cited_vocabulary import Vocabulary
 from generation.text.flat_graph import Triple
 
 Rounds = Literal["all", "later"]

@@ -90,7 +90,7 @@ def graph_retrieval(dataset: Dataset) -> GraphRetrieval:
         Planned(_row(source, listed), _figures(listed, places))
         for source, listed in by_source.items()
     ]
-    rows = list(with_estimates(planned, len(places), is_cautious=True))
+    rows = list(with_estimates(planned, len(places)))
     left_out: LeftOut = {
         "questions_without_known_gold": sum(not each.gold for each in asked),
         "questions_without_imported_list": sum(each.imported is None for each in asked),

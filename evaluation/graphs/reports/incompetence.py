@@ -29,6 +29,7 @@ from evaluation.reports.estimates import Planned, data_hash, signature_of, with_
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.reports.setups import SetupColumns, setup_columns
+from evaluation.runs.item_scores import cut_of, labelled_runs, runs_left_out
 from evaluation.statistics.intervals import Floats, Statistic
 from generation.models import Dataset
 
@@ -86,7 +87,7 @@ def incompetence_report(dataset: Dataset, setup: str = "") -> Report[NaRow]:
     """
     need_graph(dataset)
     setups = chosen_setups(dataset, setup)
-    runs = list(MetricRun.objects.filter(dataset=dataset, metric=METRIC).order_by("pk"))
+    runs = labelled_runs(dataset, METRIC)
     counted = counted_responses(dataset)
     found = na_answers(runs, setups, counted)
     by_row: dict[tuple[int, int], list[NaAnswer]] = defaultdict(list)
@@ -100,7 +101,7 @@ def incompetence_report(dataset: Dataset, setup: str = "") -> Report[NaRow]:
             n_failed = sum(is_failure(each) for each in answers)
             if not scored and not n_failed:
                 continue  # Nothing was ever removed from this setup's graphs.
-            statistics = na_statistics(scored, run.cut)
+            statistics = na_statistics(scored, cut_of(run))
             make = partial(
                 NaRow,
                 of=setup_columns(one),
@@ -120,6 +121,7 @@ def incompetence_report(dataset: Dataset, setup: str = "") -> Report[NaRow]:
         "answers_without_details": _n_answers(
             found, lambda each: not each.problem and not each.of_removed
         ),
+        **runs_left_out(dataset, METRIC),
     }
     said = [f"setup {setup} only"] if setup else []
     signatures = {run.pk: run.full_signature for run in runs}
@@ -127,7 +129,7 @@ def incompetence_report(dataset: Dataset, setup: str = "") -> Report[NaRow]:
     return Report(
         dataset.name,
         METRIC,
-        list(with_estimates(planned, counted.n_dialogs, is_cautious=True)),
+        list(with_estimates(planned, counted.n_dialogs)),
         left_out,
         signature_of(METRIC, *said, "micro", data=data),
     )

@@ -29,7 +29,8 @@ from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.reports.setups import SetupColumns, setup_columns
 from evaluation.runs.scores import setups_of_the_judge
-from evaluation.statistics.intervals import Statistic
+from evaluation.statistics.intervals import Floats, Indexes, Statistic
+from evaluation.statistics.rank_measures import dialogs_with_another_value
 from evaluation.statistics.rater_answers import mean_from, mean_statistics
 from generation.models import Dataset
 
@@ -61,6 +62,7 @@ class QualityRow(ReportRow):
     n_failed: Annotated[int, Column("Failed", Format.COUNT)]
     deviation: Annotated[float | None, Column("Deviation", Format.DECIMAL)]
     n_not_asked: int
+    n_other_dialogs: int  # dialogs with another score than the most frequent one
     mean: Annotated[Estimate, Column("Mean", Format.DECIMAL)]
 
 
@@ -105,6 +107,7 @@ def quality_report(dataset: Dataset, setup: str = "") -> Report[QualityRow]:
                 if run.metric != metric or not scores:
                     continue
                 given = [each.score for each in scores if each.score is not None]
+                mean = mean_score(scores)
                 make = partial(
                     QualityRow,
                     metric=metric,
@@ -115,8 +118,9 @@ def quality_report(dataset: Dataset, setup: str = "") -> Report[QualityRow]:
                     n_failed=len(scores) - len(given),
                     deviation=statistics.stdev(given) if len(given) > 1 else None,
                     n_not_asked=n_of_setup[pk] - len(scores),
+                    n_other_dialogs=n_other_dialogs(scores),
                 )
-                planned.append(Planned(make, {"mean": _mean(scores)}))
+                planned.append(Planned(make, {"mean": mean}))
     with_run = {pk for _, pk in by_row}
     # Each answer counts once, however many runs and metrics there are.
     left_out: LeftOut = {
@@ -132,7 +136,7 @@ def quality_report(dataset: Dataset, setup: str = "") -> Report[QualityRow]:
     return Report(
         dataset.name,
         "quality",
-        list(with_estimates(planned, counted.n_dialogs, is_cautious=True)),
+        list(with_estimates(planned, counted.n_dialogs)),
         left_out,
         signature_of("quality", *said, "scores from 1 to 5", data=data),
     )
@@ -173,10 +177,21 @@ def judge_columns(run: MetricRun) -> JudgeColumns:
     )
 
 
-def _mean(scores: Collection[QualityScore]) -> Statistic:
-    values = np.array([np.nan if each.score is None else each.score for each in scores])
-    of_answers = np.array([each.dialog for each in scores], np.int64)
-    return Statistic(mean_statistics(values), of_answers, mean_from)
+def mean_score(scores: Collection[QualityScore]) -> Statistic:
+    """Return the mean of the scores, ready for an interval; failed ones are left out."""
+    values, dialogs = _values(scores)
+    return Statistic(mean_statistics(values), dialogs, mean_from)
+
+
+def n_other_dialogs(scores: Collection[QualityScore]) -> int:
+    """Return how many dialogs have another score than the most frequent one."""
+    return dialogs_with_another_value(*_values(scores))
+
+
+def _values(scores: Collection[QualityScore]) -> tuple[Floats, Indexes]:
+    """Return each score, NaN for a failed one, and its dialog."""
+    values = [np.nan if each.score is None else each.score for each in scores]
+    return np.array(values, np.float64), np.array([each.dialog for each in scores], np.int64)
 
 
 QUALITY = ReportKind(

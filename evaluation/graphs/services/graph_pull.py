@@ -24,7 +24,7 @@ from evaluation.graphs.services.endpoint_choices import (
 )
 from evaluation.jobs.services import JobError, JobHold, request_job
 from evaluation.models import Job
-from evaluation.runs.scoring import user_questions
+from evaluation.runs.materials import user_questions
 from generation.batches import lots
 from generation.choices.declaration import Choice
 from generation.importers.json_text import unstorable_character

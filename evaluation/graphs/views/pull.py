@@ -1,5 +1,6 @@
 """The page on which an admin pulls entities from a SPARQL endpoint."""
 
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
@@ -11,11 +12,13 @@ from accounts.http import SignedInRequest
 from evaluation.graphs.forms.graph_pull import PullForm
 from evaluation.graphs.services.endpoint_choices import PRIVATE
 from evaluation.graphs.services.graph_pull import dataset_named, missing_qids, request_pull
+from evaluation.graphs.services.pull_calls import pull_asking
 from evaluation.jobs.kinds import send_job
-from evaluation.jobs.services import JobError
+from evaluation.jobs.services import JobError, left_to_ask
 from evaluation.models import Job
 from generation.models import Dataset
 from generation.retrieval.endpoint_addresses import NotPublicError
+from generation.views.plan_first import plan_first
 
 PULLS_SHOWN = 10
 TICK = f"If the endpoint is yours, tick “{PRIVATE.label}” below."
@@ -28,8 +31,12 @@ def pull(request: SignedInRequest) -> HttpResponse:
     posted = request.method == "POST"
     form = PullForm(request.POST if posted else _first(request))
     if posted and form.is_valid():
+        plan = form.plan()
+        asked = partial(request_pull, plan, request.user)
         try:
-            job = request_pull(form.plan(), request.user)
+            if page := plan_first(request, left_to_ask(asked, partial(pull_asking, plan))):
+                return page
+            job = asked()
         except JobError as error:
             said = f"{error}. {TICK}" if isinstance(error.__cause__, NotPublicError) else f"{error}"
             form.add_error(error.field if error.field in form.fields else None, said)

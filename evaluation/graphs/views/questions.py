@@ -27,7 +27,7 @@ from generation.models import (
     QuestionEntity,
     Response,
 )
-from generation.services.asked_questions import QuestionError, store_question
+from generation.services.asked_questions import MOST_NEW_TOKENS, QuestionError, store_question
 from generation.services.asked_questions import ask as ask_model
 from generation.services.grids import GridChangeError
 from generation.services.planning import send_grid
@@ -154,7 +154,12 @@ def delete_question(request: SignedInRequest, slug: str, pk: int) -> HttpRespons
 def _show_form(
     request: SignedInRequest, dataset: Dataset, form: AskForm, status: int = 200
 ) -> HttpResponse:
-    context = {"dataset": dataset, "form": form, "counts": counts_of([dataset.pk])[dataset.pk]}
+    context = {
+        "dataset": dataset,
+        "form": form,
+        "counts": counts_of([dataset.pk])[dataset.pk],
+        "most_tokens": MOST_NEW_TOKENS,
+    }
     return render(request, "evaluation/graphs/ask.html", context, status=status)
 
 

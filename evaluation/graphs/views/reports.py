@@ -29,8 +29,10 @@ from evaluation.graphs.reports.mode_differences import (
     both_modes,
     differing_answers,
 )
+from evaluation.graphs.reports.quality import QualityRow
 from evaluation.graphs.reports.row_answers import answers_behind
 from evaluation.reports.figures.themes import page_themes
+from evaluation.reports.rarer_answer import means_note
 from evaluation.reports.registry import CannotReport, ReportKind, all_reports
 from evaluation.reports.report import Report
 from evaluation.runs.named_answers import experiment_of
@@ -150,6 +152,11 @@ def _figures(
         return _states(dataset, [])
     named = list(zip(row_names(found.rows), found.rows, strict=True))
     shown = {"found": found, "rows": named, **_states(dataset, found.rows)}
+    shown["means_note"] = means_note(
+        row.n_other_dialogs
+        for row in found.rows
+        if isinstance(row, QualityRow) and row.mean.low is not None
+    )
     if spec := report_chart(kind.key, found.rows, on_page=True):
         shown["plots"] = {"charts": {"figures": spec}, "themes": page_themes()}
     return shown

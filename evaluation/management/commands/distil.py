@@ -7,10 +7,11 @@ after the last finished epoch.
 """
 
 from argparse import RawDescriptionHelpFormatter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db.models import Q
 
 from annotation.models import Study, Vote
@@ -21,8 +22,10 @@ from evaluation.reports.formats import write_report
 from evaluation.runs.choices import plan_of
 from evaluation.runs.command import requested_here, score_here
 from evaluation.runs.services.distillation import DistillationPlan, request_distillation
+from evaluation.runs.services.job_calls import distillation_asking
 from evaluation.studies.reports.sensibleness import sensibleness_report
 from generation.choices.arguments import add_arguments, given_from
+from generation.management.asking_command import AskingCommand
 from generation.model_specs import ModelSpec
 from generation.models import Checkpoint, Response
 
@@ -33,7 +36,7 @@ EXAMPLE = """examples:
 """
 
 
-class Command(BaseCommand):
+class Command(AskingCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -62,7 +65,8 @@ class Command(BaseCommand):
             **given_from(DistillationPlan, options),
         )
         try:
-            job = request_distillation(plan, None)
+            request = partial(request_distillation, plan, None)
+            job = do_here(self, request, partial(distillation_asking, plan), "Training", "epochs")
         except JobError as error:
             option = f"--{error.field.replace('_', '-')}: " if error.field else ""
             raise CommandError(f"{option}{error}\nNothing was trained.") from error
@@ -71,7 +75,6 @@ class Command(BaseCommand):
             f"{data['n_lessons']:,} scores to learn from, {data['n_held_out']:,} held out, "
             f"{data['n_labelled']:,} of rated dialogs left out."
         )
-        job = do_here(job, f"Training {job.name}", "epochs", self.stderr)
         self._report(job)
         self._table_1(run, Checkpoint.objects.get(name=job.result["checkpoint"]))
 
@@ -96,7 +99,7 @@ class Command(BaseCommand):
             rated = Response.objects.filter(pk__in=votes.values("target__response"))
             if not rated.exists():
                 continue
-            run = requested_here(study.dataset, plan, rated)
+            run = requested_here(self, study.dataset, plan, rated)
             self.stderr.write(score_here(run, self.stderr))
             report = sensibleness_report(study)
             rows = [row for row in report.rows if row.of_run.run in (run.pk, teacher.pk)]

@@ -9,17 +9,23 @@ page (by vega-embed) and in a file (by vl-convert).
     alt.layer(*points(chart.encode(y="name:N"), across))
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evaluation.reports.columns import Estimate
 from evaluation.reports.figures.themes import Spec, file_theme
+from evaluation.statistics.jackknife import FEWEST_DIALOGS
 from work.amounts import UNDEFINED
 
 if TYPE_CHECKING:
     import altair as alt
 
 VEGA_LITE = "6.4"  # the version for vl-convert, which must be the version on pages
+FEW_DASHES = [2, 3]  # the dashes of an interval from few, in px
+NO_ENDS = (math.inf, -math.inf)  # an axis that is as short as the figures allow
+ANY_NUMBER, SHARES = (-math.inf, math.inf), (0.0, 100.0)  # limits of figures; shares in per cent
+MARGIN = 0.2  # steps of an axis that are free beyond its lowest and its highest figure, at least
 CONTENT_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 
 
@@ -54,10 +60,30 @@ def estimate_text(estimate: Estimate, factor: float = 100, n_digits: int = 1) ->
 
 
 def measured(
-    estimate: Estimate, factor: float = 100, *, n_digits: int = 1, **about: Any
+    estimate: Estimate,
+    factor: float = 100,
+    *,
+    n: int | None = None,
+    n_digits: int = 1,
+    **about: Any,
 ) -> dict[str, Any]:
-    """Return an estimate for an axis, with its text (`said`) and the fields of `about`."""
-    return {**whisker(estimate, factor), "said": estimate_text(estimate, factor, n_digits), **about}
+    """Return an estimate for an axis, with its text (`said`) and the fields of `about`.
+
+    Args:
+        estimate: the estimate.
+        factor: the factor from the estimate to the axis.
+        n: how many dialogs, or items if these are not known, the interval is drawn from.
+        n_digits: the number of digits of the text.
+        about: more fields.
+    """
+    said = estimate_text(estimate, factor, n_digits)
+    return {**whisker(estimate, factor), "said": said, **about, **few(estimate, n)}
+
+
+def few(estimate: Estimate, n: int | None) -> dict[str, Any]:
+    """Return the field that marks an interval from fewer than five; {} if there is none to mark."""
+    is_few = n is not None and n < FEWEST_DIALOGS and estimate.low is not None
+    return {"few": n} if is_few else {}
 
 
 def inline(values: Sequence[Mapping[str, Any]]) -> "alt.InlineData":
@@ -74,17 +100,31 @@ class FigureAxis(NamedTuple):
 
     side: Literal["x", "y"]
     title: str | None
-    domain: tuple[float, float] | None = None  # None: the range of the figures
+    domain: tuple[float, float] = NO_ENDS  # the least; `over` makes room for all figures
     n_ticks: int = 6
     number_format: str = ""
+
+    def over(
+        self, values: Iterable[Mapping[str, Any]], limits: tuple[float, float] = ANY_NUMBER
+    ) -> "FigureAxis":
+        """Return the axis with room for all figures; it says what the dashes of intervals mean.
+
+        Args:
+            values: the rows of the chart.
+            limits: the lowest and the highest figure that is possible.
+        """
+        drawn = list(values)
+        ends = [value.get(end) for value in drawn for end in ("low", "value", "high")]
+        said = self.title
+        if any("few" in value for value in drawn) and said is not None:
+            said += f" (dashed: from fewer than {FEWEST_DIALOGS})"
+        return self._replace(title=said, domain=domain_over(ends, self.domain, limits))
 
     def at(self, field: str = "value") -> dict[str, Any]:
         """Return the encoding of one field: 'value', 'low' or 'high'."""
         import altair as alt
 
-        scale = alt.Scale(zero=False)
-        if self.domain:
-            scale = alt.Scale(domain=list(self.domain), nice=False, zero=False)
+        scale = alt.Scale(domain=list(self.domain), nice=False, zero=False)
         format_: dict[str, Any] = {"format": self.number_format} if self.number_format else {}
         axis = alt.Axis(tickCount=self.n_ticks, **format_)
         channel = alt.X if self.side == "x" else alt.Y
@@ -93,6 +133,39 @@ class FigureAxis(NamedTuple):
     def ends(self) -> dict[str, Any]:
         """Return the encoding of an interval."""
         return {**self.at("low"), f"{self.side}2": "high"}
+
+
+def domain_over(
+    figures: Iterable[float | None],
+    least: tuple[float, float] = NO_ENDS,
+    limits: tuple[float, float] = ANY_NUMBER,
+) -> tuple[float, float]:
+    """Return the ends of an axis that hides no figure and does not begin at the lowest one.
+
+    Args:
+        figures: everything that is drawn, with the ends of intervals.
+        least: the shortest axis; by default it is as short as the figures allow.
+        limits: the lowest and the highest figure that is possible, where an axis may end.
+
+    Returns:
+        Multiples of a round step, a fifth of a step or more beyond all figures, or a limit.
+    """
+    known = [figure for figure in figures if figure is not None]
+    if not known:
+        return least if math.isfinite(least[1] - least[0]) else (0.0, 1.0)
+    lowest, highest = min(known), max(known)
+    length = max(highest, least[1]) - min(lowest, least[0])
+    step = _round_step(length / 5 or abs(highest) / 5 or 1.0)
+    start = min(least[0], step * math.floor(lowest / step - MARGIN))
+    end = max(least[1], step * math.ceil(highest / step + MARGIN))
+    start, end = max(start, min(limits[0], lowest)), min(end, max(limits[1], highest))
+    return round(start, 10), round(end, 10)
+
+
+def _round_step(width: float) -> float:
+    """Return the largest of 1, 2 and 5 times a power of ten that is not larger than a width."""
+    power = 10.0 ** math.floor(math.log10(width))
+    return max(power * part for part in (1, 2, 5) if part == 1 or power * part <= width)
 
 
 def points(
@@ -107,9 +180,15 @@ def points(
         caps: whether whiskers end in a short stroke.
         encoded: encodings of the points only, such as their shape.
     """
+    import altair as alt
+
     known = chart.transform_filter("datum.low !== null")
     line = f"whisker{style}"
-    layers = [known.mark_rule(style=line).encode(**axis.ends())]
+    whiskers = known.mark_rule(style=line).encode(**axis.ends())
+    if any("few" in row for row in chart.data.values):
+        dashes = alt.condition("isValid(datum.few)", alt.value(FEW_DASHES), alt.value([1, 0]))
+        whiskers = whiskers.encode(strokeDash=dashes)
+    layers = [whiskers]
     if caps:
         cap = known.mark_point(style=line, shape="stroke", angle=90, size=64, filled=False)
         layers += [cap.encode(**axis.at("low")), cap.encode(**axis.at("high"))]

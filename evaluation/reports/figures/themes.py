@@ -82,6 +82,7 @@ def theme(tokens: Tokens, font: str = PAGE_FONT, background: str | None = None) 
             "titleColor": tokens["ink"],
             "titleFontSize": 12,
             "titleFontWeight": 500,
+            "layout": {"top": {"direction": "vertical", "anchor": "start"}},
             "symbolBaseFillColor": tokens["ink-2"],
             "symbolBaseStrokeColor": tokens["ink-2"],
         },

@@ -18,7 +18,7 @@ from evaluation.runs.services.checkpoints import (
 )
 from generation.backends.openai_http import AT_ONCE
 from generation.backends.registry import LANGUAGE_MODELS, is_server
-from generation.model_specs import USUAL_CALLS_AT_ONCE
+from generation.model_specs import MOST_PRICE, USUAL_CALLS_AT_ONCE, USUAL_CURRENCY
 from generation.models import Checkpoint
 
 PLAIN_TEXT = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
@@ -37,7 +37,7 @@ class ModelKind(NamedTuple):
 
 
 class LimitsForm(forms.Form):
-    """The limits of the calls of one model."""
+    """The limits of the calls of one model, and the prices of its tokens."""
 
     calls_per_minute = forms.IntegerField(
         label="Calls a minute",
@@ -60,11 +60,29 @@ class LimitsForm(forms.Form):
         ),
     )
 
+    input_price = forms.FloatField(
+        label="Price of input",
+        required=False,
+        min_value=0,
+        max_value=MOST_PRICE,
+        help_text=f"{USUAL_CURRENCY} for a million tokens of prompts. Empty: not known.",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    output_price = forms.FloatField(
+        label="Price of output",
+        required=False,
+        min_value=0,
+        max_value=MOST_PRICE,
+        help_text=f"{USUAL_CURRENCY} for a million tokens of completions. Empty: not known.",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+
     def clean(self) -> dict[str, Any]:
         """Put the limits together."""
         cleaned = super().clean() or {}
         at_once = cleaned.pop("calls_at_once", None) or USUAL_CALLS_AT_ONCE
-        cleaned["limits"] = CallLimits(cleaned.pop("calls_per_minute", None), at_once)
+        others = {name: cleaned.pop(name, None) for name in LimitsForm.base_fields}
+        cleaned["limits"] = CallLimits(**others | {"calls_at_once": at_once})
         return cleaned
 
 
@@ -77,6 +95,8 @@ def limits_form(checkpoint: Checkpoint, data: QueryDict | None = None) -> Limits
     for field in form.fields.values():
         field.help_text = ""  # it is shown once on the page, where a model is added
     form.fields["calls_per_minute"].widget.attrs["placeholder"] = "no limit"
+    for name in ("input_price", "output_price"):
+        form.fields[name].widget.attrs["placeholder"] = USUAL_CURRENCY
     return form
 
 
@@ -184,7 +204,7 @@ class CheckpointForm(LimitsForm):
         kind = BACKENDS.get(cleaned.get("backend", ""))
         if kind and not kind.is_server:
             cleaned |= {"served_name": "", "key_variable": "", "key_over_http": False}
-            cleaned["limits"] = CallLimits(cleaned["limits"].calls_per_minute)
+            cleaned["limits"] = cleaned["limits"]._replace(calls_at_once=USUAL_CALLS_AT_ONCE)
         if cleaned.get("backend") != WITH_LABELS:
             cleaned["entailment_index"] = None
         if cleaned.get("backend") not in LANGUAGE_MODELS:

@@ -11,6 +11,7 @@ from annotation.models import Study
 from evaluation.metrics.auto_ssa import SsaPrompt
 from evaluation.metrics.base import AutoMetric, Option
 from evaluation.metrics.registry import METRICS
+from evaluation.runs.budget import Budget
 from evaluation.runs.choices import (
     PROMPT,
     RunChoices,
@@ -23,14 +24,21 @@ from evaluation.runs.choices import (
 from evaluation.runs.model_checks import is_on_hub
 from evaluation.runs.plan import RunPlan, responses_of_study
 from evaluation.runs.prompts import prompts_for
-from generation.choices.declaration import ChoiceError
+from generation.backends.registry import LANGUAGE_MODELS
+from generation.choices.declaration import ChoiceError, made
 from generation.choices.folded_fields import Fold, FoldingForm, Told
 from generation.choices.forms import posted_fields
 from generation.evidence import EvidenceChoice
+from generation.model_specs import USUAL_CURRENCY
 from generation.models import Dataset, Response
 
 FIRST = next(iter(METRICS))
 PRECISIONS = {"fp32": "fp32, the reference", "bf16": "bf16, quicker on most machines"}
+BUDGET = {
+    "most_calls": Told("{} calls"),
+    "most_tokens": Told("{} tokens"),
+    "most_cost": Told(f"{{}} {USUAL_CURRENCY}"),
+}
 OF_EVERY_METRIC = ("over", "evidence")  # choices that are kept when another metric is chosen
 
 
@@ -59,6 +67,9 @@ class NewRunForm(FoldingForm):
             self.fields[PROMPT] = _prompt(prompts)
         self.fields |= posted_fields(RunChoices)
         self.fields["threshold"] = _threshold(self.kind)
+        if self._backend(data) not in LANGUAGE_MODELS:
+            for name in Budget._fields:
+                del self.fields[name]
         self.fields["evidence"].required = True
         if not self.kind.needs_evidence:
             del self.fields["evidence"]
@@ -73,6 +84,7 @@ class NewRunForm(FoldingForm):
         return {
             "precision": Fold("Precision", {"precision": Told("{}")}),
             "sample": Fold("Sample", sample),
+            "budget": Fold("Budget", BUDGET, "no limit"),
         }
 
     def _add_precision(self, data: Mapping[str, Any]) -> None:
@@ -148,6 +160,7 @@ class NewRunForm(FoldingForm):
             threshold=cleaned["threshold"],
             n_sampled=sample_of(self.kind.key, cleaned["sample"]),
             seed=cleaned["seed"],
+            budget=made(Budget, cleaned),
         )
 
 

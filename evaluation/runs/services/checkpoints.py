@@ -13,7 +13,7 @@ from evaluation.backends.registry import BACKENDS
 from evaluation.models import MetricRun
 from generation.backends.model_files import COMMIT, what_is_wrong, wrong_kind
 from generation.backends.registry import LANGUAGE_MODELS
-from generation.model_specs import USUAL_CALLS_AT_ONCE, BackendError, ModelSpec
+from generation.model_specs import MOST_PRICE, USUAL_CALLS_AT_ONCE, BackendError, ModelSpec
 from generation.models import Checkpoint, GridSetup
 from generation.server_addresses import check_key, server_address
 
@@ -34,10 +34,12 @@ class CheckpointError(Exception):
 
 
 class CallLimits(NamedTuple):
-    """The limits of the calls of a language model."""
+    """The limits of the calls of a language model, and the price of its tokens."""
 
     calls_per_minute: int | None = None  # those of all grids and constructions; None: no limit
     calls_at_once: int = USUAL_CALLS_AT_ONCE  # those of all work, if it is behind a server
+    input_price: float | None = None  # a million tokens; None: not known
+    output_price: float | None = None  # likewise
 
 
 @transaction.atomic
@@ -115,7 +117,7 @@ def change_limits(checkpoint: Checkpoint, limits: CallLimits, actor: User | None
     """
     _check_limits(checkpoint.backend, limits)
     locked = Checkpoint.objects.select_for_update().get(pk=checkpoint.pk)
-    before = CallLimits(locked.calls_per_minute, locked.calls_at_once)
+    before = CallLimits(*(getattr(locked, name) for name in CallLimits._fields))
     if limits == before:
         return
     Checkpoint.objects.filter(pk=checkpoint.pk).update(**limits._asdict())
@@ -144,9 +146,18 @@ def let_key_go_over_http(checkpoint: Checkpoint, is_allowed: bool, actor: User |
 
 
 def _check_limits(backend: str, limits: CallLimits) -> None:
-    per_minute, at_once = limits
+    per_minute, at_once, *prices = limits
     if limits != CallLimits() and backend not in LANGUAGE_MODELS:
-        raise CheckpointError("Only language models have limits of calls.", "calls_per_minute")
+        raise CheckpointError(
+            "Only language models have limits of calls and prices.", "calls_per_minute"
+        )
+    if (prices[0] is None) != (prices[1] is None):
+        missing = "input_price" if prices[0] is None else "output_price"
+        raise CheckpointError("Give both prices, or none.", missing)
+    if not all(0 <= price <= MOST_PRICE for price in prices if price is not None):
+        raise CheckpointError(
+            f"Found {prices[0]:g} and {prices[1]:g}; expected 0 to {MOST_PRICE:,}.", "input_price"
+        )
     if per_minute is not None and not 1 <= per_minute <= MOST_CALLS_PER_MINUTE:
         raise CheckpointError(
             f"Found {per_minute}; expected 1 to {MOST_CALLS_PER_MINUTE:,} calls a minute.",

@@ -5,6 +5,7 @@ If the worker dies, another worker takes over. The model is asked outside of any
 
 from collections.abc import Sequence
 from itertools import islice
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -13,10 +14,12 @@ from evaluation.backends.base import Backend
 from evaluation.backends.registry import open_backend
 from evaluation.metrics.registry import is_of_earlier_rule, metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
+from evaluation.runs.materials import unscored
 from evaluation.runs.plan import spec_of
-from evaluation.runs.scoring import RunScorer, unscored
+from evaluation.runs.scoring import RunScorer
+from evaluation.runs.services.spending import MeteredModel
 from generation.backends.problems import storable
-from generation.backends.registry import is_server
+from generation.backends.registry import LANGUAGE_MODELS, is_server
 from generation.model_specs import BackendError
 from generation.services.checkpoints import as_listed_now, pin_revision
 from generation.services.server_places import AsksModels
@@ -108,7 +111,10 @@ def _backend_of(run: MetricRun) -> Backend:
             "The rule of this metric has changed since this run was started, and scores by two "
             "rules cannot be mixed. The scores of this run are kept. Start a new run."
         )
-    backend = metric_of(run.metric, run.parameters).ready(open_backend(as_listed_now(spec_of(run))))
+    opened: Any = open_backend(as_listed_now(spec_of(run)))
+    if run.backend in LANGUAGE_MODELS:
+        opened = MeteredModel(opened, run)
+    backend = metric_of(run.metric, run.parameters).ready(opened)
     made_with = (backend.signature, backend.revision[:LONGEST_REVISION])
     this_run = MetricRun.objects.filter(pk=run.pk)
     is_first = this_run.filter(backend_signature="").update(

@@ -25,7 +25,7 @@ from evaluation.jobs.services import JobError, JobHold, request_job
 from evaluation.metrics.base import ScoreRequest
 from evaluation.metrics.registry import METRICS
 from evaluation.models import AutoScore, Job, MetricRun
-from evaluation.runs.scoring import material_of
+from evaluation.runs.materials import material_of
 from evaluation.runs.services.prompt_search import check_name
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.choices.declaration import Choice

@@ -10,7 +10,6 @@ from evaluation.models import AutoScore, MetricRun
 from generation.models import Dataset
 from generation.records import ScoreRecord
 
-DEFAULT_THRESHOLD = 0.5
 _THRESHOLD = re.compile(r"(?:^|\|)t(>=)?:([0-9.eE+-]+)(?=\||$)")
 
 
@@ -66,9 +65,9 @@ def _cut(signature: str) -> dict[str, Any]:
     """Return the threshold that a signature names, and whether a score equal to it is a yes.
 
     A signature names it by `t:`, or by `t>=:` when an equal score is a yes. Without a readable
-    threshold it is 0.5, and an equal score is a no.
+    threshold the scores have ranks and no labels: what other tools write has any scale.
     """
-    usual = {"threshold": DEFAULT_THRESHOLD, "is_yes_at_threshold": False}
+    usual = {"threshold": None, "is_yes_at_threshold": False}
     found = _THRESHOLD.search(signature)
     if found is None:
         return usual

@@ -26,8 +26,8 @@ from evaluation.metrics.base import AutoMetric, ScoreRequest, ScoringMaterial
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Job, MetricRun
 from evaluation.reports.base import USUAL, study_counts
+from evaluation.runs.materials import material_of
 from evaluation.runs.prompts import PROMPTED
-from evaluation.runs.scoring import material_of
 from evaluation.statistics.labels import label_rule
 from generation.backends.problems import storable
 from generation.backends.registry import LANGUAGE_MODELS

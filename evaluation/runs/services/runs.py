@@ -15,7 +15,15 @@ from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.registry import metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.model_checks import why_unusable
-from evaluation.runs.plan import STUDIES_OF_CHOICE, RunPlan, spec_of, with_sample_of
+from evaluation.runs.plan import (
+    MADE_FOR,
+    PRECISION_CHECK,
+    STUDIES_OF_CHOICE,
+    RunPlan,
+    plan_again,
+    spec_of,
+    with_study_of_choice,
+)
 from evaluation.runs.services.chunks import LONGEST_REVISION, RUN_CHUNKS
 from evaluation.runs.services.targets import (
     SAVED_TOGETHER,
@@ -25,7 +33,6 @@ from evaluation.runs.services.targets import (
     scorable,
     targets_for,
 )
-from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
 
 MOST_CHUNKS = 20  # chunks of a run, roughly, as far as the sizes below allow
@@ -67,7 +74,8 @@ def request_metric_run(
         },
     )
     run = _locked(found)
-    _note_study_of_choice(run, plan.chosen_by_votes_of)
+    MetricRun.objects.filter(pk=run.pk).update(budget=plan.budget.stored(plan.spec.name))
+    _note_purpose(run, plan)
     wanted = targets_for(dataset, plan, responses)
     _check_any(plan, wanted)
     _note_citations(run, plan, wanted)
@@ -101,6 +109,15 @@ def request_precision_check(
     Raises:
         RunError: the run has nothing to compare, or it cannot be scored in bf16.
     """
+    return request_metric_run(run.dataset, *precision_check(run, n, seed), user)
+
+
+def precision_check(run: MetricRun, n: int, seed: int = 0) -> tuple[RunPlan, QuerySet[Response]]:
+    """Return the plan and the responses of a check of a run's precision, which is not requested.
+
+    Raises:
+        RunError: as in `request_precision_check`.
+    """
     spec = spec_of(run)
     kind = BACKENDS.get(run.backend)
     if run.is_imported:
@@ -116,15 +133,9 @@ def request_precision_check(
         raise RunError("This run has scored nothing yet.")
     if problem := why_unusable(spec, run.metric):
         raise RunError(problem)
-    plan = RunPlan(
-        spec=spec._replace(precision=LOWER_PRECISION),
-        metric=metric_of(run.metric, run.parameters),
-        evidence=run.parameters.get("evidence", EvidenceChoice.SHOWN),
-        threshold=run.threshold,
-    )
-    plan = with_sample_of(plan, run)
+    again = plan_again(run, spec._replace(precision=LOWER_PRECISION))
     some = Response.objects.filter(pk__in=sample_responses(keys, n, seed))
-    return request_metric_run(run.dataset, plan, some, user)
+    return again._replace(made_for=PRECISION_CHECK), some
 
 
 def n_without_score(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]) -> int:
@@ -133,6 +144,26 @@ def n_without_score(dataset: Dataset, plan: RunPlan, responses: QuerySet[Respons
     If the metric judges citations, only responses with a bracket count, because the others cite
     nothing. Only the request of the run finds out which brackets are complete citations.
     """
+    left, sample = _left(dataset, plan, responses)
+    return left.count() if sample is None else len(_ids(left, sample))
+
+
+def ids_without_score(
+    dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]
+) -> dict[int, str]:
+    """Return the responses that `n_without_score` counts, id → key. Write nothing."""
+    return _ids(*_left(dataset, plan, responses))
+
+
+def _ids(left: QuerySet[Response], sample: set[int] | None) -> dict[int, str]:
+    rows = left.values_list("pk", "key")
+    return {pk: key for pk, key in rows if sample is None or pk in sample}
+
+
+def _left(
+    dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]
+) -> tuple[QuerySet[Response], set[int] | None]:
+    """Return the responses that have no row of a run, and the sample that it draws, if it does."""
     responses = scorable(responses.filter(dataset=dataset).order_by(), plan)
     come_to = AutoScore.objects.filter(
         run__dataset=dataset,
@@ -144,10 +175,7 @@ def n_without_score(dataset: Dataset, plan: RunPlan, responses: QuerySet[Respons
     sample = sample_of(dataset, responses, plan)
     if plan.metric.judges == "citations":
         responses = responses.filter(text__contains="[")
-    left = responses.exclude(pk__in=come_to.values("target__response"))
-    if sample is None:
-        return left.count()
-    return len(sample.intersection(left.values_list("pk", flat=True)))
+    return responses.exclude(pk__in=come_to.values("target__response")), sample
 
 
 @transaction.atomic
@@ -224,16 +252,21 @@ def _locked(run: MetricRun) -> MetricRun:
     return MetricRun.objects.select_for_update(no_key=True).get(pk=run.pk)
 
 
-def _note_study_of_choice(run: MetricRun, study: str) -> None:
-    """Store the study whose votes made a run's choices, beside studies that are stored already.
+def _note_purpose(run: MetricRun, plan: RunPlan) -> None:
+    """Store the study whose votes made a run's choices, or that a person asked for the run.
 
     The study is not part of the signature, because it changes no score. But figures of the run over
     each of these studies flatter, even if the run existed before the choice: now its choices are
     the ones that the votes made.
     """
-    noted = run.parameters.get(STUDIES_OF_CHOICE, [])
-    if study and study not in noted:
-        run.parameters[STUDIES_OF_CHOICE] = [*noted, study]
+    if plan.chosen_by_votes_of:
+        noted = with_study_of_choice(run.parameters, plan.chosen_by_votes_of)
+    elif not plan.purpose and {MADE_FOR, STUDIES_OF_CHOICE} & {*run.parameters}:
+        noted = run.parameters | {MADE_FOR: ""}
+    else:
+        return
+    if noted != run.parameters:
+        run.parameters = noted
         run.save(update_fields=["parameters"])
 
 

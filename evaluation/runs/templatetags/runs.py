@@ -8,6 +8,7 @@ from annotation.models import Study
 from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.registry import METRICS, is_of_earlier_rule
 from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.budget import spent_in_words
 from evaluation.runs.progress import RunProgress, asks_pairs, judged
 from evaluation.runs.study_targets import first_plan
 
@@ -26,6 +27,7 @@ def assumed_when(run: MetricRun) -> str:
 
 
 register.filter(is_of_earlier_rule)
+register.filter(spent_in_words)
 
 
 @register.filter

@@ -1,5 +1,6 @@
 """Pages of new prompt searches and distillations."""
 
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
@@ -9,11 +10,13 @@ from django.views.decorators.http import require_http_methods
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from evaluation.jobs.kinds import send_job
-from evaluation.jobs.services import JobError
+from evaluation.jobs.services import JobError, left_to_ask
 from evaluation.models import Job
 from evaluation.runs.forms.jobs import DistillationForm, PromptSearchForm
 from evaluation.runs.services.distillation import request_distillation
+from evaluation.runs.services.job_calls import distillation_asking, search_asking
 from evaluation.runs.services.prompt_search import request_prompt_search
+from generation.views.plan_first import plan_first
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -23,8 +26,11 @@ def new_search(request: SignedInRequest) -> HttpResponse:
     posted = request.method == "POST"
     form = PromptSearchForm(request.POST if posted else _first_search(request))
     if posted and form.is_valid():
+        plan = form.plan()
+        job = partial(request_prompt_search, plan, request.user)
         try:
-            return _started(request_prompt_search(form.plan(), request.user))
+            page = plan_first(request, left_to_ask(job, partial(search_asking, plan)))
+            return page or _started(job())
         except JobError as error:
             field = {"setup": "slice", "metric": "slice"}.get(error.field or "", error.field)
             form.add_error(field if field in form.fields else None, str(error))
@@ -50,8 +56,11 @@ def new_distillation(request: SignedInRequest) -> HttpResponse:
     posted = request.method == "POST"
     form = DistillationForm(request.POST if posted else _first_distillation(request))
     if posted and form.is_valid():
+        plan = form.plan()
+        job = partial(request_distillation, plan, request.user)
         try:
-            return _started(request_distillation(form.plan(), request.user))
+            page = plan_first(request, left_to_ask(job, partial(distillation_asking, plan)))
+            return page or _started(job())
         except JobError as error:
             form.add_error(error.field if error.field in form.fields else None, str(error))
     return _show_form(

@@ -34,9 +34,11 @@ from evaluation.runs.scores import (
 )
 from evaluation.runs.services import runs as services
 from evaluation.runs.services.chunks import send_run
+from evaluation.runs.services.run_calls import precision_asking, retry_asking, runs_asking
 from evaluation.runs.services.runs import RunError
 from evaluation.runs.study_targets import first_plan
 from generation.models import Response
+from generation.views.plan_first import plan_first
 
 RUNS_PER_PAGE = 20
 SCORES_PER_PAGE = 25
@@ -93,10 +95,11 @@ def start_run(request: SignedInRequest) -> HttpResponse:
     if form.errors:
         return _show_new_run(request, form, status=422)
     wanted = form.cleaned_data
+    dataset, plan, responses = wanted["dataset"], wanted["plan"], wanted["responses"]
+    if page := plan_first(request, runs_asking(dataset, [plan], responses)):
+        return page
     try:
-        run = services.request_metric_run(
-            wanted["dataset"], wanted["plan"], wanted["responses"], request.user
-        )
+        run = services.request_metric_run(dataset, plan, responses, request.user)
     except RunError as error:
         form.add_error("over", str(error))
         return _show_new_run(request, form, status=422)
@@ -226,6 +229,8 @@ def run_failures(request: SignedInRequest, pk: int) -> HttpResponse:
 def retry_run(request: SignedInRequest, pk: int) -> HttpResponse:
     """Score the failed targets of a run once more."""
     run = _of_ours(pk)
+    if page := plan_first(request, retry_asking(run)):
+        return page
     if services.retry_failed(run, request.user):
         send_run(run)
     else:
@@ -249,6 +254,8 @@ def measure_precision(request: SignedInRequest, pk: int) -> HttpResponse:
     """Score some of a run's responses once more, in bf16, to measure what bf16 changes."""
     run = _of_ours(pk)
     try:
+        if page := plan_first(request, precision_asking(run, N_MEASURED)):
+            return page
         check = services.request_precision_check(run, request.user, n=N_MEASURED)
     except RunError as error:
         messages.error(request, str(error))

@@ -10,8 +10,8 @@ from annotation.models import Study, Target
 from annotation.schemes import Question
 from evaluation.models import Adjudication, AutoScore, MetricRun
 from evaluation.reports.base import Choices
+from evaluation.runs.materials import user_questions
 from evaluation.runs.progress import title_of
-from evaluation.runs.scoring import user_questions
 from evaluation.studies.disagreements.worklist import Disagreement
 from evaluation.votes.judgements import Decision, decision
 from generation.evidence import EvidenceChoice, evidence_of, graphs_of

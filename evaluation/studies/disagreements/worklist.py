@@ -1,4 +1,4 @@
-"""The worklist: targets on which raters and a metric disagree, or raters have no majority.
+"""The worklist: targets on which raters and a metric disagree, or on which raters are tied.
 
 Only the votes on one question in one arm are read, and only as counts, so that the list is quick
 even when a study has many votes. `evaluation.studies.disagreements.cases` has the details that a
@@ -17,21 +17,23 @@ from annotation.models import Arm, Study, Target
 from annotation.schemes import Question
 from evaluation.models import Adjudication, AutoScore, MetricRun
 from evaluation.reports.base import Choices
+from evaluation.runs.item_scores import WITHOUT_THRESHOLD
 from evaluation.statistics.labels import LabelRule, label_rule
 from evaluation.votes.counts import Ints, counted_votes, flagged_responses, n_raters
 
-MISSED, FALSE_ALARM, UNDECIDED = "missed", "false alarm", "undecided"
+MISSED, FALSE_ALARM, TIED = "missed", "false alarm", "tied"
+WAITING = "waiting"  # a reason why a target is not compared; such targets are only counted
 
 
 class Disagreement(NamedTuple):
-    """A target on which the raters' majority and a score's label differ, or without a majority."""
+    """A target on which the raters' majority and a score's label differ, or that is tied."""
 
     target: int
-    kind: str  # missed: human yes, auto no; false alarm: the reverse; undecided: no majority
+    kind: str  # missed: human yes, auto no; false alarm: the reverse; tied: no majority
     n_yes: int
     n_no: int
     score: float | None  # None: the target has no score, or one that does not count
-    margin: float | None  # score − threshold
+    margin: float | None  # score − threshold; None without one of them
     n_between: int = 0  # votes on the cut of an ordinal scale: they are neither yes nor no
 
 
@@ -39,7 +41,8 @@ class Worklist(NamedTuple):
     """The disagreements, closest votes first, and the numbers of targets compared and left out."""
 
     items: list[Disagreement]
-    undecided: list[Disagreement]  # targets without a majority, scored or not, closest votes first
+    tied: list[Disagreement]  # targets without a majority, scored or not, closest votes first
+    n_waiting: int  # targets without a majority whose votes are still to come; they are not listed
     n_rated: int
     n_compared: int  # targets with a majority and a score
     left_out: Mapping[str, int]  # number of rated targets that were not compared, by reason
@@ -47,12 +50,12 @@ class Worklist(NamedTuple):
 
     @property
     def everything(self) -> list[Disagreement]:
-        return [*self.items, *self.undecided]
+        return [*self.items, *self.tied]
 
     def of_kind(self, kind: str) -> list[Disagreement]:
         """Return the targets of one kind; "": all on which raters and metric disagree."""
-        if kind == UNDECIDED:
-            return self.undecided
+        if kind == TIED:
+            return self.tied
         return [item for item in self.items if kind in ("", item.kind)]
 
 
@@ -78,43 +81,52 @@ def disagreements(
 def worklist(study: Study, run: MetricRun | None, question: Question, choices: Choices) -> Worklist:
     """Return the disagreements of a run with the majorities of the chosen arm on a question.
 
-    Beside them are the targets without a majority; there may be some before any metric has run.
+    Beside them are the tied targets; there may be some before any metric has run.
 
-    Undecided targets and targets without a score of their own (failed, assumed, not scored) are
-    not compared, but they are counted. Flagged responses and gold items are left out of every
-    figure and are not counted.
+    Targets that wait for votes or are tied, and targets without a score of their own (failed,
+    assumed, not scored), are not compared, but they are counted. Flagged responses and gold items
+    are left out of every figure and are not counted.
     """
     arm = study.arms.filter(kind=choices.truth).select_related("study").first()
     rule = label_rule(question, study.settings)
+    cut = run.cut if run else None
     if arm is None or rule.why:
         why = rule.why or f"the study has no {choices.truth} arm"
-        return Worklist([], [], 0, 0, {}, why)
+        return Worklist([], [], 0, 0, 0, {}, why)
     targets, votes = _votes(arm, question, choices)
-    labels = rule.labels(votes, n_raters(study, votes))
+    raters = n_raters(study, votes)
+    labels, missing = rule.labels(votes, raters), rule.unlabelled(votes, raters)
     n_yes, n_no = _sides(rule, votes)
     scores = _scores(run) if run else {}
     left_out: Counter[str] = Counter()
-    found, undecided = [], []
+    found, tied = [], []
     for place, target in enumerate(targets):
-        scored, is_undecided = scores.get(target), math.isnan(labels[place])
+        scored, why_none = scores.get(target), ""
+        if math.isnan(labels[place]):
+            why_none = WAITING if missing.is_waiting[place] else TIED
         yes, no = int(n_yes[place]), int(n_no[place])
         counts = (yes, no, int(votes[place].sum()) - yes - no)
-        if is_undecided:
-            undecided.append(_item(target, UNDECIDED, counts, scored, run))
-        if scored is None or scored.problem or is_undecided:
-            left_out[scored.problem or "undecided" if scored else "unscored"] += 1
+        if why_none == TIED:
+            tied.append(_item(target, TIED, counts, scored, run))
+        if scored is None or scored.problem or why_none:
+            left_out[scored.problem or why_none if scored else "unscored"] += 1
+            continue
+        if run and cut is None:
+            left_out["without a threshold"] += 1
             continue
         is_yes = bool(labels[place])
-        if run is None or is_yes == (scored.score > run.cut):
+        if cut is None or is_yes == (scored.score > cut):
             continue
         item = _item(target, MISSED if is_yes else FALSE_ALARM, counts, scored, run)
         found.append((abs(yes - no), -abs(item.margin or 0.0), scored.key, scored.citation, item))
     return Worklist(
         [row[-1] for row in sorted(found)],
-        _closest_first(undecided),
+        _closest_first(tied),
+        int(missing.is_waiting.sum()),
         len(targets),
         len(targets) - left_out.total(),
         dict(left_out),
+        WITHOUT_THRESHOLD if run and cut is None else "",
     )
 
 
@@ -133,12 +145,13 @@ def _item(
     n_yes, n_no, n_between = counts
     score = margin = None
     if run and scored and not scored.problem:
-        score, margin = scored.score, scored.score - run.threshold
+        score = scored.score
+        margin = None if run.threshold is None else score - run.threshold
     return Disagreement(target, kind, n_yes, n_no, score, margin, n_between)
 
 
 def _closest_first(items: Sequence[Disagreement]) -> list[Disagreement]:
-    """Return targets without a majority: closest votes first, then by the names of the targets."""
+    """Return tied targets: closest votes first, then by the names of the targets."""
     rows = Target.objects.filter(pk__in=[item.target for item in items])
     names = {
         pk: (key, citation or 0)

@@ -4,13 +4,18 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from annotation.models import arm_name
+from evaluation.reports.columns import Estimate
 from evaluation.reports.figures.builders import (
+    SHARES,
     FigureAxis,
     as_percent,
     as_vega_lite,
+    domain_over,
+    few,
     inline,
     measured,
     points,
+    sized,
     zero_line,
 )
 from evaluation.reports.figures.themes import Spec
@@ -19,7 +24,7 @@ from evaluation.runs.names import distinct_names
 from evaluation.studies.reports.agreement import AgreementRow, Confusion, Point
 from evaluation.studies.reports.ceilings import CEILINGS
 from evaluation.studies.reports.run_columns import RunColumns
-from evaluation.studies.reports.scenarios import ScenarioRow
+from evaluation.studies.reports.scenarios import RowOfScenarios, of_questions
 from evaluation.studies.reports.uncertainty import ShiftOfSetup, UncertaintyRow
 
 ROW_HEIGHT, HEAD_HEIGHT = 36, 46  # px; the table beside the chart of accuracies has the same
@@ -28,6 +33,7 @@ LABEL_HEIGHT, PADDING_RIGHT = 16, 16  # px, for the labels above baseline and ce
 MAJORITY = "majority"  # the label rule of a question whose human label is the majority vote
 MOST_COLOURS = 5  # colours of a theme; with more setups, each setup has a panel of its own
 PANELS_BESIDE = 3  # panels in one line
+NARROW = 360  # px; below this width a legend has one column
 MOST_LINES = 120  # rows in the chart of scenarios, at most; with more, only the table is readable
 
 
@@ -49,7 +55,7 @@ def accuracy_chart(
 
     names_of_runs = run_names([row.of_run for row in rows])
     metrics = [
-        measured(row.accuracy, name=name, style="-on" if row is chosen else "")
+        measured(row.accuracy, n=row.n, name=name, style="-on" if row is chosen else "")
         for name, row in zip(names_of_runs, rows, strict=True)
     ]
     humans = [
@@ -58,12 +64,10 @@ def accuracy_chart(
     ]
     values = [*metrics, *humans]
     baseline = as_percent(chosen.baseline.value)
-    lows = [baseline, *(v for row in values for v in (row["low"], row["value"]))]
-    lowest = min((v for v in lows if v is not None), default=50.0)
-    start = min(50.0, max(0.0, 10 * ((lowest - 2) // 10)))
     people = people_said(chosen.label, chosen.n_adjudicated)
     title = None if beside_table else f"Accuracy against {people}, %"
-    accuracy = FigureAxis("x", title, (start, 100))
+    drawn = [*values, {"value": baseline}]
+    accuracy = FigureAxis("x", title, (50, 100)).over(drawn, SHARES)
     names = [row["name"] for row in values]
     y = alt.Y("name:N", sort=names, title=None, axis=None if beside_table else alt.Axis())
     layers: list[Any] = []
@@ -84,7 +88,7 @@ def accuracy_chart(
         ("human ceiling", main["value"] if main else None, "ceiling-label"),
         ("majority label", baseline, "reference-label"),
     ]
-    layers += _reference_labels(references, start, accuracy)
+    layers += _reference_labels(references, accuracy)
     chart = alt.layer(*layers).properties(
         width=WIDTH,
         height=ROW_HEIGHT * len(values),
@@ -150,11 +154,13 @@ def roc_chart(points: Sequence[Point], chosen: AgreementRow) -> Spec:
     )
 
 
-def threshold_point(of: Confusion, threshold: float) -> Point | None:
+def threshold_point(of: Confusion, threshold: float | None) -> Point | None:
     """Return the point of a run's threshold on its ROC curve.
 
-    Return None when there is no human yes or no human no.
+    Return None without a threshold, and when there is no human yes or no human no.
     """
+    if threshold is None or of.tp is None or of.fn is None or of.fp is None or of.tn is None:
+        return None
     n_yes, n_no = of.tp + of.fn, of.fp + of.tn
     if not n_yes or not n_no:
         return None
@@ -175,11 +181,12 @@ def calibration_chart(bins: Sequence[Point]) -> Spec:
             "high": row["high"],
             "said": f"score {row['score']:.2f}: yes {row['share_yes']:.0%} of {row['n']}",
         }
+        | few(Estimate(row["share_yes"], row["low"], row["high"]), row["n"])
         for row in bins
     ]
     unit = alt.Scale(domain=[0, 1], nice=False)
     x = alt.X("score:Q", scale=unit, title="Mean score of the bin", axis=alt.Axis(tickCount=5))
-    share = FigureAxis("y", "Human yes, share", (0, 1), n_ticks=5)
+    share = FigureAxis("y", "Human yes, share", (0, 1), n_ticks=5).over(values, (0, 1))
     even = alt.Chart(inline([{"score": end, "value": end} for end in (0.0, 1.0)])).encode(x=x)
     layers = [
         even.mark_line(style="baseline").encode(**share.at()),
@@ -190,16 +197,22 @@ def calibration_chart(bins: Sequence[Point]) -> Spec:
     )
 
 
-def scenarios_chart(rows: Sequence[ScenarioRow]) -> Spec | None:
-    """Draw the mean of each question in each scenario. Colour shows the setup, shape the arm.
+def scenarios_chart(rows: Sequence[RowOfScenarios], *, on_page: bool = False) -> Spec | None:
+    """Draw the mean of each question, and SSA, in each scenario: colour by setup, shape by arm.
 
-    Only rows with a mean are drawn, and of these only the rows of the most frequent scale. When
-    there are more setups than colours, each setup has a panel of its own. Return None when no mean
-    is defined, or when there are so many that only the table is readable.
+    SSA is that by majority votes. Only rows with a mean are drawn, and of these only the rows of
+    the most frequent scale. When there are more setups than colours, each setup has a panel of its
+    own. Return None when no mean is defined, or when there are so many that only the table is
+    readable.
+
+    Args:
+        rows: the rows of the report.
+        on_page: whether the chart fills the width it has on a page, unless it has panels.
     """
     import altair as alt
 
-    setups, defined = short_names(rows), [row for row in rows if row.mean.value is not None]
+    setups = short_names(of_questions(rows))
+    defined = [row for row in rows if row.setup in setups and row.mean.value is not None]
     scales = [row.scale for row in defined]
     rows = [row for row in defined if row.scale == max(scales, key=scales.count)]
     if not rows or len(rows) > MOST_LINES:
@@ -209,9 +222,10 @@ def scenarios_chart(rows: Sequence[ScenarioRow]) -> Spec | None:
         measured(
             row.mean,
             100 if is_share else 1,
+            n=row.n_drawn_from,
             question=_words(row.question),
             arm=arm_name(row.arm),
-            setup=setups[row.setup],
+            setup=setups[str(row.setup)],
         )
         for row in rows
     ]
@@ -225,17 +239,38 @@ def scenarios_chart(rows: Sequence[ScenarioRow]) -> Spec | None:
     for row in values:
         row["line"] = row["arm"] if has_panels else f"{row['setup']}, {row['arm']}"
     shapes = ["circle", "diamond"] if len(arms) < 3 else ["circle", "triangle-up", "diamond"]
+    legend = _legend_of_page() if on_page else alt.Legend()
     y = alt.Y("question:N", sort=questions, title=None)
     offset = alt.YOffset("line:N", sort=lines, scale=alt.Scale(paddingOuter=0.6))
-    shape = alt.Shape("arm:N", sort=arms, title="Arm", scale=alt.Scale(range=shapes))
+    shape = alt.Shape(
+        "arm:N",
+        sort=arms,
+        title="Arm",
+        scale=alt.Scale(range=shapes),
+        legend=legend if len(arms) > 1 else None,
+    )
     base = alt.Chart(inline(values)).encode(y=y, yOffset=offset)
     if not has_panels:
-        base = base.encode(color=alt.Color("setup:N", sort=names, title="Setup"))
-    layers = points(base, FigureAxis("x", title, (0, 100) if is_share else None), shape=shape)
+        base = base.encode(color=alt.Color("setup:N", sort=names, title="Setup", legend=legend))
+    axis = FigureAxis("x", title)
+    axis = axis._replace(domain=SHARES).over(values, SHARES) if is_share else axis.over(values)
+    layers = points(base, axis, shape=shape)
     height = len(questions) * max(30, 11 * n_lines + 10)
-    chart = alt.layer(*layers).properties(width=200 if has_panels else 420, height=height)
-    drawn = _panels(chart, names) if has_panels else chart
+    chart = alt.layer(*layers).properties(height=height)
+    if has_panels:
+        drawn = _panels(chart.properties(width=200), names)
+    else:
+        drawn = sized(chart, 420, on_page=on_page)
     return as_vega_lite(drawn.properties(description="Question means"))
+
+
+def _legend_of_page() -> Any:
+    """Return a legend above the plot, which fits the width that the plot has on a page."""
+    import altair as alt
+
+    room = "containerSize()[0]"  # px
+    columns = alt.ExprRef(f"{room} < {NARROW} ? 1 : 2")
+    return alt.Legend(orient="top", direction="horizontal", columns=columns)
 
 
 def _panels(chart: Any, setups: Sequence[str]) -> Any:
@@ -261,22 +296,23 @@ def shifts_chart(rows: Sequence[UncertaintyRow]) -> Spec | None:
     values = [
         measured(
             row.shift,
+            n=row.n,
             question=_words(row.question),
             setup=setups[row.setup],
-            is_significant=row.test.is_significant,
+            is_clear=row.is_clear,
         )
         for row in shifts
     ]
     questions = list(dict.fromkeys(row["question"] for row in values))
     names = list(dict.fromkeys(row["setup"] for row in values))
-    ends = [abs(v) for row in values for v in (row["low"], row["high"]) if v is not None]
-    most = 5 * (max([10.0, *ends]) // 5 + 1)
-    shift = FigureAxis("x", "Merged − separate, points", (-most, most))
+    ends = [abs(v) for row in values for v in (row["low"], row["value"], row["high"]) if v]
+    _, most = domain_over(ends, (-10, 10))
+    shift = FigureAxis("x", "Merged − separate, points", (-most, most)).over(values, (-most, most))
     base = alt.Chart(inline(values))
     named = base.encode(y=alt.Y("question:N", sort=questions, title=None))
     layers: list[Any] = [zero_line(base, shift)]
-    for is_significant, style in ((False, ""), (True, "-on")):
-        some = named.transform_filter(f"datum.is_significant === {str(is_significant).lower()}")
+    for is_clear, style in ((False, ""), (True, "-on")):
+        some = named.transform_filter(f"datum.is_clear === {str(is_clear).lower()}")
         layers += points(some, shift, style, caps=True)
     panel = alt.layer(*layers).properties(width=260, height=26 * len(questions))
     description = "Shift of each question from separate to merged"
@@ -291,11 +327,11 @@ def run_names(runs: Sequence[RunColumns]) -> list[str]:
 
 
 def _words(key: str) -> str:
-    return key.replace("_", " ").capitalize()
+    return key[:1].upper() + key[1:].replace("_", " ")
 
 
 def _reference_labels(
-    references: Sequence[tuple[str, float | None, str]], start: float, accuracy: FigureAxis
+    references: Sequence[tuple[str, float | None, str]], accuracy: FigureAxis
 ) -> list[Any]:
     """Return the labels above the lines of references, each in a row of its own.
 
@@ -304,9 +340,10 @@ def _reference_labels(
     import altair as alt
 
     layers = []
+    start, end = accuracy.domain
     for place, (words, figure, style) in enumerate(references):
         if figure is not None:
-            share = (figure - start) / (100 - start)
+            share = (figure - start) / (end - start)
             align: Literal["left", "center", "right"] = "center"
             if not 0.35 <= share <= 0.7:
                 align = "left" if share < 0.5 else "right"

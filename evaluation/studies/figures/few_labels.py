@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from evaluation.reports.figures.builders import (
+    ANY_NUMBER,
+    SHARES,
     FigureAxis,
     as_vega_lite,
     inline,
@@ -35,11 +37,18 @@ def few_labels_chart(rows: Sequence[PredictionPoweredRow]) -> Spec | None:
     if not shown or len(setups) * (len(shown) + 1) > MOST_LINES:
         return None
     factor = 100 if of_question[0].scale == "yes_no" else 1
-    alone = {row.setup: row.human_mean for row in of_question}
+    alone = {row.setup: row for row in of_question}
     values = [
-        measured(mean, factor, setup=setups[setup], by=ALONE) for setup, mean in alone.items()
+        measured(row.human_mean, factor, n=row.n_labels, setup=setups[row.setup], by=ALONE)
+        for row in alone.values()
     ] + [
-        measured(row.mean, factor, setup=setups[row.setup], by=f"with {names[row.of_run.run]}")
+        measured(
+            row.mean,
+            factor,
+            n=row.n_labels,
+            setup=setups[row.setup],
+            by=f"with {names[row.of_run.run]}",
+        )
         for row in of_question
         if row.of_run.run in names and row.mean.value is not None
     ]
@@ -51,7 +60,8 @@ def few_labels_chart(rows: Sequence[PredictionPoweredRow]) -> Spec | None:
         yOffset=alt.YOffset("by:N", sort=[row["by"] for row in values]),
         color=told["color"],
     )
-    chart = alt.layer(*points(base, FigureAxis("x", title), shape=told["shape"]))
+    axis = FigureAxis("x", title).over(values, SHARES if factor == 100 else ANY_NUMBER)
+    chart = alt.layer(*points(base, axis, shape=told["shape"]))
     height = LINE_HEIGHT * len(setups) * (len(names) + 1)
     return as_vega_lite(
         chart.properties(

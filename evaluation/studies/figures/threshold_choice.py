@@ -5,14 +5,16 @@ Lines across the plot show the ceilings and the baseline.
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from evaluation.reports.figures.builders import (
+    SHARES,
     FigureAxis,
     as_percent,
     as_vega_lite,
     estimate_text,
+    few,
     inline,
     lines,
     series,
@@ -47,10 +49,10 @@ def grid_chart(candidates: Sequence[CandidateRow], chosen: ChosenRow | None) -> 
     windows = sorted({_window(row) for row in rows})
     values = _values(rows, windows)
     references = _references(chosen)
-    start = _start([*values, *references])
+    accuracy = FigureAxis("y", "Accuracy, %", (50, 100)).over([*values, *references], SHARES)
     drawn = {row.hypothesis for row in rows}
     panels = {
-        name: _panel([v for v in values if v["hypothesis"] == key], references, start, windows)
+        name: _panel([v for v in values if v["hypothesis"] == key], references, accuracy, windows)
         for key, name in HYPOTHESES.items()
         if key in drawn
     }
@@ -76,6 +78,7 @@ def _values(rows: Sequence[CandidateRow], windows: Sequence[int]) -> list[Point]
         values.append(
             {
                 **whisker(row.accuracy),
+                **few(row.accuracy, row.n),
                 "place": windows.index(_window(row)) + beside,
                 "flavor": row.flavor,
                 "hypothesis": row.hypothesis,
@@ -86,13 +89,15 @@ def _values(rows: Sequence[CandidateRow], windows: Sequence[int]) -> list[Point]
 
 
 def _panel(
-    values: Sequence[Point], references: Sequence[Point], start: float, windows: Sequence[int]
+    values: Sequence[Point],
+    references: Sequence[Point],
+    accuracy: FigureAxis,
+    windows: Sequence[int],
 ) -> Any:
     """Draw the candidates of one hypothesis."""
     import altair as alt
 
     width = STEP * max(2, len(windows))
-    accuracy = FigureAxis("y", "Accuracy, %", (start, 100))
     names = json.dumps([window_name(window) for window in windows])
     axis = alt.Axis(values=list(range(len(windows))), labelExpr=f"{names}[datum.value]", grid=False)
     x_scale = alt.Scale(domain=[-0.5, len(windows) - 0.5], nice=False, zero=False)
@@ -100,7 +105,7 @@ def _panel(
     told = series("flavor", sorted({value["flavor"] for value in values}), "Flavor")
     base = alt.Chart(inline(values)).encode(x=x, color=told["color"])
     return alt.layer(
-        *_across(references, start, accuracy, width), *lines(base, accuracy, shape=told["shape"])
+        *_across(references, accuracy, width), *lines(base, accuracy, shape=told["shape"])
     ).properties(width=width, height=HEIGHT)
 
 
@@ -124,21 +129,12 @@ def _references(chosen: ChosenRow) -> list[Point]:
     return lines
 
 
-def _start(values: Sequence[Mapping[str, Any]]) -> float:
-    """Return where the axis begins: at 50, or at a multiple of ten below the lowest value."""
-    ends = [value.get(name) for value in values for name in ("low", "value")]
-    lowest = min((end for end in ends if end is not None), default=50.0)
-    return min(50.0, max(0.0, 10 * ((lowest - 2) // 10)))
-
-
-def _across(
-    references: Sequence[Point], start: float, accuracy: FigureAxis, width: int
-) -> list[Any]:
+def _across(references: Sequence[Point], accuracy: FigureAxis, width: int) -> list[Any]:
     """Return the lines across the plot. Their labels are to the right of the plot."""
     import altair as alt
 
     layers: list[Any] = []
-    for line, top in zip(references, _tops(references, start), strict=True):
+    for line, top in zip(references, _tops(references, accuracy), strict=True):
         data = alt.Chart(inline([line]))
         is_main = line["style"] == "ceiling"
         if is_main and line["low"] is not None:
@@ -152,12 +148,13 @@ def _across(
     return layers
 
 
-def _tops(references: Sequence[Point], start: float) -> list[float]:
+def _tops(references: Sequence[Point], accuracy: FigureAxis) -> list[float]:
     """Return the position of each line's label, in px from the top: beside its line, if possible.
 
     From top to bottom, a label is moved down when it would overlap the label above it.
     """
-    heights = [HEIGHT * (100 - line["value"]) / (100 - start) for line in references]
+    start, end = accuracy.domain
+    heights = [HEIGHT * (end - line["value"]) / (end - start) for line in references]
     tops = [0.0] * len(heights)
     free = -math.inf
     for place in sorted(range(len(heights)), key=heights.__getitem__):

@@ -42,7 +42,8 @@ def time_chart(rows: Sequence[TimeOfArm | SavedTime]) -> Spec | None:
         yOffset=alt.YOffset("measure:N", sort=list(MEASURES)),
         color=told["color"],
     )
-    chart = alt.layer(*points(base, FigureAxis("x", "Seconds per response"), shape=told["shape"]))
+    axis = FigureAxis("x", "Seconds per response", (0, 0)).over(values)
+    chart = alt.layer(*points(base, axis, shape=told["shape"]))
     drawn = chart.properties(width=WIDTH, height=ROW_HEIGHT * len(arms))
     return as_vega_lite(drawn.properties(description="Seconds per response in each arm"))
 
@@ -63,8 +64,9 @@ def position_chart(rows: Sequence[PositionRow]) -> Spec | None:
     if not values:
         return None
     questions = [row["question"] for row in values]
-    base = alt.Chart(inline(values)).encode(y=alt.Y("question:N", sort=questions, title=None))
-    effect = FigureAxis("x", "Mean vote at the first place − at later ones")
-    chart = alt.layer(zero_line(base, effect), *points(base, effect, caps=True))
+    base = alt.Chart(inline(values))
+    named = base.encode(y=alt.Y("question:N", sort=questions, title=None))
+    effect = FigureAxis("x", "Mean vote at the first place − at later ones", (0, 0)).over(values)
+    chart = alt.layer(zero_line(base, effect), *points(named, effect, caps=True))
     drawn = chart.properties(width=WIDTH, height=ROW_HEIGHT * len(questions) / 2)
     return as_vega_lite(drawn.properties(description="Effect of the position on each question"))

@@ -9,13 +9,14 @@ from annotation.models import Rater, Study
 from annotation.schemes import Question, load_scheme
 from evaluation.models import MetricRun
 from evaluation.reports.base import Choices
+from evaluation.runs.main_metrics import main_runs_of
 from evaluation.runs.names import distinct_names
 from evaluation.runs.study_targets import is_about
 from evaluation.studies.disagreements.cases import run_name
 from evaluation.studies.disagreements.worklist import (
     FALSE_ALARM,
     MISSED,
-    UNDECIDED,
+    TIED,
     Disagreement,
 )
 from evaluation.votes.judgements import UNDECIDABLE
@@ -25,7 +26,7 @@ KINDS = {
     "": "Disagreements",
     MISSED: "Missed",
     FALSE_ALARM: "False alarm",
-    UNDECIDED: "No majority",
+    TIED: "Tied",
 }
 OPEN, ADJUDICATED = "open", "adjudicated"
 STATUSES = {"": "open and adjudicated", OPEN: "open", ADJUDICATED: "adjudicated"}
@@ -33,9 +34,9 @@ LONGEST_NOTE = 2000
 
 
 class WorklistForm(forms.Form):
-    """The choice of disagreements, or of targets without a majority, to show.
+    """The choice of disagreements, or of tied targets, to show.
 
-    A choice that is missing or invalid in the address has its usual value: the newest run, the
+    A choice that is missing or invalid in the address has its usual value: the main run, the
     scheme's first main question, the study's first arm, and for the others: all.
     """
 
@@ -64,8 +65,12 @@ class WorklistForm(forms.Form):
             "status": list(STATUSES.items()),
             "kind": list(KINDS.items()),
         }
-        usual = {"run": _usual_run(self.runs), "question": self.scheme.main_questions[0].key}
+        usual = {"question": self.scheme.main_questions[0].key}
         usual["truth"] = known["truth"][0][0] if known["truth"] else ""
+        question = asked.get("question", "")
+        if question not in dict(known["question"]):
+            question = usual["question"]
+        usual["run"] = _usual_run(self.runs, main_runs_of(study).get(question, []))
         said = {
             name: asked[name] if asked.get(name) in dict(known[name]) else usual.get(name, "")
             for name in known
@@ -95,9 +100,9 @@ class WorklistForm(forms.Form):
         return question
 
     @property
-    def is_about_undecided(self) -> bool:
-        """Whether the list shows targets without a majority instead of disagreements."""
-        return self.said["kind"] == UNDECIDED
+    def is_about_ties(self) -> bool:
+        """Whether the list shows tied targets instead of disagreements."""
+        return self.said["kind"] == TIED
 
     @property
     def choices(self) -> Choices:
@@ -126,10 +131,21 @@ def _run_names(runs: Mapping[str, MetricRun]) -> list[tuple[str, str]]:
     return list(zip(runs, distinct_names(named), strict=True))
 
 
-def _usual_run(runs: Mapping[str, MetricRun]) -> str:
-    """Return the newest run made in Attest, else the first imported run; empty without any."""
+def _usual_run(runs: Mapping[str, MetricRun], main: Sequence[int]) -> str:
+    """Return the main run of the question, else the newest run made in Attest.
+
+    Without such a run it is the first imported run, one with labels before others; empty without
+    any.
+
+    Args:
+        runs: the runs to choose among, by id.
+        main: the ids of the main runs of the question, the best first.
+    """
+    if main:
+        return str(main[0])
     made_here = [int(pk) for pk, run in runs.items() if not run.is_imported]
-    return str(max(made_here)) if made_here else next(iter(runs), "")
+    imported = sorted(runs, key=lambda pk: runs[pk].threshold is None)
+    return str(max(made_here)) if made_here else next(iter(imported), "")
 
 
 class AdjudicationForm(forms.Form):

@@ -48,6 +48,7 @@ class PlanChoicesForm(ChoicesForm[PlanChoices], FoldingForm):
         without |= {"arm"} if goal == Goal.ARMS else set()
         without |= {"metric"} if goal == Goal.ARMS or len(known["metric"]) == 1 else set()
         if self.chosen_pilot:
+            without |= {"scheme"}
             asked = load_scheme(self.chosen_pilot.scheme).keys
             kept = {key: known["question"][key] for key in ("", *asked)}
             known["question"] = kept

@@ -1,7 +1,8 @@
 """The answer of a study in sentences: what raters found, what merging shifts, which metric agrees.
 
 Every number is one of a report's rows. The sentences are written for each main question of the
-scheme, one for each setup.
+scheme, one for each setup. While a study is being rated, the answer is *interim*: each sentence
+says on how many responses it rests, and the arms are compared only over responses decided in both.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,23 +10,28 @@ from typing import NamedTuple
 
 from annotation.models import Arm, Study
 from annotation.schemes import Question, Scheme
-from evaluation.reports.columns import Estimate, Format
+from evaluation.reports.columns import Format
 from evaluation.reports.numbers import decimal, p_in_words, percent, points
+from evaluation.reports.report import ReportRow
 from evaluation.reports.setups import short_names
+from evaluation.reports.ties import if_ties_count_half, is_moved_by_ties, n_tied
+from evaluation.runs.main_metrics import side_of
+from evaluation.runs.names import signed_name
 from evaluation.studies.figures.charts import decisions_said, people_said, run_names
+from evaluation.studies.pages.shares_in_words import counted_share, in_brackets, whole
 from evaluation.studies.pages.tables import in_order
 from evaluation.studies.reports.agreement import AgreementRow
 from evaluation.studies.reports.ceilings import CEILINGS
 from evaluation.studies.reports.raters import RatersRow
-from evaluation.studies.reports.scenarios import ScenarioRow, without_replicate
+from evaluation.studies.reports.scenarios import ScenarioRow, of_questions, without_replicate
 from evaluation.studies.reports.study import Figures
 from evaluation.studies.reports.uncertainty import (
     OverAllSetups,
     ShiftOfSetup,
     UncertaintyRow,
 )
-from evaluation.votes.all_responses import draw_of
 
+LEAST_OF_LEAD = 20  # decided responses behind an emphasised sentence of an interim answer
 MOST_SETUPS = 4  # setups with a sentence each; of more, the highest and the lowest are named
 # The papers' questions whose key completes the sentence 'Raters found the response …'.
 FOUND = {"attributable", "consistent", "interpretable", "relevant", "sensible", "specific"}
@@ -42,17 +48,18 @@ class Finding(NamedTuple):
     question: str
     wording: str
     sentences: list[str]
-    undecided: Mapping[str, int]  # arm → number of labels without a majority
+    tied: Mapping[str, int]  # arm → number of tied labels
+    has_lead: bool = True  # whether the first sentence is emphasised
 
     @property
     def has_arms(self) -> bool:
         """Whether there are several arms, so that sentences must name them."""
-        return len(self.undecided) > 1
+        return len(self.tied) > 1
 
     @property
-    def no_majority(self) -> str:
-        """The sentence about labels without a majority; "" if each has one."""
-        return _no_majority(self.undecided)
+    def of_ties(self) -> str:
+        """The sentence about tied labels; "" if there are none."""
+        return _of_ties(self.tied)
 
 
 def findings(study: Study, scheme: Scheme, figures: Figures) -> list[Finding]:
@@ -61,16 +68,22 @@ def findings(study: Study, scheme: Scheme, figures: Figures) -> list[Finding]:
     The second separate arm only repeats the separate arm, so the sentences leave it out.
     """
     raters = without_replicate(figures.raters.rows)
-    scenarios = without_replicate(figures.scenarios.rows)
+    scenarios = without_replicate(of_questions(figures.scenarios.rows))
     return [
         Finding(
             question.key,
             question.wording,
             [
                 *_of_raters(study, question, raters, scenarios, figures.uncertainty.rows),
-                *_of_metrics([r for r in figures.agreement.rows if r.question == question.key]),
+                *_of_metrics(
+                    [r for r in figures.agreement.rows if r.question == question.key],
+                    _pinned(study, question.key),
+                    is_interim=study.is_running,
+                ),
             ],
-            _undecided([r for r in scenarios if r.question == question.key]),
+            _by_arm([r for r in scenarios if r.question == question.key], "tied"),
+            has_lead=not study.is_running
+            or _n_of_lead(question, raters, scenarios, figures.uncertainty.rows) >= LEAST_OF_LEAD,
         )
         for question in scheme.main_questions
     ]
@@ -94,7 +107,7 @@ def _of_raters(
         yield from _of_answers([r for r in raters if r.question == question.key])
         return
     if len(by_setup) > MOST_SETUPS:
-        yield from _of_extremes(question, rows)
+        yield from _of_extremes(question, rows, is_interim=study.is_running)
     else:
         shifts = {
             row.setup: row
@@ -105,8 +118,8 @@ def _of_raters(
         for setup, of_setup in by_setup.items():
             where = f" of {names[setup]}" if len(by_setup) > 1 else ""
             yield _of_setup(study, question, of_setup, shifts.get(setup), where)
-    yield from _not_counted(rows)
-    yield from _of_arms(question, uncertainty)
+    yield from _not_counted(rows, is_interim=study.is_running)
+    yield from _of_arms(question, uncertainty, is_interim=study.is_running)
 
 
 def _of_setup(
@@ -129,19 +142,57 @@ def _of_setup(
             return f"No rater has judged a response{where} yet."
         needed = f" of its {study.raters_per_unit} raters" if study.raters_per_unit else ""
         return f"No response{where} has a majority{needed} yet, so there is no figure to report."
+    if len(known) > 1 and shift and study.is_running:
+        return _of_both_arms(question, known, shift, where)
     has_arms = len(rows) > 1 or rows[0].arm == Arm.Kind.MERGED
-    said = _found(question, known[-1], where, has_arms=has_arms)
+    said = _found(question, known[-1], where, has_arms=has_arms, is_interim=study.is_running)
     if len(known) > 1:
         said += f" and {_figure(question, known[0])}{_seen(known[0])}"
     elif len(rows) > 1:
         [missing] = [row for row in rows if row is not known[0]]
-        return f"{said}; none has a majority{_seen(missing)} yet."
-    return f"{said}; {_of_shift(shift)}." if shift else f"{said}."
+        said += f"; none has a majority{_seen(missing)} yet"
+    if shift and len(known) > 1:
+        said += f"; {_of_shift(shift)}"
+    ties = [if_ties(r, "mean", f"the share{_seen(r) if has_arms else ''}") for r in known]
+    if shift:
+        ties.append(if_ties(shift, "shift", "the shift"))
+    return f"{said}{''.join(ties)}."
 
 
-def _found(question: Question, row: ScenarioRow, where: str, *, has_arms: bool) -> str:
+def _of_both_arms(
+    question: Question, rows: Sequence[ScenarioRow], shift: ShiftOfSetup, where: str
+) -> str:
+    """Return the interim sentence about a setup in two arms, over responses decided in both."""
+    separate, merged = SEEN[Arm.Kind.SEPARATE], SEEN[Arm.Kind.MERGED]
+    if not shift.n:
+        decided = " and ".join(f"{row.n_mean:,}{_seen(row)}" for row in rows)
+        return f"No response{where} is decided in both arms yet, but {decided}."
+    yes = "yes for" if question.scale.kind == "yes_no" else f"yes ({shift.label}) for"
+    decided = (
+        f"{shift.n:,} responses{where} that are" if shift.n > 1 else f"1 response{where} that is"
+    )
+    said = (
+        f"Of the {decided} decided in both arms, raters said {yes} "
+        f"{shift.n_yes_merged:,} of {shift.n:,} {merged} and {shift.n_yes_separate:,} of "
+        f"{shift.n:,} {separate}"
+    )
+    return f"{said}; {_of_shift(shift)}{if_ties(shift, 'shift', 'the shift')}."
+
+
+def if_ties(row: ReportRow, name: str, what: str) -> str:
+    """Return what a figure would be if ties counted half; "" where they hardly move it."""
+    if not is_moved_by_ties(row, name):
+        return ""
+    value = row.value(f"{name}_ties_half")
+    figure = f"{points(value)} points" if name == "shift" else whole(value)
+    return f"; {what} would be {figure} {if_ties_count_half(n_tied(row))}"
+
+
+def _found(
+    question: Question, row: ScenarioRow, where: str, *, has_arms: bool, is_interim: bool
+) -> str:
     seen = _seen(row) if has_arms else ""
-    figure = _figure(question, row)
+    figure = _figure(question, row, is_interim=is_interim)
     if question.scale.kind == "ordinal":
         return f"The mean of the raters’ medians{where} is {figure}{seen}"
     if question.key in FOUND:
@@ -149,26 +200,13 @@ def _found(question: Question, row: ScenarioRow, where: str, *, has_arms: bool) 
     return f"Raters answered yes for {figure} of the responses{where}{seen}"
 
 
-def _figure(question: Question, row: ScenarioRow) -> str:
-    """Return a mean with its interval: '79 % (59–90)'."""
+def _figure(question: Question, row: ScenarioRow, *, is_interim: bool = False) -> str:
+    """Return a mean with its interval: '79 % (59–90)', interim '40 % (4 of 10; 12–77)'."""
     if question.scale.kind == "ordinal":
         within = f" on the scale from {question.scale.labels[0]} to {question.scale.labels[-1]}"
-        return f"{decimal(row.mean.value)}{_interval(row.mean, Format.DECIMAL)}{within}"
-    return f"{_whole(row.mean.value)}{_interval(row.mean)}"
-
-
-def _whole(share: float | None) -> str:
-    """Return a share in whole percent, which no line break parts from its sign."""
-    return f"{percent(share, 0)}\N{NO-BREAK SPACE}%"
-
-
-def _interval(estimate: Estimate, format: Format = Format.PERCENT) -> str:
-    low, high = estimate.low, estimate.high
-    if low is None or high is None:
-        return ""
-    if format is Format.PERCENT:
-        return f" ({percent(low, 0)}–{percent(high, 0)})"
-    return f" ({format.interval(estimate)})"
+        over = f"{row.n_mean:,} response{'s'[: row.n_mean != 1]}" if is_interim else ""
+        return f"{decimal(row.mean.value)}{in_brackets(row.mean, Format.DECIMAL, over)}{within}"
+    return counted_share(row.mean, row.n_mean, is_interim=is_interim)
 
 
 def _seen(row: ScenarioRow) -> str:
@@ -194,19 +232,25 @@ def _of_shift(shift: ShiftOfSetup) -> str:
     return f"{said} only one of {percent(test.visible_shift, 0)} points or more could have been"
 
 
-def _of_arms(question: Question, rows: Sequence[UncertaintyRow]) -> Iterator[str]:
+def _of_arms(
+    question: Question, rows: Sequence[UncertaintyRow], *, is_interim: bool
+) -> Iterator[str]:
     """Yield how often the labels of both arms are the same, when a study has both."""
     for row in rows:
         if isinstance(row, OverAllSetups) and row.question == question.key and row.n:
-            same = f"{_whole(row.accuracy.value)}{_interval(row.accuracy)}"
-            differ = _whole(row.disagreement.value)
+            same = counted_share(row.accuracy, row.n, is_interim=is_interim)
+            differ = whole(row.disagreement.value)
+            ties = if_ties(row, "accuracy", "the share with the same label")
+            of_n = "the responses decided in both arms" if is_interim else f"{row.n:,} responses"
             yield (
-                f"Side by side, {same} of {row.n:,} responses have the label that they have alone; "
-                f"the disagreement is {differ}."
+                f"Side by side, {same} of {of_n} have the label that they have alone; "
+                f"the disagreement is {differ}{ties}."
             )
 
 
-def _of_extremes(question: Question, rows: Sequence[ScenarioRow]) -> Iterator[str]:
+def _of_extremes(
+    question: Question, rows: Sequence[ScenarioRow], *, is_interim: bool
+) -> Iterator[str]:
     """Yield the setups with the highest and with the lowest mean, of each arm."""
     names, arms = short_names(rows), in_order(row.arm for row in rows)
     for arm in arms:
@@ -215,9 +259,19 @@ def _of_extremes(question: Question, rows: Sequence[ScenarioRow]) -> Iterator[st
             continue
         known.sort(key=lambda row: (-(row.mean.value or 0.0), row.setup))
         highest, lowest = known[0], known[-1]
-        first = _found(question, highest, f" of {names[highest.setup]}", has_arms=len(arms) > 1)
-        last = f"{_figure(question, lowest)} of {names[lowest.setup]}"
-        yield f"{first}, and {last}: the highest and the lowest of {len(known):,} setups."
+        first = _found(
+            question,
+            highest,
+            f" of {names[highest.setup]}",
+            has_arms=len(arms) > 1,
+            is_interim=is_interim,
+        )
+        last = f"{_figure(question, lowest, is_interim=is_interim)} of {names[lowest.setup]}"
+        ties = [if_ties(r, "mean", f"that of {names[r.setup]}") for r in (highest, lowest)]
+        yield (
+            f"{first}, and {last}: the highest and the lowest of {len(known):,} "
+            f"setups{''.join(ties)}."
+        )
 
 
 def _of_answers(rows: Sequence[RatersRow]) -> Iterator[str]:
@@ -232,86 +286,102 @@ def _of_answers(rows: Sequence[RatersRow]) -> Iterator[str]:
             yield f"No response seen {seen} has a majority yet."
 
 
-def _not_counted(rows: Sequence[ScenarioRow]) -> Iterator[str]:
+def _not_counted(rows: Sequence[ScenarioRow], *, is_interim: bool) -> Iterator[str]:
     """Yield what stands behind the shares: majorities that are missing, and assumed answers."""
-    if said := _no_majority(_undecided(rows)):
-        yield said
+    why = "Still waiting for votes" if is_interim else "Too few votes for a majority"
+    yield from filter(None, [_in_no_share(why, _by_arm(rows, "waiting"))])
+    yield from filter(None, [_of_ties(_by_arm(rows, "tied"))])
     if n := max((row.n_assumed for row in rows), default=0):
         yield f"Up to {n:,} responses of a setup had no evidence: they count as no, unrated."
 
 
-def _undecided(rows: Sequence[ScenarioRow]) -> dict[str, int]:
-    """Return the number of yes/no labels without a majority by arm, also where it is 0."""
+def _by_arm(rows: Sequence[ScenarioRow], name: str) -> dict[str, int]:
+    """Return the number of yes/no labels that are waiting, or tied, by arm, also where it is 0."""
     return {
-        arm: sum(row.undecided for row in rows if row.arm == arm and row.scale == "yes_no")
+        arm: sum(row.value(name) for row in rows if row.arm == arm and row.scale == "yes_no")
         for arm in in_order(row.arm for row in rows)
     }
 
 
-def _no_majority(undecided: Mapping[str, int]) -> str:
-    known = {arm: n for arm, n in undecided.items() if n}
+def _of_ties(tied: Mapping[str, int]) -> str:
+    return _in_no_share("Tied with all votes in", tied)
+
+
+def _in_no_share(why: str, by_arm_of_all: Mapping[str, int]) -> str:
+    known = {arm: n for arm, n in by_arm_of_all.items() if n}
     if not known:
         return ""
     by_arm = " and ".join(f"{n:,} {SEEN[Arm.Kind(arm)]}" for arm, n in known.items())
-    said = by_arm if len(undecided) > 1 else f"{sum(known.values()):,}"
-    return f"No majority, and so in no share: {said}."
+    said = by_arm if len(by_arm_of_all) > 1 else f"{sum(known.values()):,}"
+    return f"{why}, and so in no share: {said}."
+
+
+def _n_of_lead(
+    question: Question,
+    raters: Sequence[RatersRow],
+    scenarios: Sequence[ScenarioRow],
+    uncertainty: Sequence[UncertaintyRow],
+) -> int:
+    """Return how many decided responses the smallest figure of the first sentence rests on."""
+    if question.scale.kind == "nominal":
+        row = next((each for each in raters if each.question == question.key), None)
+        return sum(row.majorities.values()) if row else 0
+    rows = [row for row in scenarios if row.question == question.key]
+    if len({row.setup for row in rows}) <= MOST_SETUPS:
+        rows = [row for row in rows if row.setup == rows[0].setup]
+        first = (question.key, rows[0].setup if rows else "")
+        for shift in uncertainty:
+            if isinstance(shift, ShiftOfSetup) and (shift.question, shift.setup) == first:
+                return shift.n
+    return min((row.n_mean for row in rows if row.mean.value is not None), default=0)
 
 
 # --- how far metrics agree ------------------------------------------------------------------
 
 
-def _of_metrics(rows: Sequence[AgreementRow]) -> Iterator[str]:
-    """Yield how far the metric that agrees most with people does, beside what it must beat."""
+def _pinned(study: Study, question: str) -> str:
+    """Return the run that is pinned for the side of a question, by `run_said`; "" for none."""
+    side = side_of(question)
+    return side.pinned(study.dataset) if side else ""
+
+
+def _of_metrics(rows: Sequence[AgreementRow], pinned: str, *, is_interim: bool) -> Iterator[str]:
+    """Yield how far a metric agrees with people, beside what it must beat.
+
+    Args:
+        rows: the rows of a question.
+        pinned: the run to tell about, by `signed_name`; "": the one that agrees most.
+        is_interim: whether raters still work on the study.
+    """
     known = [row for row in rows if row.accuracy.value is not None]
+    main = [
+        row for row in known if signed_name(row.of_run.metric, row.of_run.run_signature) == pinned
+    ]
+    if pinned and rows and not main:
+        yield f"The main metric of the dataset has no figure here: {pinned}."
     if not known:
         return
     names = dict(zip(map(id, known), run_names([row.of_run for row in known]), strict=True))
     best = max(known, key=lambda row: (row.accuracy.value or 0.0, row.of_run.run))
-    agrees = f"{_whole(best.accuracy.value)}{_interval(best.accuracy)}"
-    highest = f", the highest of {len(known):,} metric runs" if len(known) > 1 else ""
-    people = people_said(best.label, best.n_adjudicated)
-    said = f"{names[id(best)]} agrees with {people} on {agrees} of {best.n:,} responses"
-    references = [f"always the more frequent label, {_whole(best.baseline.value)}"]
+    told = main[0] if main else best
+    agrees = counted_share(told.accuracy, told.n, is_interim=is_interim)
+    standing = ", as the main metric of the dataset" if main else ""
+    if len(known) > 1 and told is best:
+        standing += f", the highest of {len(known):,} metric runs"
+    elif told is not best:
+        highest = f"{names[id(best)]}, {whole(best.accuracy.value)}"
+        standing += f"; the highest of {len(known):,} metric runs is {highest}"
+    people = people_said(told.label, told.n_adjudicated)
+    of_n = "the responses" if is_interim else f"{told.n:,} responses"
+    said = f"{names[id(told)]} agrees with {people} on {agrees} of {of_n}"
+    references = [f"always the more frequent label, {whole(told.baseline.value)}"]
     references += [
-        f"{CEILINGS[key].how}, {_whole(best.ceilings.of(key).value)}"
-        for key in best.ceilings.defined[:1]
+        f"{CEILINGS[key].how(told.ceilings.votes(key))}, {whole(told.ceilings.of(key).value)}"
+        for key in told.ceilings.defined[:1]
     ]
-    yield f"{said}{highest}. To compare: {'; '.join(references)}."
-    if best.n_adjudicated:
-        yield f"{decisions_said(best.n_adjudicated)}."
-    if best.flattered:
+    ties = if_ties(told, "accuracy", "the agreement")
+    yield f"{said}{standing}{ties}. To compare: {'; '.join(references)}."
+    if told.n_adjudicated:
+        yield f"{decisions_said(told.n_adjudicated)}."
+    if told.flattered:
         yield "Its threshold was chosen on these votes, so this figure is too optimistic."
-
-
-# --- what the answer rests on ---------------------------------------------------------------
-
-
-def rests_on(study: Study, figures: Figures, done: Mapping[str, int] | None) -> list[str]:
-    """Return in sentences what the answer rests on.
-
-    Args:
-        study: the study.
-        figures: its figures.
-        done: numbers of assignments, done as `n` and wanted as `of`; None for an imported study.
-    """
-    size = figures.overview
-    said = [
-        f"{size.n_votes:,} votes by {size.n_raters:,} raters on {size.n_responses:,} responses "
-        f"from {size.n_dialogs:,} dialogs.",
-        "Each response counts once, by the majority of its raters.",
-        "In brackets: 95 % intervals, as if the dialogs were drawn anew.",
-    ]
-    if draw := draw_of(study):
-        said.append(
-            f"The seed drew {draw[0]:,} of {draw[1]:,} dialogs to be rated. The report "
-            "Few labels adds what a metric says about the others."
-        )
-    if done and done["n"] < done["of"]:
-        state = "was closed with" if study.state == Study.State.CLOSED else "has so far"
-        said.append(f"The study {state} {done['n']:,} of {done['of']:,} judgements done.")
-    if study.stops_when_decided:
-        said.append(
-            "Raters were no longer asked about a response once every majority was settled, "
-            f"except on {_whole(study.full_share)} of the examples."
-        )
-    return said

@@ -128,7 +128,7 @@ def _reached(choices: PlanChoices, row: DialogsDesign) -> str:
 
 
 def _hours(row: DesignRow) -> str:
-    digits = 0 if row.hours >= 10 else 1
+    digits = 0 if row.hours >= 100 else 1
     setups = f" of {row.n_setups:,} setups" if row.n_setups > 1 else ""
     return f"{row.n_responses:,} responses{setups}, {row.hours:,.{digits}f} rater hours"
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.cache import cache
 
+from evaluation.measures.ssa import SSA
 from evaluation.reports.code_version import CODE_VERSION
 from evaluation.reports.figures.themes import Spec, page_themes
 from evaluation.studies.figures.charts import (
@@ -56,9 +57,10 @@ def chart(name: str, figures: Figures, auto: AutoTable, *, on_page: bool = False
     if name == "answer":
         main = figures.overview.main
         rows = without_replicate(figures.scenarios.rows)
-        return scenarios_chart([row for row in rows if row.question in main])
+        shown = [row for row in rows if row.question in (*main, SSA)]
+        return scenarios_chart(shown, on_page=on_page)
     if name == "scenarios":
-        return scenarios_chart(figures.scenarios.rows)
+        return scenarios_chart(figures.scenarios.rows, on_page=on_page)
     if name == "shifts":
         return shifts_chart(figures.uncertainty.rows)
     if auto.chosen is None:

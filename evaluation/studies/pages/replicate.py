@@ -29,6 +29,7 @@ class ReplicateTable(NamedTuple):
     most: float  # the end of the rail of disagreements
     n_said: str
     sentences: list[tuple[str, str]]  # each main question with what was found
+    rows: list[Replicate]  # all rows of the table
 
     @property
     def has_setups(self) -> bool:
@@ -64,6 +65,7 @@ def replicate_table(rows: Sequence[ReportRow], main: Collection[str]) -> Replica
             for row in wholes
             if row.question in main and (said := _sentence(row))
         ],
+        [*wholes, *of_setups],
     )
 
 

@@ -3,13 +3,13 @@
 Nothing is computed here. A table holds the rows of the reports themselves.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Generic, NamedTuple, TypeVar
 
 from annotation.models import Arm
 from evaluation.reports.columns import UNKNOWN, Estimate
+from evaluation.reports.figures.builders import domain_over
 from evaluation.reports.report import ReportRow
 from evaluation.reports.setups import short_names
 from evaluation.studies.figures.charts import MAJORITY
@@ -30,9 +30,9 @@ MOST_SETUPS_BESIDE = 2  # setups whose shifts are shown in the line of their que
 
 
 class Scenario(NamedTuple):
-    """A setup in an arm. It is named by a letter, as in the paper."""
+    """A setup in an arm."""
 
-    letter: str
+    letter: str | None  # its letter in the paper
     setup: str  # the setup's name
     short: str  # the setup's short name
     arm: str
@@ -69,11 +69,20 @@ class ScenarioLine(NamedTuple):
     setup: str = ""  # the setup's short name; empty when the line is about the whole question
 
     @property
-    def undecided(self) -> int | None:
-        """The number of undecided majorities; None on an ordinal scale, whose mean misses none."""
-        rows = [cell.row for cell in self.cells if cell]
-        counts = [row.undecided for row in rows if row.scale != "ordinal"]
-        return sum(counts) if counts else None
+    def waiting(self) -> int | None:
+        """The number of items that wait; None on an ordinal scale, whose mean misses none."""
+        rows = self._of_majorities
+        return sum(row.waiting for row in rows) if rows else None
+
+    @property
+    def tied(self) -> int | None:
+        """The number of tied items; None on an ordinal scale."""
+        rows = self._of_majorities
+        return sum(row.tied for row in rows) if rows else None
+
+    @property
+    def _of_majorities(self) -> list[ScenarioRow]:
+        return [cell.row for cell in self.cells if cell and cell.row.scale != "ordinal"]
 
 
 class ScenarioTable(NamedTuple):
@@ -95,19 +104,20 @@ class ScenarioTable(NamedTuple):
 
     @property
     def n_columns(self) -> int:
-        """The number of columns of the long layout: mean and n of each arm, and two others."""
-        return 2 + 2 * len(self.arms)
+        """The number of columns of the long layout: mean and n of each arm, and three others."""
+        return 3 + 2 * len(self.arms)
 
 
 class ShiftTable(NamedTuple):
     """Merged against separate: a line per question, with a cell per setup."""
 
     short: Mapping[str, str]  # name of a setup → its short name
-    scenarios: list[str]  # for each setup, the scenarios of the subtraction: 'B − A'
+    scenarios: list[str]  # for each setup, the scenarios of the subtraction: 'B − A', or ""
     lines: list[TableLine[ShiftOfSetup, OverAllSetups]]
     accuracy_from: float  # the beginning of the rail of accuracies
     most: float  # the end of the rail of shifts; it begins at minus this
     n_said: str
+    rows: list[OverAllSetups | ShiftOfSetup]  # all rows of the table
 
     @property
     def setups(self) -> list[str]:
@@ -266,18 +276,23 @@ def shift_table(rows: Sequence[UncertaintyRow], scenarios: Sequence[Scenario]) -
     letters = {(s.setup, s.arm): s.letter for s in scenarios}
     by_place = {(row.question, row.setup): row for row in shifts}
     ends = [end for row in shifts for end in (row.shift.low, row.shift.high)]
-    lows = [row.accuracy.low for row in wholes if row.accuracy.low is not None]
     return ShiftTable(
         short,
-        [f"{letters.get((s, 'merged'), '')} − {letters.get((s, 'separate'), '')}" for s in short],
+        [_subtraction(letters, setup) for setup in short],
         [
             TableLine(row.question, [by_place.get((row.question, setup)) for setup in short], row)
             for row in wholes
         ],
-        min(0.7, math.floor(10 * min(lows, default=0.7)) / 10),
-        _rail(ends, 0.2),
+        domain_over((row.accuracy.low for row in wholes), (0.7, 1), (0, 1))[0],
+        domain_over((abs(end) for end in ends if end is not None), (-0.2, 0.2))[1],
         n_said([row.n for row in wholes], "response", "decided in both arms"),
+        [*wholes, *shifts],
     )
+
+
+def _subtraction(letters: Mapping[tuple[str, str], str | None], setup: str) -> str:
+    pair = [letters.get((setup, arm)) for arm in (Arm.Kind.MERGED, Arm.Kind.SEPARATE)]
+    return " − ".join(filter(None, pair))
 
 
 def time_table(
@@ -303,12 +318,6 @@ def time_table(
 def in_order(values: Iterable[str]) -> list[str]:
     """Return each value once, in the order of first occurrence."""
     return list(dict.fromkeys(values))
-
-
-def _rail(ends: Iterable[float | None], least: float) -> float:
-    """Return the end of a rail around 0 that has room for all intervals, in steps of 0.05."""
-    furthest = max((abs(end) for end in ends if end is not None), default=least)
-    return max(least, math.ceil(20 * furthest) / 20)
 
 
 def n_said(counts: Sequence[int], what: str, per: str) -> str:

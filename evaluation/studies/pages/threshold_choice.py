@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from evaluation.reports.numbers import percent
 from evaluation.studies.figures.charts import decisions_said, people_said
-from evaluation.studies.pages.auto_table import Ceiling, ceilings_in
+from evaluation.studies.pages.auto_table import CeilingLine, ceilings_in
 from evaluation.studies.pages.tables import n_said
 from evaluation.studies.reports.threshold_choice_rows import (
     CandidateRow,
@@ -18,9 +18,9 @@ class ThresholdChoiceTable(NamedTuple):
     """The choice for one question and one family, and the candidates for it."""
 
     chosen: ChosenRow | None  # None: no candidate takes part
-    candidates: list[CandidateRow]  # candidates with an accuracy
-    aside: list[CandidateRow]  # candidates without an accuracy, with the reason
-    ceilings: list[Ceiling]
+    candidates: list[CandidateRow]  # candidates that take part in a choice
+    aside: list[CandidateRow]  # candidates that do not, with the reason
+    ceilings: list[CeilingLine]
 
     @property
     def why(self) -> str:
@@ -44,6 +44,11 @@ class ThresholdChoiceTable(NamedTuple):
         """The candidates that lack scores which others have, and how many; most first."""
         found = [(row.title, row.n_lacking) for row in self.candidates if row.n_lacking]
         return sorted(found, key=lambda pair: -pair[1])
+
+    @property
+    def has_usual(self) -> bool:
+        """Whether a candidate has a usual threshold. Imported scores may have none."""
+        return any(row.threshold is not None for row in self.candidates)
 
     @property
     def has_choice(self) -> bool:
@@ -99,7 +104,11 @@ def threshold_choice_table(rows: Sequence[ThresholdChoiceRow]) -> ThresholdChoic
     candidates = [row for row in rows if isinstance(row, CandidateRow)]
     return ThresholdChoiceTable(
         chosen,
-        [row for row in candidates if row.accuracy.value is not None],
-        [row for row in candidates if row.accuracy.value is None],
+        [row for row in candidates if _takes_part(row)],
+        [row for row in candidates if not _takes_part(row)],
         ceilings_in(chosen.ceilings) if chosen else [],
     )
+
+
+def _takes_part(row: CandidateRow) -> bool:
+    return row.accuracy.value is not None or row.best_threshold is not None

@@ -17,13 +17,17 @@ class BesideOthers(NamedTuple):
     is_compared: Bools
     same: Floats  # 1: agrees with the majority of the others, 0: differs; NaN also without one
     others: Floats  # mean answer of the others, as a number of the scale
+    # Whether the others have no majority, and votes on the item are still to come; or all are in.
+    is_waiting: Bools
+    is_tied: Bools
 
 
-def beside_others(judged: RaterJudgements, reference: Bools) -> BesideOthers:
+def beside_others(judged: RaterJudgements, reference: Bools, n_raters: int) -> BesideOthers:
     """Compare each vote with those of the reference.
 
     Args:
         judged: the votes.
+        n_raters: how many raters an item is meant to have; 0: as many as it has.
         reference: (n_raters,) the raters with whom all are compared, themselves left out.
     """
     n = len(judged.answers)
@@ -36,7 +40,18 @@ def beside_others(judged: RaterJudgements, reference: Bools) -> BesideOthers:
         is_compared[here] = True
         same[here] = agrees(as_agreement(draws, votes).observed(votes), votes.kind)
         others[here] = others_mean(draws, votes)
-    return BesideOthers(is_compared, same, others)
+    has_none = is_compared & np.isnan(same)
+    is_waiting = has_none & (_n_counted(judged) < n_raters)
+    return BesideOthers(is_compared, same, others, is_waiting, has_none & ~is_waiting)
+
+
+def _n_counted(judged: RaterJudgements) -> Indexes:
+    """Return how many counted votes the item of each vote has on the same question, (n_votes,)."""
+    names = judged.of_item * len(judged.scheme.questions) + judged.of_question
+    numbers = np.unique(names, return_inverse=True)[1]
+    n_votes = np.bincount(numbers, weights=judged.counted[judged.of_rater])
+    counted: Indexes = n_votes.astype(np.int64)[numbers]
+    return counted
 
 
 def share_of(same: Floats, dialogs: Indexes) -> Estimate:

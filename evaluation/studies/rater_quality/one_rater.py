@@ -55,7 +55,7 @@ def work_beside_others(study: Study, rater: Rater, reference: frozenset[str]) ->
     place = next(n for n, each in enumerate(judged.raters) if each.pk == rater.pk)
     others = in_reference.copy()
     others[place] = False
-    beside = beside_others(judged, in_reference)
+    beside = beside_others(judged, in_reference, study.n_raters(0))
     own = np.flatnonzero(judged.of_rater == place)
     is_other = others[judged.of_rater] & ~judged.is_implied
     return WorkBesideOthers(

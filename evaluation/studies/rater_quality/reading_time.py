@@ -1,10 +1,10 @@
 """The time that it takes to read what raters were shown, beside the time that they took.
 
-People read 238 words a minute (see `annotation.planning`). Each text counts at the first time that
-a rater is shown it: the dialog and the evidence need not be read again for the next response to the
-same example. If the order of the rater is not known, a text that they were shown more than once
-does not count at all, so that the time is never too long. Only units that count are known here: a
-text that was shown with a gold item before, or with a flagged response, counts again.
+People read 238 words a minute (see `annotation.rating_hours`). Each text counts at the first time
+that a rater is shown it: the dialog and the evidence need not be read again for the next response
+to the same example. If the order of the rater is not known, a text that they were shown more than
+once does not count at all, so that the time is never too long. Only units that count are known
+here: a text that was shown with a gold item before, or with a flagged response, counts again.
 """
 
 from collections import Counter, defaultdict
@@ -15,7 +15,7 @@ import numpy as np
 from django.db.models.functions import Length
 
 from annotation.models import Study, UnitPassage
-from annotation.planning import dialog_lengths, passage_lengths
+from annotation.rateable_responses import dialog_lengths, passage_lengths
 from annotation.rating_hours import CHARACTERS_PER_SECOND
 from evaluation.statistics.intervals import Floats, Indexes
 from evaluation.statistics.rater_votes import Bools
@@ -132,8 +132,8 @@ def _lengths(study: Study) -> dict[str, Mapping[int, int]]:
     responses = Response.objects.filter(dataset=study.dataset_id)
     return {
         "response": dict(responses.values_list("pk", Length("text"))),
-        "dialog": dialog_lengths(study),
-        "passage": passage_lengths(study),
+        "dialog": dialog_lengths(study.dataset_id),
+        "passage": passage_lengths(study.dataset_id),
     }
 
 

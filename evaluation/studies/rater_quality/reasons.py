@@ -3,12 +3,15 @@
 from typing import NamedTuple
 
 from annotation.schemes import Question, Scheme
+from evaluation.reports.columns import Format
 from evaluation.reports.numbers import decimal, p_in_words, percent
 from evaluation.statistics.rater_checks import RaterMark
 from evaluation.statistics.rater_tests import Check
 from evaluation.statistics.rater_votes import LEAST
+from evaluation.studies.rater_quality.pace import PaceOfRater
 from evaluation.studies.rater_quality.reading_time import FAST
 
+FASTER = "faster than reading"
 TOO_FEW = f"fewer than {LEAST} responses"
 
 
@@ -32,6 +35,17 @@ def reason_of(mark: RaterMark, scheme: Scheme, partner: str) -> Reason:
     said = f"{_spaced(mark.question)}: {said}" if question else said[0].upper() + said[1:]
     sentence = f"{said} ({p_in_words(mark.p)} after correction)."
     return Reason(f"{short}{f' ({_spaced(mark.question).lower()})' if question else ''}", sentence)
+
+
+def faster_than_reading(pace: PaceOfRater) -> Reason:
+    """Return the reason of a rater whom the rule of `pace` marks."""
+    return Reason(
+        FASTER,
+        f"Half of the responses took {Format.SECONDS.write(pace.median_seconds)} or less, and "
+        f"reading what is new in one takes {Format.SECONDS.write(pace.reading_seconds)}; "
+        f"{percent(pace.fast_share, 0)} % of the units took less than {percent(FAST, 0)} % of "
+        "their reading time. This does not depend on other raters.",
+    )
 
 
 def _words(mark: RaterMark, question: Question | None, partner: str) -> tuple[str, str]:
@@ -79,7 +93,7 @@ def _words(mark: RaterMark, question: Question | None, partner: str) -> tuple[st
             )
         case Check.FAST:
             return (
-                "faster than reading",
+                FASTER,
                 f"{seen} of {n} took less than {percent(FAST, 0)} % of the time that reading what "
                 "is new in them takes",
             )

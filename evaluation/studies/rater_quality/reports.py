@@ -19,11 +19,23 @@ from evaluation.reports.registry import NoChoices, ReportKind
 from evaluation.reports.report import Report, ReportRow, number
 from evaluation.statistics.intervals import SHARE_METHOD, Floats
 from evaluation.statistics.rater_checks import Paces, StudyVotes, check_raters
+from evaluation.statistics.rater_tests import Check
 from evaluation.statistics.rater_votes import LEAST, Bools, longest_run
+from evaluation.statistics.tied_labels import with_halves
 from evaluation.studies.rater_quality.comparison import BesideOthers, beside_others, share_of
 from evaluation.studies.rater_quality.judgements import RaterJudgements, judgements_of
+from evaluation.studies.rater_quality.pace import (
+    PaceOfRater,
+    are_faster_than_reading,
+    paces_of,
+)
 from evaluation.studies.rater_quality.reading_time import UnitTimes, unit_times
-from evaluation.studies.rater_quality.reasons import TOO_FEW, Reason, reason_of
+from evaluation.studies.rater_quality.reasons import (
+    TOO_FEW,
+    Reason,
+    faster_than_reading,
+    reason_of,
+)
 from evaluation.studies.reports import methods
 from evaluation.votes.rater_work import RaterWork, rater_work
 
@@ -44,17 +56,14 @@ class AgreementOfRater(ReportRow):
     """The share of a rater's answers that agree with the majority of the others."""
 
     agreement: Annotated[Estimate, Column("Agreement with the others", Format.PERCENT)] = UNKNOWN
+    # Answers that were compared with nothing, because the others have no majority.
+    n_left_out_waiting: int | None = None
+    n_left_out_tied: int | None = None
+    agreement_ties_half: Annotated[float | None, Column("Agreement, ties half", Format.PERCENT)] = (
+        None
+    )
     first_half: Annotated[float | None, Column("In the first half", Format.PERCENT)] = None
     second_half: Annotated[float | None, Column("In the second half", Format.PERCENT)] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class PaceOfRater(ReportRow):
-    """A rater's time per response, beside the time that it takes to read what is new in it."""
-
-    median_seconds: Annotated[float | None, Column("Median time", Format.SECONDS)] = None
-    reading_seconds: Annotated[float | None, Column("Reading time", Format.SECONDS)] = None
-    fast_share: Annotated[float | None, Column("Too fast", Format.PERCENT)] = None  # share of units
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,16 +132,21 @@ def made_anew(study: Study) -> RaterQuality:
         paces=Paces(times.raters, times.is_fast),
         has_random_order=judged.has_random_order,
     )
+    paces = paces_of(judged, times)
+    is_fast = are_faster_than_reading(paces)
     outcome = check_raters(votes, judged.counted)
     codes = [rater.code for rater in judged.raters]
     reasons: dict[str, list[Reason]] = defaultdict(list)
-    for mark in sorted(outcome.marks, key=lambda mark: mark.p):
+    for place in np.flatnonzero(is_fast).tolist():
+        reasons[codes[place]].append(faster_than_reading(paces[place]))
+    marks = [each for each in outcome.marks if each.kind != Check.FAST or not is_fast[each.rater]]
+    for mark in sorted(marks, key=lambda mark: mark.p):
         partner = codes[mark.partner] if mark.partner >= 0 else ""
         reasons[codes[mark.rater]].append(reason_of(mark, judged.scheme, partner))
     work = rater_work(study, judged.raters)
-    beside = beside_others(judged, outcome.reference)
+    beside = beside_others(judged, outcome.reference, study.n_raters(0))
     rows = [
-        _row(judged, place, beside, times, work[code], reasons.get(code, ()))
+        _row(judged, place, beside, paces[place], work[code], reasons.get(code, ()))
         for place, code in enumerate(codes)
     ]
     n_implied = int(np.count_nonzero(judged.is_implied))
@@ -153,7 +167,7 @@ def _row(
     judged: RaterJudgements,
     place: int,
     beside: BesideOthers,
-    times: UnitTimes,
+    pace: PaceOfRater,
     work: RaterWork,
     reasons: Sequence[Reason],
 ) -> RaterRow:
@@ -179,7 +193,7 @@ def _row(
         reasons=" ".join(reason.sentence for reason in reasons),
         questions=questions,
         with_others=_agreement(judged, own, beside) if n_compared >= LEAST else AgreementOfRater(),
-        pace=_pace(times, place),
+        pace=pace,
     )
 
 
@@ -191,8 +205,12 @@ def _agreement(judged: RaterJudgements, own: Bools, beside: BesideOthers) -> Agr
     if n_units >= LEAST:
         middle = np.sort(np.unique(turns[turns >= 0]))[n_units // 2]
         halves = (_mean(same[(turns >= 0) & (turns < middle)]), _mean(same[turns >= middle]))
+    is_tied = beside.is_tied[own]
     return AgreementOfRater(
         agreement=share_of(same, judged.dialogs[own]),
+        n_left_out_waiting=int(beside.is_waiting[own].sum()),
+        n_left_out_tied=int(is_tied.sum()),
+        agreement_ties_half=number(_mean(with_halves(same, is_tied))) if is_tied.any() else None,
         first_half=number(halves[0]),
         second_half=number(halves[1]),
     )
@@ -219,19 +237,6 @@ def _of_question(
         mean=float(values.mean()) if has_mean else None,
         others_mean=float(beside.others[compared].mean()) if has_mean else None,
         longest_run=run,
-    )
-
-
-def _pace(times: UnitTimes, place: int) -> PaceOfRater:
-    """Return the times of a rater per response, and the share of units that were too fast."""
-    here = times.raters == place
-    n_responses = times.n_responses[here]
-    if n_responses.sum() < LEAST:
-        return PaceOfRater()
-    return PaceOfRater(
-        median_seconds=float(np.median(np.repeat(times.seconds[here] / n_responses, n_responses))),
-        reading_seconds=float(np.median(np.repeat(times.reading[here] / n_responses, n_responses))),
-        fast_share=float(times.is_fast[here].mean()),
     )
 
 

@@ -3,8 +3,6 @@
 import hashlib
 from collections.abc import Sequence
 
-import numpy as np
-
 from evaluation.reports.base import Choices
 from evaluation.reports.report import LeftOut
 from evaluation.votes.people import People
@@ -27,13 +25,13 @@ def decisions_signature(people: Sequence[People], choices: Choices) -> str:
 
 def labels_left_out(people: Sequence[People], choices: Choices) -> LeftOut:
     """Return how many labels of rated items are missing or replaced, by reason."""
-    has_no_label = [each.is_rated & np.isnan(each.labels) for each in people]
-    pairs = list(zip(people, has_no_label, strict=True))
-    undecided = sum(int((without & ~each.is_decided).sum()) for each, without in pairs)
+    missing = {
+        "waiting": sum(int(each.is_waiting.sum()) for each in people),
+        "tied": sum(int(each.is_tied.sum()) for each in people),
+    }
     if not choices.adjudicated:
-        return {"undecided": undecided}
-    return {
-        "undecided": undecided,
-        "cannot_be_decided": sum(int((w & each.is_decided).sum()) for each, w in pairs),
+        return missing
+    return missing | {
+        "cannot_be_decided": sum(int(each.is_undecidable.sum()) for each in people),
         "adjudicated": sum(int(each.is_decided.sum()) for each in people),
     }

@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -14,17 +14,28 @@ from evaluation.models import MetricRun
 from evaluation.reports.base import USUAL, Choices, signature, study_counts, votes_left_out
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import N_RESAMPLES, estimates_in
+from evaluation.reports.rarer_answer import no_interval_note
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.report import LeftOut, Report, ReportRow
-from evaluation.runs.item_scores import ItemScores, ScoresOf, runs_with_scores, scale_of, scores_of
+from evaluation.reports.report import LeftOut, Report, ReportRow, number
+from evaluation.runs.item_scores import (
+    WITHOUT_THRESHOLD,
+    ItemScores,
+    ScoresOf,
+    runs_with_scores,
+    scale_of,
+    scores_of,
+)
 from evaluation.runs.plan import STUDIES_OF_CHOICE
 from evaluation.statistics.human_auto import (
+    LABEL_MEASURES,
     MEASURES,
     Outcomes,
     calibration_bins,
     confusion,
     measures_with_intervals,
+    n_rarer_dialogs,
     roc_points,
+    with_ties_half,
 )
 from evaluation.studies.reports import methods
 from evaluation.studies.reports.adjudicated_labels import decisions_signature, labels_left_out
@@ -41,17 +52,18 @@ from evaluation.votes.counts import ArmCounts, n_outside_full_share
 from evaluation.votes.people import People, people_of
 
 Point = dict[str, Any]  # a point of a curve, as charts draw it
+CELLS = ("tp", "fn", "fp", "tn")
 Curves = dict[str, dict[str, list[Point]]]  # "run/question" → "roc", "calibration"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Confusion(ReportRow):
-    """The confusion matrix: the numbers of items by the metric's label and the human label."""
+    """The numbers of items by the metric's label and the human label; None without a threshold."""
 
-    tp: int
-    fn: int
-    fp: int
-    tn: int
+    tp: int | None
+    fn: int | None
+    fp: int | None
+    tn: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,38 +71,51 @@ class AgreementRow(ReportRow):
     """The agreement of one run with people on one question.
 
     Of the rated targets, `n` are compared. Each of the others is unscored, failed, assumed or, if
-    it has a score, undecided.
+    it has a score, waiting, tied, or decided as impossible to decide.
     """
 
     of_run: RunColumns
     question: Annotated[str, Column("Question")]
     label: str | None  # the rule for a human yes; None: there is no rule
     truth: Annotated[str, Column("Truth")]  # the arm whose labels are the truth
-    threshold: float
+    threshold: float | None  # None: the run has ranks and no labels
     n: Annotated[int, Column("n", Format.COUNT)]
     n_human_yes: Annotated[int, Column("Human yes", Format.COUNT)]
     n_adjudicated: int = 0  # compared labels that are adjudicated decisions
-    # The number of items for mean squared error and Spearman. It may be less than `n` if the study
-    # stops asking as soon as a vote is decided.
+    # The number of items for mean squared error and Spearman. It is more than `n` where votes are
+    # tied or waiting, and may be less if the study stops asking as soon as a vote is decided.
     n_rater_score: int
     accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)] = UNKNOWN
+    accuracy_ties_half: Annotated[float | None, Column("Accuracy, ties half", Format.PERCENT)] = (
+        None
+    )
     balanced_accuracy: Annotated[Estimate, Column("Balanced accuracy", Format.PERCENT)] = UNKNOWN
     precision: Annotated[Estimate, Column("Precision", Format.PERCENT)] = UNKNOWN
     recall: Annotated[Estimate, Column("Recall", Format.PERCENT)] = UNKNOWN
     f1: Annotated[Estimate, Column("F1", Format.PERCENT)] = UNKNOWN
     kappa: Annotated[Estimate, Column("Cohen’s kappa", Format.COEFFICIENT)] = UNKNOWN
     auc: Annotated[Estimate, Column("ROC AUC", Format.COEFFICIENT)] = UNKNOWN
+    auc_ties_half: Annotated[float | None, Column("ROC AUC, ties half", Format.COEFFICIENT)] = None
     mse: Annotated[Estimate, Column("MSE, rater score", Format.MSE)] = UNKNOWN
     spearman: Annotated[Estimate, Column("Spearman, rater score", Format.COEFFICIENT)] = UNKNOWN
     baseline: Annotated[Estimate, Column("Majority-label baseline", Format.PERCENT)] = UNKNOWN
     ceilings: CeilingColumns
     confusion: Confusion
-    undecided: int
+    n_rarer_dialogs: int  # dialogs that hold the rarer label of people
+    waiting: int
+    tied: int
+    cannot_be_decided: int = 0
     without_score: WithoutScore
     truncated: int
     metric_scale: str | None  # '1–5'; None: 0 to 1
     flattered: bool  # the run's threshold was chosen on these votes
-    why: Annotated[str | None, Column("Why")]  # the reason why nothing can be compared
+    # The reason why nothing can be compared, or no labels but only ranks.
+    why: Annotated[str | None, Column("Why")]
+
+    @property
+    def rarer_note(self) -> str:
+        """The reason why kappa and AUC have no interval, in words; "" if they may have one."""
+        return no_interval_note(self.n_rarer_dialogs, "kappa and AUC")
 
 
 def agreement_report(
@@ -182,7 +207,7 @@ def _outcomes(run: MetricRun, scores: ItemScores, of_arm: ArmCounts, people: Peo
         rater_score=people.rater_scores,
         dialogs=of_arm.items.dialogs,
         n_dialogs=of_arm.items.n_dialogs,
-        threshold=run.cut,
+        threshold=math.nan if run.cut is None else run.cut,
         scale=scale_of(run),
     )
 
@@ -203,17 +228,20 @@ def _row(
     has_score = ~np.isnan(outcomes.score)
     is_compared = has_score & ~np.isnan(outcomes.human)
     why, rated = people.rule.why, people.is_rated
-    dialogs = of_arm.items.dialogs[is_compared]
-    ceilings = {
-        name: (statistics[is_compared], dialogs) for name, statistics in people.ceilings.items()
-    }
+    has_labels = run.threshold is not None
     estimates = {}
     if not why:
         estimates = estimates_in(
             measures_with_intervals(
-                outcomes, seed=study.seed, n_resamples=N_RESAMPLES, ceilings=ceilings
+                outcomes, seed=study.seed, n_resamples=N_RESAMPLES, ceilings=people.ceilings
             )
         )
+        estimates |= dict.fromkeys(_undefined(run, scores, people.ceilings), UNKNOWN)
+    figures: dict[str, Any] = {name: estimates.get(name, UNKNOWN) for name in MEASURES}
+    if not why:
+        for name, figure in with_ties_half(outcomes, people.is_tied).items():
+            if has_labels or name not in LABEL_MEASURES:
+                figures[f"{name}_ties_half"] = number(figure)
     return AgreementRow(
         of_run=run_columns(run),
         question=people.question.key,
@@ -223,17 +251,37 @@ def _row(
         n=int(is_compared.sum()),
         n_human_yes=int((outcomes.human[is_compared] == 1).sum()),
         n_adjudicated=int((is_compared & people.is_decided).sum()),
-        n_rater_score=int((is_compared & ~np.isnan(outcomes.rater_score)).sum()),
-        **{name: estimates.get(name, UNKNOWN) for name in MEASURES},
-        ceilings=ceiling_columns(estimates, people.ceilings, is_compared),
-        confusion=Confusion(**confusion(outcomes)),
-        undecided=0 if why else int((rated & has_score & np.isnan(outcomes.human)).sum()),
+        n_rater_score=int((has_score & ~np.isnan(outcomes.rater_score)).sum()),
+        **figures,
+        ceilings=ceiling_columns(estimates, people.ceilings, has_score),
+        confusion=Confusion(**(confusion(outcomes) if has_labels else dict.fromkeys(CELLS))),
+        n_rarer_dialogs=n_rarer_dialogs(outcomes),
+        waiting=int((people.is_waiting & has_score).sum()),
+        tied=int((people.is_tied & has_score).sum()),
+        cannot_be_decided=int((people.is_undecidable & has_score).sum()),
         without_score=without_score(scores, rated),
         truncated=int(scores.n_truncated[is_compared].sum()),
         metric_scale=_scale_said(run),
         flattered=study.slug in run.parameters.get(STUDIES_OF_CHOICE, []),
-        why=why or None,
+        why=why or (None if has_labels else WITHOUT_THRESHOLD),
     )
+
+
+def _undefined(run: MetricRun, scores: ItemScores, ceilings: Collection[str]) -> list[str]:
+    """Return the figures that a run cannot have: those of labels, or those of a scale.
+
+    The scale of imported scores is not known. If one of them is outside 0 to 1, they are no shares,
+    so their squared difference from rater scores means nothing.
+    """
+    undefined = []
+    if run.threshold is None:
+        of_ceilings = ("minus_ceiling_{}", "ceiling_{}_accuracy")
+        undefined = [*LABEL_MEASURES]
+        undefined += [figure.format(name) for name in ceilings for figure in of_ceilings]
+    known = scores.score[~np.isnan(scores.score)]
+    if run.is_imported and ((known < 0) | (known > 1)).any():
+        undefined.append("mse")
+    return undefined
 
 
 def _scale_said(run: MetricRun) -> str | None:

@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 from django.db.models import Count, QuerySet
 
+from annotation.expected_times import ExpectedTime, expected_time
 from annotation.models import Arm, Study
+from annotation.schemes import built_in_schemes
+from annotation.study_plan import StudyPlan
 from evaluation.reports.columns import Format
 from evaluation.reports.report import number
 from evaluation.studies.reports.cached_figures import cached_of_study
@@ -18,6 +21,7 @@ from generation.models import Dataset, Example, Setup
 from work.amounts import UNDEFINED
 
 USUAL = {"share": 0.5, "correlation": 0.5, "icc": 0.25, "seconds": 60.0}
+NOTHING_TO_READ = "usual value; there is no response to read"
 FORMATS: Mapping[str, Format] = {
     "share": Format.PERCENT,
     "correlation": Format.COEFFICIENT,
@@ -37,6 +41,7 @@ class MaterialToRate(NamedTuple):
     n_examples: int
     n_setups: int
     has_responses: bool
+    time: ExpectedTime | None  # None: raters could judge none of its responses
 
 
 class Assumption(NamedTuple):
@@ -92,8 +97,8 @@ def assumptions_of(dataset: Dataset, choices: PlanChoices) -> PlanAssumptions:
         figures = cached_of_study(
             pilot, repr(("pilot", *said)), lambda: pilot_figures(pilot, choices)
         )
-    material = _material(dataset, pilot)
-    seconds = _seconds(choices, figures)
+    material = _material(dataset, choices, pilot)
+    seconds = _seconds(choices, material.time)
     assumed = dict(_assumed(choices, material, pilot, figures))
     return PlanAssumptions(material, pilot, figures, assumed, seconds)
 
@@ -103,15 +108,21 @@ def setups_to_rate(dataset: Dataset, pilot: Study | None) -> QuerySet[Setup]:
     return pilot.setups.all() if pilot else dataset.setups.of_benchmark()
 
 
-def _material(dataset: Dataset, pilot: Study | None) -> MaterialToRate:
+def _material(dataset: Dataset, choices: PlanChoices, pilot: Study | None) -> MaterialToRate:
     """Return the numbers of dialogs with responses; of all dialogs if none has a response."""
     examples = Example.objects.of_benchmark().filter(dataset=dataset).order_by()
     setups = setups_to_rate(dataset, pilot)
     n = {"dialogs": Count("dialog", distinct=True), "examples": Count("pk", distinct=True)}
     answered = examples.filter(responses__setup__in=setups).aggregate(**n)
     counted = answered if answered["dialogs"] else examples.aggregate(**n)
+    scheme = pilot.scheme if pilot else built_in_schemes()[choices.scheme]
+    evidence = pilot.evidence_choice if pilot else StudyPlan._field_defaults["evidence_choice"]
     return MaterialToRate(
-        counted["dialogs"], counted["examples"], setups.count(), bool(answered["dialogs"])
+        counted["dialogs"],
+        counted["examples"],
+        setups.count(),
+        bool(answered["dialogs"]),
+        expected_time(dataset.pk, setups, scheme, evidence),
     )
 
 
@@ -131,6 +142,8 @@ def _assumed(
         typed = getattr(choices, name)
         if typed is not None:
             yield name, Assumption(float(typed), "you")
+        elif name == "seconds":
+            yield name, _mean_seconds(choices, material.time)
         elif name in counted:
             yield name, Assumption(counted[name], f"the dataset: {material.n_dialogs:,} dialogs")
         elif pilot and figures and not math.isnan(measured[name]):
@@ -165,7 +178,6 @@ def _measured(choices: PlanChoices, figures: PilotFigures | None) -> Mapping[str
     share = figures.share
     if not math.isnan(share):
         share = min((n + 1) / (n + 2), max(1 / (n + 2), share))
-    seconds = [each for arm in choices.arms if (each := figures.seconds.get(arm))]
     return {
         "share": share,
         "correlation": figures.correlation,
@@ -173,28 +185,25 @@ def _measured(choices: PlanChoices, figures: PilotFigures | None) -> Mapping[str
         "metric_correlation": max(0.0, figures.metric_correlation)
         if not math.isnan(figures.metric_correlation)
         else math.nan,
-        "seconds": sum(seconds) / len(seconds) if seconds else _any(figures.seconds),
     }
 
 
-def _seconds(choices: PlanChoices, figures: PilotFigures | None) -> Mapping[str, float]:
-    """Return the seconds per response of each arm. An arm that is unknown is like the other one."""
-    timed = figures.seconds if figures else {}
-    if choices.seconds is not None:
-        return dict.fromkeys(Arm.Kind.values, choices.seconds)
-    usual = _any(timed)
-    if math.isnan(usual):
-        usual = USUAL["seconds"]
-    return {arm: timed.get(arm, usual) for arm in Arm.Kind.values}
+def _seconds(choices: PlanChoices, time: ExpectedTime | None) -> Mapping[str, float]:
+    """Return the seconds per response of each arm."""
+    if choices.seconds is not None or time is None:
+        return dict.fromkeys(Arm.Kind.values, choices.seconds or USUAL["seconds"])
+    return time.seconds
 
 
-def _any(seconds: Mapping[str, float]) -> float:
-    return next(iter(seconds.values()), math.nan)
+def _mean_seconds(choices: PlanChoices, time: ExpectedTime | None) -> Assumption:
+    """Return the mean seconds over the arms of the plan, and where they come from."""
+    if time is None:
+        return Assumption(USUAL["seconds"], NOTHING_TO_READ)
+    seconds = [time.seconds[arm] for arm in choices.arms]
+    return Assumption(sum(seconds) / len(seconds), time.pace.source(choices.arms))
 
 
 def _said(name: str, pilot: Study, figures: PilotFigures) -> str:
     """Return the origin of a pilot's figure in words."""
-    if name == "seconds":
-        return f"{pilot.name}, mean"
     of_metric = f", {figures.metric}" if name == "metric_correlation" else ""
     return f"{pilot.name}{of_metric}: {figures.n_items:,} items, {figures.n_dialogs:,} dialogs"

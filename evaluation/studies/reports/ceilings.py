@@ -8,30 +8,38 @@ import numpy as np
 
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.report import ReportRow
+from evaluation.statistics.ceiling import Ceiling
 from evaluation.statistics.human_auto import Bools
-from evaluation.statistics.intervals import Floats
 
 
 class Way(NamedTuple):
     """One way to compare people with people, in words."""
 
     name: str
-    how: str
+    compared: str  # in which '{}' stands for the number of votes of each response
+
+    def how(self, n_votes: int | None) -> str:
+        """Return what is compared, with the number of votes: '2 of 5 votes against the rest'."""
+        return self.compared.format("—" if n_votes is None else f"{n_votes:,}")
 
 
 # Metrics are compared with the first of these that a study has.
 CEILINGS = {
-    "merged": Way("Ceiling: merged arm", "merged arm against separate arm"),
-    "halves": Way("Ceiling: half against half", "half of the raters against the other half"),
-    "rest": Way("Ceiling: one against the rest", "each rater against the rest"),
+    "merged": Way("Ceiling: merged arm", "{} votes of the merged arm against as many alone"),
+    "halves": Way("Ceiling: half against half", "half of {} votes against the other half"),
+    "rest": Way("Ceiling: one against the rest", "one of {} votes against the rest"),
 }
+# Why there is none, if raters have voted.
+NO_CEILING = "no response has two votes, so raters cannot be compared with raters"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CeilingColumns(ReportRow):
-    """Each ceiling, the accuracy of the row − this ceiling, and the number of items; None: none.
+    """Each ceiling, and the accuracy of the row over the same items; None: there is none.
 
-    Only items that the row compares count, so that a metric and its ceiling have the same items.
+    `ceiling_x_votes` votes of each of `ceiling_x_n` items are used. Tied votes count half, on both
+    sides. So `ceiling_x_accuracy` may differ from the accuracy of the row, which is over items with
+    a majority.
     """
 
     ceiling_merged: Annotated[Estimate, Column("Merged arm", Format.PERCENT, "Ceiling")] = UNKNOWN
@@ -42,23 +50,39 @@ class CeilingColumns(ReportRow):
     minus_ceiling_halves: Estimate = UNKNOWN
     ceiling_rest: Annotated[Estimate, Column("Rest", Format.PERCENT, "Ceiling")] = UNKNOWN
     minus_ceiling_rest: Estimate = UNKNOWN
+    ceiling_merged_accuracy: Estimate = UNKNOWN
+    ceiling_halves_accuracy: Estimate = UNKNOWN
+    ceiling_rest_accuracy: Estimate = UNKNOWN
     ceiling_merged_n: int | None = None
     ceiling_halves_n: int | None = None
     ceiling_rest_n: int | None = None
+    ceiling_merged_votes: int | None = None
+    ceiling_halves_votes: int | None = None
+    ceiling_rest_votes: int | None = None
 
     def of(self, name: str) -> Estimate:
         """Return the ceiling with a name of `CEILINGS`."""
         found: Estimate = getattr(self, f"ceiling_{name}")
         return found
 
+    def accuracy(self, name: str) -> Estimate:
+        """Return the accuracy of the row over the items of a ceiling of `CEILINGS`."""
+        found: Estimate = getattr(self, f"ceiling_{name}_accuracy")
+        return found
+
     def minus(self, name: str) -> Estimate:
-        """Return the accuracy of the row − the ceiling with a name of `CEILINGS`."""
+        """Return that accuracy − the ceiling with a name of `CEILINGS`."""
         found: Estimate = getattr(self, f"minus_ceiling_{name}")
         return found
 
     def n(self, name: str) -> int | None:
         """Return the number of items of the ceiling with a name of `CEILINGS`."""
         found: int | None = getattr(self, f"ceiling_{name}_n")
+        return found
+
+    def votes(self, name: str) -> int | None:
+        """Return the votes of each item in the ceiling with a name of `CEILINGS`."""
+        found: int | None = getattr(self, f"ceiling_{name}_votes")
         return found
 
     @property
@@ -68,19 +92,20 @@ class CeilingColumns(ReportRow):
 
 
 def ceiling_columns(
-    estimates: Mapping[str, Estimate], statistics: Mapping[str, Floats], is_compared: Bools
+    estimates: Mapping[str, Estimate], ceilings: Mapping[str, Ceiling], is_compared: Bools
 ) -> CeilingColumns:
     """Return the columns of the ceilings.
 
     Args:
-        estimates: the estimates of a row by name. Those of the ceilings are called
-            'ceiling_<name>' and 'minus_ceiling_<name>'; some may be missing.
-        statistics: ceiling → statistics of all items, (n_items, 2). The second number is above 0
-            for an item that has this ceiling.
-        is_compared: whether the row compares each item.
+        estimates: the estimates of a row by name, with those of `beside_ceilings`; some may be
+            missing.
+        ceilings: the ceilings of all items by name.
+        is_compared: whether the row has a label for each item.
     """
-    names = [f"{kind}_{name}" for name in CEILINGS for kind in ("ceiling", "minus_ceiling")]
-    columns: dict[str, Any] = {name: estimates.get(name, UNKNOWN) for name in names}
-    for name, of_items in statistics.items():
-        columns[f"ceiling_{name}_n"] = int(np.count_nonzero(of_items[is_compared, 1] > 0))
+    columns: dict[str, Any] = {
+        name: estimate for name, estimate in estimates.items() if "ceiling_" in name
+    }
+    for name, ceiling in ceilings.items():
+        n = int(np.count_nonzero(~np.isnan(ceiling.agreement[is_compared])))
+        columns |= {f"ceiling_{name}_n": n, f"ceiling_{name}_votes": ceiling.n_votes if n else None}
     return CeilingColumns(**columns)

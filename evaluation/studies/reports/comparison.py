@@ -32,6 +32,7 @@ from evaluation.studies.reports.prediction_powered import WHY
 from evaluation.studies.reports.response_values import (
     check_values,
     known_values,
+    values_left_out,
     values_of_study,
 )
 
@@ -50,9 +51,13 @@ class ComparisonRow(RowOfQuestion):
     b: Annotated[str, Column("B")]
     n: Annotated[int, Column("n", Format.COUNT)]  # examples with a value for both
     n_dialogs: int
+    # Responses of either side without an answer that counts; 0 if raters have no part.
+    n_left_out_waiting: Annotated[int, Column("Waiting", Format.COUNT)] = 0
+    n_left_out_tied: Annotated[int, Column("Tied", Format.COUNT)] = 0
     mean_a: Annotated[float | None, Column("Mean of A", Format.MEAN)]
     mean_b: Annotated[float | None, Column("Mean of B", Format.MEAN)]
     difference: Annotated[Estimate, Column("A − B", Format.POINTS)] = UNKNOWN
+    difference_ties_half: Annotated[float | None, Column("A − B, ties half", Format.POINTS)] = None
     p: Annotated[float | None, Column("p", Format.P_VALUE)] = None
     p_holm: Annotated[float | None, Column("p, Holm", Format.P_VALUE)] = None
     p_bh: Annotated[float | None, Column("p, Benjamini–Hochberg", Format.P_VALUE)] = None
@@ -62,7 +67,7 @@ class ComparisonRow(RowOfQuestion):
 
     def text(self, name: str, column: Column) -> str:
         """Return the text of a column; a difference on an ordinal scale is not in percent."""
-        if name == "difference" and self.scale == ORDINAL:
+        if name.startswith("difference") and self.scale == ORDINAL:
             column = column._replace(format=Format.SIGNED)
         return super().text(name, column)
 
@@ -84,7 +89,8 @@ def comparison_report(study: Study, choices: ComparisonChoices) -> Report[Compar
         for group in groups_of(values, choices)
         for a, b in combinations(group.sides, 2)
     ]
-    left_out = {"without_pairs": sum(row.n == 0 for row in rows)}
+    left_out = values_left_out(values) if choices.needs_answers else {}
+    left_out["without_pairs"] = sum(row.n == 0 for row in rows)
     said = f" | {choices.compare} by {choices.by}"
     return values.report(NAME, list(_corrected(rows)), left_out, said)
 
@@ -101,6 +107,8 @@ def _row(
         b=b.name,
         n=int(both.sum()),
         n_dialogs=len(np.unique(dialogs[both])),
+        n_left_out_waiting=int((a.is_waiting | b.is_waiting).sum()),
+        n_left_out_tied=int((a.is_tied | b.is_tied).sum()),
         mean_a=number(mean(a.values[both])),
         mean_b=number(mean(b.values[both])),
         why=None if both.any() else NO_PAIRS,
@@ -108,9 +116,11 @@ def _row(
     if a.scores is not None and b.scores is not None:
         return replace(row, **_by_both(group, a, b, dialogs))
     found = paired_difference(a.values, b.values, dialogs, n_dialogs, seed=study.seed)
+    has_ties = row.n_left_out_tied > 0
     return replace(
         row,
         difference=estimate(found.difference, Interval(found.low, found.high)),
+        difference_ties_half=number(mean(a.with_halves - b.with_halves)) if has_ties else None,
         p=number(found.p_permutation),
         p_mcnemar=number(found.p_mcnemar),
     )
@@ -118,13 +128,20 @@ def _row(
 
 def _by_both(group: Group, a: ComparedSide, b: ComparedSide, dialogs: Indexes) -> dict[str, Any]:
     """Return the fields of a row where raters and a metric judge together."""
-    first, second = (_part(side, dialogs, group) for side in (a, b))
-    found = prediction_powered_difference(first, second)
+    sides = (a, b)
+    found = prediction_powered_difference(*(_part(each, dialogs, group) for each in sides))
+    ties_half = None
+    if (a.is_tied | b.is_tied).any():
+        halves = [each._replace(values=each.with_halves) for each in sides]
+        with_ties = prediction_powered_difference(*(_part(each, dialogs, group) for each in halves))
+        ties_half = number(with_ties.human if found.reason else with_ties.estimate)
     if found.reason:
         alone = estimate(found.human, Interval(found.human_low, found.human_high))
-        return {"difference": alone, "why": f"Raters alone: {WHY[found.reason]}"}
+        why = f"Raters alone: {WHY[found.reason]}"
+        return {"difference": alone, "difference_ties_half": ties_half, "why": why}
     return {
         "difference": estimate(found.estimate, Interval(found.low, found.high)),
+        "difference_ties_half": ties_half,
         "p": number(found.p),
         "lam": number(found.lam),
     }

@@ -8,6 +8,8 @@ import numpy as np
 
 from evaluation.reports.base import CountedLabels
 from evaluation.statistics.intervals import Floats, ratio
+from evaluation.statistics.rater_answers import Unlabelled
+from evaluation.statistics.tied_labels import chance_of_agreement
 from evaluation.studies.reports.response_values import (
     Answers,
     QuestionKey,
@@ -57,6 +59,11 @@ class ComparisonChoices(NamedTuple):
         """Whether metric runs have a part in the comparison."""
         return self.compare == METRICS or self.by != VOTES
 
+    @property
+    def needs_answers(self) -> bool:
+        """Whether answers of raters have a part in the comparison."""
+        return self.compare == METRICS or self.by != SCORES
+
 
 class ComparedSide(NamedTuple):
     """One side: the mean value of its responses to each example; NaN: it has none."""
@@ -64,6 +71,9 @@ class ComparedSide(NamedTuple):
     name: str
     values: Floats  # (n_examples,): answers of raters, or scores if they alone count
     scores: Floats | None  # (n_examples,): those of a metric, if both count together
+    with_halves: Floats  # (n_examples,): values where each tied label counts ½
+    is_waiting: Bools  # (n_responses,): its responses without an answer, with votes to come
+    is_tied: Bools  # (n_responses,): its responses without an answer, with all votes in
 
 
 class Group(NamedTuple):
@@ -83,6 +93,8 @@ class _Judgement(NamedTuple):
     metric: str | None
     scale: str
     values: Floats
+    with_halves: Floats
+    missing: Unlabelled
     scores: Floats | None = None
     is_rated: Bools | None = None
 
@@ -94,10 +106,7 @@ def groups_of(values: StudyValues, choices: ComparisonChoices) -> Iterator[Group
     named = [(titles[each.key], each) for each in values.scores]
     if choices.compare == METRICS:
         for each in answers:
-            sides = [
-                ComparedSide(title, _by_example(values, _agreement(each, of_run)), None)
-                for title, of_run in named
-            ]
+            sides = [_metric_side(values, title, each, of_run) for title, of_run in named]
             yield Group(each.question.key, None, SHARE, sides, None)
         return
     masks = _masks(values, choices)
@@ -106,10 +115,31 @@ def groups_of(values: StudyValues, choices: ComparisonChoices) -> Iterator[Group
         yield Group(judged.question, judged.metric, judged.scale, sides, judged.is_rated)
 
 
+def _metric_side(
+    values: StudyValues, name: str, answers: Answers, of_run: ResponseScores
+) -> ComparedSide:
+    """Return the side of a metric: how often it agrees with the raters."""
+    is_compared = ~np.isnan(of_run.labels) & ~answers.is_assumed
+    return ComparedSide(
+        name=name,
+        values=_by_example(values, _agreement(answers, of_run)),
+        scores=None,
+        with_halves=_by_example(values, _agreement(answers.with_halves, of_run)),
+        is_waiting=answers.is_waiting & is_compared,
+        is_tied=answers.is_tied & is_compared,
+    )
+
+
 def _side(values: StudyValues, name: str, judged: _Judgement, made_here: Bools) -> ComparedSide:
     """Return the side of the responses that a setup or a model made."""
-    scores = None if judged.scores is None else _by_example(values, judged.scores, made_here)
-    return ComparedSide(name, _by_example(values, judged.values, made_here), scores)
+    return ComparedSide(
+        name=name,
+        values=_by_example(values, judged.values, made_here),
+        scores=None if judged.scores is None else _by_example(values, judged.scores, made_here),
+        with_halves=_by_example(values, judged.with_halves, made_here),
+        is_waiting=judged.missing.is_waiting & made_here,
+        is_tied=judged.missing.is_tied & made_here,
+    )
 
 
 def _judgements(
@@ -121,16 +151,33 @@ def _judgements(
     """Yield the values of all responses: for each question, each run, or each of both."""
     if choices.by == VOTES:
         for each in answers:
-            yield _Judgement(each.question.key, None, _scale(each), each.values)
+            yield _Judgement(
+                each.question.key,
+                None,
+                _scale(each),
+                each.values,
+                each.with_halves.values,
+                each.missing_values,
+            )
         return
+    nothing = np.zeros(len(values.everything.responses), bool)
     for title, of_run in named:
         if choices.by == SCORES:
-            yield _Judgement(None, title, SHARE, of_run.on((0.0, 1.0)))
+            on_unit = of_run.on((0.0, 1.0))
+            yield _Judgement(None, title, SHARE, on_unit, on_unit, Unlabelled(nothing, nothing))
             continue
         for each in answers:
             part = values.part(each, of_run.on(each.scale))
-            question, scale = each.question.key, _scale(each)
-            yield _Judgement(question, title, scale, part.human, part.score, part.is_rated)
+            yield _Judgement(
+                each.question.key,
+                title,
+                _scale(each),
+                part.human,
+                each.with_halves.values,
+                each.missing_values,
+                part.score,
+                part.is_rated,
+            )
 
 
 def _scale(answers: Answers) -> str:
@@ -148,10 +195,9 @@ def _masks(values: StudyValues, choices: ComparisonChoices) -> list[tuple[str, B
 
 
 def _agreement(answers: Answers, of_run: ResponseScores) -> Floats:
-    """Return whether a run's label is that of the raters, for each response; NaN: no two labels."""
+    """Return how far a run's label is that of the raters, for each response; NaN: no two labels."""
     human = np.where(answers.is_assumed, math.nan, answers.labels)
-    has_both = ~np.isnan(human) & ~np.isnan(of_run.labels)
-    return np.where(has_both, human == of_run.labels, math.nan)
+    return chance_of_agreement(human, of_run.labels)
 
 
 def _by_example(

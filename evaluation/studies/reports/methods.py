@@ -1,10 +1,20 @@
 """The methods of the reports on a study, as paragraphs for a paper."""
 
-from evaluation.reports.methods import INTERVALS, OF_INTERVALS, OF_SHARES, SHARES, Methods
+from evaluation.reports.methods import (
+    INTERVALS,
+    JACKKNIFED,
+    MIXES,
+    OF_INTERVALS,
+    OF_JACKKNIFED,
+    OF_SHARES,
+    SHARES,
+    Methods,
+)
 
 _MAJORITY = (
-    "The label of an item is what more than half of its raters answered; other items are "
-    "undecided and counted."
+    "The label of an item is what more than half of its raters answered. Other items wait for "
+    "votes or are tied: both are counted, and beside each figure stands what it would be if tied "
+    "items counted half."
 )
 _LEFT_OUT = (
     "Flagged responses, gold items, surplus votes and votes of excluded raters are left out and "
@@ -17,14 +27,19 @@ RATERS = Methods(
     "same item, Fleiss’ kappa over the items with the most frequent number of votes (Fleiss, "
     "1971), and Krippendorff’s alpha, nominal or ordinal, over items with two votes or more "
     "(Krippendorff, 2011). Unless the reader chose otherwise, agreement uses given votes only, "
-    f"while means also use the noes that a closed gate implies. {_LEFT_OUT} {INTERVALS}",
-    ("fleiss", "krippendorff", *OF_INTERVALS),
+    f"while means also use the noes that a closed gate implies. {_LEFT_OUT} {INTERVALS} "
+    f"{JACKKNIFED}",
+    ("fleiss", "krippendorff", *OF_INTERVALS, *OF_JACKKNIFED),
 )
 SCENARIOS = Methods(
     "A scenario is a setup in an arm, as scenarios A to D of Aksitov et al. (2023, section 4.3). "
     "Each has the mean of its majority votes per question, or of its medians if the scale is "
-    f"ordinal. {_MAJORITY} Answers that are assumed count as no. {_LEFT_OUT} {INTERVALS}",
-    ("aksitov", *OF_INTERVALS),
+    f"ordinal. {_MAJORITY} Answers that are assumed count as no. Sensibleness and Specificity "
+    "Average (SSA), where the questions are asked, is the mean of the means of both (Adiwardana et "
+    "al., 2020): once of majority votes, and once of the mean shares of yes votes per item. Its "
+    "intervals are made of the Wilson intervals of both questions (Zou and Donner, 2008). "
+    f"{_LEFT_OUT} {INTERVALS}",
+    ("aksitov", "adiwardana", "zou", *OF_INTERVALS),
 )
 UNCERTAINTY = Methods(
     "The same responses were rated separately and merged. Accuracy is the share of responses "
@@ -36,28 +51,32 @@ UNCERTAINTY = Methods(
     "shift of its rater scores minus the mean shift of the other setups; Holm corrects over the "
     "questions, and more than two setups are corrected by Bonferroni. If a second set of raters "
     "judged the same responses separately, its disagreement with the first is subtracted from that "
-    "of merged labels; the interval of this difference is made of the Wilson intervals of both "
-    f"shares (Zou and Donner, 2008). {INTERVALS}",
+    "of merged labels; the intervals of this difference and of shifts are made of the Wilson "
+    f"intervals of both shares (Zou and Donner, 2008). {INTERVALS}",
     ("aksitov", "mcnemar", "holm", "zou", *OF_INTERVALS),
 )
 AGREEMENT = Methods(
-    "A metric says yes if its score is above its threshold. Its labels are compared with the "
+    "A metric says yes if its score is above its threshold; imported scores for which no threshold "
+    "was given have ranks and no labels. Its labels are compared with the "
     "majority votes of the raters, or with adjudicated decisions where the reader chose them: "
     "accuracy, balanced accuracy, precision, recall, F1 and Cohen’s kappa (Cohen, 1960). Its "
-    "scores are compared with the shares of yes votes: area under the ROC curve, mean squared "
-    "error and Spearman’s rank correlation. Undecided items and items without a score are left "
-    "out and counted. Ceilings are the accuracy of people against people on the same items: merged "
-    "against separate labels, one half of the raters against the other, and each rater against "
-    f"the rest. {INTERVALS}",
-    ("cohen", *OF_INTERVALS),
+    "scores are compared with the same labels (area under the ROC curve), and with the shares of "
+    "yes votes of all items, also of those without a majority (mean squared error and Spearman’s "
+    "rank correlation). Items that wait for votes or are tied, and items "
+    "without a score, are left out and counted. "
+    "Ceilings are the agreement of people with people, by the same number of votes of each item "
+    "and with ties as a half: merged against separate votes, one half of the votes against the "
+    "other, and one vote against the rest. The metric is compared with a ceiling over the same "
+    f"items. {INTERVALS} {JACKKNIFED}",
+    ("cohen", *OF_INTERVALS, *OF_JACKKNIFED),
 )
 SENSIBLENESS = Methods(
     "This is table 1 of Aksitov et al. (2023). For each slice (a setup), the metric’s scores are "
     "compared with the rater scores, the shares of yes votes: the mean squared error, and the "
     "shares of the slice with a human yes but no metric yes (1→0) and the reverse (0→1), which add "
     "up to the error rate. A rater score of 0.5 or more is a human yes. The mean over slices "
-    f"leaves out those that the metric’s prompt was built on. {INTERVALS}",
-    ("aksitov", "adiwardana", *OF_INTERVALS),
+    f"leaves out those that the metric’s prompt was built on. {INTERVALS} {MIXES}",
+    ("aksitov", "adiwardana", "zou", *OF_INTERVALS),
 )
 TIME = Methods(
     "The time of a judgement is the visible, focused time that a rater spent on one response in "
@@ -70,10 +89,9 @@ TIME = Methods(
 POSITION = Methods(
     "In the merged arm, the effect of the first place is the mean vote on responses that were "
     "shown first, minus the mean vote on all that were shown later. If the order is fixed by "
-    "setup, it also contains the difference between setups. It has an expanded percentile "
-    "bootstrap interval over {resamples} resamples of whole dialogs, seed {seed} (Efron and "
-    "Tibshirani, 1993; Hesterberg, 2015).",
-    ("efron", "hesterberg"),
+    "setup, it also contains the difference between setups. For yes/no answers, it is a "
+    f"share minus a share. {INTERVALS} {MIXES}",
+    ("zou", *OF_INTERVALS),
 )
 THRESHOLD_CHOICE = Methods(
     "A candidate is one way to compute a metric, such as a flavor and window of Auto-AIS (Aksitov "
@@ -135,7 +153,11 @@ RATER_QUALITY = Methods(
     "has a level of .05 / 6, corrected by Holm (1979) over raters and questions, so that a study "
     "in which all raters are alike marks any of them with a probability of 5 % at most. Raters "
     "who stand out most are taken out of the comparison one by one; then all are compared with "
-    "those that are left. Nothing is judged below 20 responses. Only given votes count. "
+    "those that are left. Beside the tests, a rule marks a rater whatever the others do: more than "
+    "a tenth of the units took less than a quarter of their reading time (952 words a minute; "
+    "people look for a single word at 600: Carver, 1992; for a tenth see Wise and Kong, 2005), and "
+    "half of the responses took less than a quarter of the median reading time. The rule takes "
+    "nobody out of the comparison. Nothing is judged below 20 responses. Only given votes count. "
     f"{SHARES} All intervals are 95 %.",
-    ("wald", "brysbaert", "holm", *OF_SHARES),
+    ("wald", "brysbaert", "carver", "wise", "holm", *OF_SHARES),
 )

@@ -15,14 +15,14 @@ from annotation.models import Arm, Study
 from annotation.schemes import load_scheme
 from evaluation.models import MetricRun
 from evaluation.reports.base import Choices, study_counts
-from evaluation.runs.item_scores import runs_with_scores, scores_of_runs
+from evaluation.runs.item_scores import labels_of, runs_with_scores, scores_of_runs
 from evaluation.runs.names import run_key
 from evaluation.runs.progress import title_of
 from evaluation.statistics.intervals import Floats, Indexes
 from evaluation.statistics.labels import label_rule
 from evaluation.statistics.pilot_correlations import pooled_correlation, pooled_icc
+from evaluation.statistics.rater_answers import Unlabelled
 from evaluation.studies.reports.plan_choices import Goal, PlanChoices
-from evaluation.studies.reports.timing import times_of
 from evaluation.votes.arm_pairs import pairs_of
 from evaluation.votes.counts import ArmCounts
 from evaluation.votes.people import People, people_of
@@ -40,14 +40,15 @@ class PilotFigures(NamedTuple):
     """The figures of a pilot about what the plan compares; NaN is undefined."""
 
     n_items: int  # responses, or pairs of them, that the figures are made from
-    n_left_out: int  # those that raters left undecided, or that have no score
+    n_waiting: int  # those with a label that waits for votes
+    n_tied: int  # those with a label that is tied, and none that waits
+    n_without_score: int  # those whose labels are compared with a metric, but have no score
     n_dialogs: int
     share: float  # the share of yes; or of right labels of a metric
     correlation: float  # the correlation of the two labels of a pair
     icc: float
     metric_correlation: float
     metric: str  # the title of the run; "" without one
-    seconds: Mapping[str, float]  # arm → mean seconds per response
     votes: Mapping[str, PilotVotes]  # arm → votes; empty if there is nothing to simulate from
     data: str  # a hash of the votes
 
@@ -58,9 +59,11 @@ class _Compared(NamedTuple):
     values: Floats
     strata: Indexes
     dialogs: Indexes
+    missing: Unlabelled
     scores: Floats | None  # what the metric says in place of the values; None: it cannot
     share: float
     correlation: float = math.nan
+    n_without_score: int = 0
 
 
 def pilot_figures(study: Study, choices: PlanChoices) -> PilotFigures:
@@ -79,7 +82,9 @@ def pilot_figures(study: Study, choices: PlanChoices) -> PilotFigures:
     known = ~np.isnan(compared.values)
     return PilotFigures(
         n_items=int(known.sum()),
-        n_left_out=int((~known).sum()),
+        n_waiting=int(compared.missing.is_waiting.sum()),
+        n_tied=int(compared.missing.is_tied.sum()),
+        n_without_score=compared.n_without_score,
         n_dialogs=len(np.unique(compared.dialogs[known])),
         share=compared.share if known.any() else math.nan,
         correlation=compared.correlation,
@@ -88,7 +93,6 @@ def pilot_figures(study: Study, choices: PlanChoices) -> PilotFigures:
         if compared.scores is None
         else pooled_correlation(compared.values, compared.scores, compared.strata),
         metric=title_of(run) if run else "",
-        seconds=dict(_seconds(counts)),
         votes=dict(_votes(study, people, counts)),
         data="+".join(each.data_hash for each in counts),
     )
@@ -96,7 +100,7 @@ def pilot_figures(study: Study, choices: PlanChoices) -> PilotFigures:
 
 def _nothing() -> PilotFigures:
     nan = math.nan
-    return PilotFigures(0, 0, 0, nan, nan, nan, nan, "", {}, {}, "no votes")
+    return PilotFigures(0, 0, 0, 0, 0, nan, nan, nan, nan, "", {}, "no votes")
 
 
 def _best_run(
@@ -131,22 +135,34 @@ def _compared(
     scores: Floats | None,
 ) -> _Compared:
     items, labels = of_arm.items, people.labels
+    missing = Unlabelled(people.is_waiting, people.is_tied)
     if goal == Goal.DIFFERENCE:
-        return _of_setups(of_arm, labels, scores)
+        return _of_setups(of_arm, people, scores)
     if goal == Goal.ARMS:
         return _of_arms(study, people, counts)
     if goal == Goal.ACCURACY:
         right = np.full(len(labels), math.nan)
         if run and scores is not None:
-            known = ~np.isnan(labels) & ~np.isnan(scores)
-            right[known] = (scores[known] > run.cut) == (labels[known] == 1)
-        return _Compared(right, np.zeros_like(items.setups), items.dialogs, None, _mean(right))
-    return _Compared(labels, items.setups, items.dialogs, scores, _mean(labels))
+            said = labels_of(run, scores)
+            known = ~np.isnan(labels) & ~np.isnan(said)
+            right[known] = said[known] == labels[known]
+        n_without = int((np.isnan(right) & ~np.isnan(labels)).sum())
+        nothing = np.zeros_like(items.setups)
+        return _Compared(
+            right,
+            nothing,
+            items.dialogs,
+            missing,
+            None,
+            _mean(right),
+            n_without_score=n_without,
+        )
+    return _Compared(labels, items.setups, items.dialogs, missing, scores, _mean(labels))
 
 
-def _of_setups(of_arm: ArmCounts, labels: Floats, scores: Floats | None) -> _Compared:
+def _of_setups(of_arm: ArmCounts, people: People, scores: Floats | None) -> _Compared:
     """Return the differences of each two setups about the same examples."""
-    items = of_arm.items
+    items, labels = of_arm.items, people.labels
     place = {response: item for item, response in enumerate(items.responses.tolist())}
     rows = Response.objects.filter(setup__in=np.unique(items.setups).tolist())
     by_example: dict[int, list[int]] = {}
@@ -162,10 +178,13 @@ def _of_setups(of_arm: ArmCounts, labels: Floats, scores: Floats | None) -> _Com
     first, second = np.array(pairs, np.int64).reshape(-1, 2).T
     both = np.column_stack([items.setups[first], items.setups[second]])
     strata = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
+    is_waiting = people.is_waiting[first] | people.is_waiting[second]
+    is_tied = people.is_tied[first] | people.is_tied[second]
     return _Compared(
         labels[first] - labels[second],
         strata,
         items.dialogs[first],
+        Unlabelled(is_waiting, is_tied & ~is_waiting),
         None if scores is None else scores[first] - scores[second],
         _mean(labels),
         pooled_correlation(labels[first], labels[second], strata),
@@ -177,13 +196,15 @@ def _of_arms(study: Study, people: People, counts: Sequence[ArmCounts]) -> _Comp
     arms = {each.arm.kind: each for each in counts}
     none = np.zeros(0, np.int64)
     if not {Arm.Kind.SEPARATE, Arm.Kind.MERGED} <= arms.keys():
-        return _Compared(np.zeros(0), none, none, None, _mean(people.labels))
+        nothing = Unlabelled(none.astype(bool), none.astype(bool))
+        return _Compared(np.zeros(0), none, none, nothing, None, _mean(people.labels))
     pairs = pairs_of(study, people.question, arms)
     everything = np.zeros_like(pairs.setups)
     return _Compared(
         pairs.second - pairs.first,
         everything,
         pairs.dialogs,
+        Unlabelled(pairs.is_waiting, pairs.is_tied),
         None,
         _mean(pairs.first),
         pooled_correlation(pairs.first, pairs.second, everything),
@@ -191,15 +212,6 @@ def _of_arms(study: Study, people: People, counts: Sequence[ArmCounts]) -> _Comp
 
 
 # --- raters ---------------------------------------------------------------------------------
-
-
-def _seconds(counts: Sequence[ArmCounts]) -> Iterator[tuple[str, float]]:
-    """Yield each arm with the mean seconds per response of its judgements, if any are timed."""
-    names = sorted({name for of_arm in counts for name in of_arm.items.dialog_names})
-    for of_arm in counts:
-        seconds = times_of(of_arm, names, Choices()).seconds
-        if len(seconds):
-            yield of_arm.arm.kind, float(seconds.mean())
 
 
 def _votes(

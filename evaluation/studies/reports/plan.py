@@ -76,7 +76,12 @@ def plan_report(dataset: Dataset, choices: PlanChoices) -> Report[AnyPlanRow]:
     rows += _raters_rows(design, choices, assumptions, n_planned)
     rows += _arms_rows(design, choices, assumptions, n_planned)
     rows += assumptions.rows
-    left_out = {"undecided": assumptions.figures.n_left_out if assumptions.figures else 0}
+    figures = assumptions.figures
+    left_out = {
+        "waiting": figures.n_waiting if figures else 0,
+        "tied": figures.n_tied if figures else 0,
+        "without_score": figures.n_without_score if figures else 0,
+    }
     return Report(dataset.name, NAME, rows, left_out, _signature(choices, assumptions))
 
 
@@ -108,7 +113,9 @@ def _design(
     """Return the fields of a row that say what is rated, and its hours."""
     raters, arms = raters or choices.raters, arms or choices.arms
     n_setups = max(2 if choices.goal == Goal.DIFFERENCE else 1, assumptions.material.n_setups)
-    n_responses = round(n_dialogs * assumptions.value("examples") * n_setups)
+    time = assumptions.material.time
+    n_per_example = time.n_per_example if time else n_setups
+    n_responses = round(n_dialogs * assumptions.value("examples") * n_per_example)
     hours = sum(
         planning.rater_hours(
             n_responses,
@@ -180,7 +187,7 @@ def _raters_rows(
                 of_arm=arm,
                 n_simulated=n_dialogs,
                 half_width=number(plan.half_width),
-                undecided=number(plan.undecided),
+                tied=number(plan.tied),
                 same_as_pilot=number(plan.same_as_pilot),
                 is_extrapolated=plan.is_extrapolated,
             )
@@ -226,6 +233,7 @@ def _signature(choices: PlanChoices, assumptions: PlanAssumptions) -> str:
         f"{choices.goal}: {choices.wish:g} points, level {choices.level:g}, power "
         f"{choices.power:g}",
         f"{choices.raters} raters, {' and '.join(choices.arms)} arm",
+        f"scheme {pilot.scheme['key'] if pilot else choices.scheme}",
         f"{assumptions.material.n_dialogs} dialogs, {assumptions.material.n_setups} setups",
         assumed,
         "normal approximation",

@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import Annotated, NamedTuple
 
 from annotation.models import Arm
+from annotation.schemes import USUAL_SCHEME, built_in_schemes, load_scheme
 from generation.choices.declaration import Choice
 
 PILOTS = "the pilot’s"
@@ -44,6 +45,18 @@ class PlanChoices(NamedTuple):
         str,
         Choice("Pilot", help="Study of the dataset whose votes replace assumptions."),
     ] = ""
+    scheme: Annotated[
+        str,
+        Choice(
+            "Questions",
+            {
+                key: str(scheme["title"])
+                for key, scheme in built_in_schemes().items()
+                if load_scheme(scheme).target == "response"
+            },
+            help="The scheme that raters answer. A pilot has its own.",
+        ),
+    ] = USUAL_SCHEME
     raters: Annotated[int, Choice("Raters per response", low=1, high=99)] = 5
     arm: Annotated[
         str,
@@ -125,7 +138,7 @@ class PlanChoices(NamedTuple):
             help="Time that one rater needs for one response.",
             low=1,
             high=86_400,
-            usual=f"{PILOTS} mean, else 60",
+            usual="measured with these questions, else estimated",
         ),
     ] = None
     level: Annotated[

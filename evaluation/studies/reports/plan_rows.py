@@ -11,6 +11,8 @@ from evaluation.reports.report import ReportRow
 class DesignRow(ReportRow):
     """A study that could be rated: how large it is, and the hours of its raters together."""
 
+    named_by = ("compares", "n_dialogs", "raters", "arms")
+
     # The choice that differs from row to row: in words, as a column, and as a field in the form of
     # a new study.
     varied: ClassVar[str] = ""
@@ -71,7 +73,7 @@ class RatersDesign(DesignRow):
     of_arm: Annotated[str, Column("Votes of arm")]
     n_simulated: int  # dialogs of each simulated study
     half_width: Annotated[float | None, Column("Interval ±", Format.PERCENT)]
-    undecided: Annotated[float | None, Column("Undecided", Format.PERCENT)]
+    tied: Annotated[float | None, Column("Tied", Format.PERCENT)]
     same_as_pilot: Annotated[float | None, Column("Majority as in the pilot", Format.PERCENT)]
     is_extrapolated: Annotated[bool, Column("Beyond the pilot")]
 

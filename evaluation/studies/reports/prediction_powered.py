@@ -32,6 +32,7 @@ from evaluation.studies.reports.response_values import (
     StudyValues,
     check_values,
     known_values,
+    values_left_out,
     values_of_study,
 )
 from evaluation.studies.reports.run_columns import RunColumns, run_columns, to_run
@@ -51,6 +52,8 @@ WHY: Mapping[HumansOnly, str] = {
 class PredictionPoweredRow(RowOfQuestion):
     """The mean of a question for one setup: by raters and a metric together, and by each alone."""
 
+    named_by = ("title", "model", "question", "setup")
+
     question: Annotated[str, Column("Question")]
     scale: str
     setup: Annotated[str, Column("Setup")]
@@ -58,10 +61,16 @@ class PredictionPoweredRow(RowOfQuestion):
     temperature: float | None
     of_run: RunColumns
     mean: Annotated[Estimate, Column("Raters and metric", Format.MEAN)]
+    mean_ties_half: Annotated[float | None, Column("The same, ties half", Format.MEAN)] = None
     human_mean: Annotated[Estimate, Column("Raters alone", Format.MEAN)]
+    human_mean_ties_half: Annotated[
+        float | None, Column("Raters alone, ties half", Format.MEAN)
+    ] = None
     metric_mean: Annotated[float | None, Column("Metric alone", Format.MEAN)]
     lam: Annotated[float | None, Column("λ", Format.DECIMAL)]
     n_labels: Annotated[int, Column("Labels", Format.COUNT)]
+    n_left_out_waiting: Annotated[int, Column("Waiting", Format.COUNT)]
+    n_left_out_tied: Annotated[int, Column("Tied", Format.COUNT)]
     # The labels that raters alone would need for the same precision.
     n_effective: Annotated[int | None, Column("Worth labels", Format.COUNT)]
     n_scored: Annotated[int, Column("Other scores", Format.COUNT)]  # in dialogs that are not rated
@@ -88,8 +97,7 @@ def prediction_powered_report(
     """
     values = values_of_study(study, choices)
     rows = list(_rows(values))
-    left_out = {
-        "undecided": sum(int(np.isnan(a.values[a.is_rated]).sum()) for a in values.answers),
+    left_out = values_left_out(values) | {
         "without_score": sum(int(np.isnan(each.values).sum()) for each in values.scores),
     }
     return values.report(NAME, rows, left_out)
@@ -108,12 +116,14 @@ def _row(
     values: StudyValues, answers: Answers, setup: Setup, of_run: ResponseScores
 ) -> PredictionPoweredRow:
     here = values.everything.setups == setup.pk
-    of_setup = answers._replace(
-        values=np.where(here, answers.values, math.nan), is_rated=answers.is_rated & here
-    )
+    of_setup = answers.only(here)
     scores = np.where(here, of_run.on(answers.scale), math.nan)
     part = values.part(of_setup, scores)
-    found = (prediction_powered_mean if answers.is_ordinal else prediction_powered_share)(part)
+    mean_of = prediction_powered_mean if answers.is_ordinal else prediction_powered_share
+    found, missing = mean_of(part), of_setup.missing_values
+    with_ties = (
+        mean_of(values.part(of_setup.with_halves, scores)) if missing.is_tied.any() else None
+    )
     rated = np.zeros(len(here), bool) if part.is_rated is None else part.is_rated[part.dialogs]
     has_mean = found.reason is None
     return PredictionPoweredRow(
@@ -124,10 +134,14 @@ def _row(
         temperature=setup.temperature,
         of_run=run_columns(of_run.run),
         mean=estimate(found.estimate, Interval(found.low, found.high)) if has_mean else UNKNOWN,
+        mean_ties_half=number(with_ties.estimate) if with_ties else None,
         human_mean=estimate(found.human, Interval(found.human_low, found.human_high)),
+        human_mean_ties_half=number(with_ties.human) if with_ties else None,
         metric_mean=number(found.metric),
         lam=number(found.lam),
         n_labels=found.n_labels,
+        n_left_out_waiting=int(missing.is_waiting.sum()),
+        n_left_out_tied=int(missing.is_tied.sum()),
         n_effective=round(found.n_effective) if has_mean else None,
         n_scored=int((~np.isnan(scores) & ~rated).sum()),
         narrower=number(_narrower(found)),

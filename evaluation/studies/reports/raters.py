@@ -1,6 +1,5 @@
 """The report on raters: their answers, and their agreement."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,8 +18,11 @@ from evaluation.reports.base import (
     RowOfQuestion,
     item_values,
     mean_measure,
+    means_left_out,
+    n_other_dialogs,
     signature,
     study_counts,
+    values_with_halves,
     votes_left_out,
     with_assumed,
 )
@@ -29,10 +31,18 @@ from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, number
 from evaluation.statistics import agreement, rater_answers
-from evaluation.statistics.intervals import Floats, Measure, Statistic
+from evaluation.statistics.intervals import Floats, Measure, Statistic, sum_by_dialog
+from evaluation.statistics.jackknife import dialogs_with_rarer_answer
+from evaluation.statistics.tied_labels import HALF, with_halves
 from evaluation.studies.reports import methods
 from evaluation.studies.reports.choices import check_choices, usual_choices
-from evaluation.votes.counts import ArmCounts, Ints, n_outside_full_share, n_raters
+from evaluation.votes.counts import (
+    ArmCounts,
+    Ints,
+    missing_behind_gates,
+    n_outside_full_share,
+    n_raters,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,10 +58,15 @@ class RatersRow(RowOfQuestion):
     n_dialogs: int
     n_votes: int
     n_implied: int
-    undecided: Annotated[int, Column("Undecided", Format.COUNT)]
+    waiting: Annotated[int, Column("Waiting", Format.COUNT)]
+    tied: Annotated[int, Column("Tied", Format.COUNT)]
     majorities: Mapping[str, int]  # majority_<label> → number of items
     mean: Annotated[Estimate, Column("Mean", Format.MEAN)] = UNKNOWN
+    mean_ties_half: Annotated[float | None, Column("Mean, ties half", Format.MEAN)] = None
+    # Dialogs with another median than the most frequent one; None: the scale is not ordinal.
+    n_other_dialogs: int | None = None
     mean_after_gates: Estimate = UNKNOWN
+    mean_after_gates_ties_half: float | None = None
     percent_agreement: Annotated[Estimate, Column("Percent agreement", Format.PERCENT)]
     fleiss_kappa: Annotated[Estimate, Column("Fleiss’ kappa", Format.COEFFICIENT)]
     alpha: Annotated[Estimate, Column("Krippendorff’s alpha", Format.COEFFICIENT)]
@@ -61,6 +76,8 @@ class RatersRow(RowOfQuestion):
     fleiss_votes_per_item: int
     no_variation: bool
     fleiss_no_variation: bool
+    # Dialogs that hold the rarer of the answers compared.
+    n_rarer_dialogs: Annotated[int, Column("Rarer answer", Format.COUNT)]
     shares: Mapping[str, float | None]  # share_<label> → share of the votes compared
 
     def text(self, name: str, column: Column) -> str:
@@ -140,8 +157,11 @@ def _planned(
     behind = of_arm.behind[question.key][here] if choices.by_gates else np.zeros_like(given)
     compared = _compared(question, votes, given, behind, choices)
     compared = compared * of_arm.items.is_always_full[here, np.newaxis]
-    majority = rater_answers.majority_category(votes, n_raters(study, votes))
-    values = item_values(question, votes, n_raters(study, votes))
+    raters = n_raters(study, votes)
+    majority = rater_answers.majority_category(votes, raters)
+    missing = rater_answers.without_majority(votes, raters)
+    values = item_values(question, votes, raters)
+    halves = values_with_halves(question, values, missing.is_tied)
     level: agreement.Level = "ordinal" if question.scale.kind == "ordinal" else "nominal"
 
     dialogs = of_arm.all_dialogs
@@ -153,23 +173,28 @@ def _planned(
         return Statistic(np.vstack([statistics, nothing]), here_and_assumed, measure)
 
     figures: dict[str, Statistic] = {}
+    ties_half: dict[str, Floats] = {}
     of_mean = with_assumed(values, n_assumed)
     if of_mean is not None:
         mean = rater_answers.mean_statistics(of_mean)
         figures["mean"] = Statistic(mean, here_and_assumed, mean_measure(question))
+    if (with_ties := with_assumed(halves, n_assumed)) is not None:
+        ties_half["mean"] = rater_answers.mean_statistics(with_ties)
     if values is not None and question.after:
         passed = _passed_gates(study, of_arm, question, here)
-        after_gates = rater_answers.mean_statistics(np.where(passed, values, math.nan))
+        after_gates = _mean_of_passed(values, passed == 1)
         figures["mean_after_gates"] = figure(after_gates, mean_measure(question))
+        if halves is not None or (passed == HALF).any():
+            both = values if halves is None else halves
+            ties_half["mean_after_gates"] = _mean_of_passed(both, passed)
     figures["percent_agreement"] = figure(
         agreement.percent_agreement_statistics(compared), agreement.percent_agreement_from
     )
     figures["fleiss_kappa"] = figure(
-        agreement.fleiss_kappa_statistics(compared), agreement.fleiss_kappa_from
+        agreement.fleiss_kappa_statistics(compared), agreement.FLEISS_KAPPA
     )
     figures["alpha"] = figure(
-        agreement.krippendorff_alpha_statistics(compared),
-        partial(agreement.krippendorff_alpha_from, level=level),
+        agreement.krippendorff_alpha_statistics(compared), agreement.ALPHA[level]
     )
     fleiss_items = agreement.items_with_most_frequent_votes(compared)
     labels, shares = question.scale.labels, rater_answers.prevalence(compared)
@@ -184,7 +209,8 @@ def _planned(
         n_dialogs=len(np.unique(of_arm.items.dialogs[here])),
         n_votes=int(votes.sum()),
         n_implied=int(votes.sum() - given.sum() + behind.sum()),
-        undecided=int(np.count_nonzero(majority == rater_answers.UNDECIDED)),
+        waiting=int(missing.is_waiting.sum()),
+        tied=int(missing.is_tied.sum()),
         majorities={
             f"majority_{label}": int(np.count_nonzero(majority == column))
             for column, label in enumerate(labels)
@@ -195,11 +221,21 @@ def _planned(
         fleiss_votes_per_item=int(compared[fleiss_items].sum(axis=1).max(initial=0)),
         no_variation=agreement.has_no_variation(compared),
         fleiss_no_variation=agreement.has_no_variation(compared[fleiss_items]),
+        n_other_dialogs=n_other_dialogs(question, of_mean, here_and_assumed),
+        n_rarer_dialogs=_n_rarer_dialogs(compared, of_arm.items.dialogs[here]),
         shares={
             f"share_{label}": number(share) for label, share in zip(labels, shares, strict=True)
         },
     )
-    return Planned(make, figures)
+    return Planned(make, figures, ties_half)
+
+
+def _n_rarer_dialogs(compared: Ints, dialogs: Ints) -> int:
+    """Return how many dialogs hold the rarer answer among the votes of items with two or more."""
+    paired = compared * (compared.sum(axis=1) >= 2)[:, np.newaxis]
+    n_dialogs = int(dialogs.max(initial=-1)) + 1
+    by_dialog = sum_by_dialog(paired.astype(np.float64), dialogs, n_dialogs)
+    return dialogs_with_rarer_answer(by_dialog)
 
 
 def _compared(question: Question, votes: Ints, given: Ints, behind: Ints, choices: Choices) -> Ints:
@@ -218,40 +254,35 @@ def _compared(question: Question, votes: Ints, given: Ints, behind: Ints, choice
 
 def _passed_gates(
     study: Study, of_arm: ArmCounts, question: Question, here: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Return whether each item has a majority yes on every gate of the question: (n_items,)."""
-    passed = np.ones(int(here.sum()), bool)
+) -> Floats:
+    """Return whether each item has a majority yes on every gate of the question: (n_items,).
+
+    It is 1 or 0. A tied gate halves it.
+    """
+    passed = np.ones(int(here.sum()))
     for gate in question.after:
         votes = of_arm.votes[gate][here]
-        passed &= rater_answers.majority_label(votes, n_raters(study, votes)) == 1
+        raters = n_raters(study, votes)
+        labels = rater_answers.majority_label(votes, raters)
+        is_tied = rater_answers.without_majority(votes, raters).is_tied
+        passed *= np.nan_to_num(with_halves(labels, is_tied))
     return passed
 
 
-def _missing_behind_gates(of_arm: ArmCounts, study: Study) -> int:
-    """Return how many votes are missing on gated questions whose gate was answered.
-
-    Votes given in Attest have no such gaps, because a question that is not asked has an implied no.
-    Imported votes may have them.
-    """
-    return sum(
-        int(np.maximum(0, of_arm.votes[gate].sum(axis=1) - of_arm.votes[key].sum(axis=1)).sum())
-        for key, gate in (
-            (question.key, question.after[0])
-            for question in load_scheme(study.scheme).questions
-            if question.after
-        )
-    )
+def _mean_of_passed(values: Floats, weights: Floats | NDArray[np.bool_]) -> Floats:
+    """Return the statistics of the mean of items, each weighted by how far it passed the gates."""
+    return rater_answers.mean_statistics(values) * weights[:, np.newaxis]
 
 
 def _left_out(
     study: Study, counts: Sequence[ArmCounts], rows: Sequence[RatersRow], choices: Choices
 ) -> LeftOut:
     """Return the numbers of what only this report leaves out."""
+    scheme = load_scheme(study.scheme)
     return {
-        # Only yes/no questions have a mean of majorities. Undecided items are missing from it.
-        "undecided": sum(row.undecided for row in rows if row.scale == "yes_no"),
+        **means_left_out(rows),
         "implied_votes": 0 if choices.with_implied else sum(row.n_implied for row in rows),
-        "missing_behind_gates": sum(_missing_behind_gates(of_arm, study) for of_arm in counts),
+        "missing_behind_gates": sum(missing_behind_gates(of_arm, scheme) for of_arm in counts),
         # Only in a study that stops when a vote is decided: rated items that agreement leaves out.
         "items_outside_full_share": sum(n_outside_full_share(of_arm) for of_arm in counts),
     }

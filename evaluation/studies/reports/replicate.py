@@ -17,10 +17,15 @@ from annotation.schemes import Question
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.report import ReportRow
-from evaluation.statistics import rater_answers
 from evaluation.statistics.intervals import Floats, MixOfShares, Statistic, share_from
 from evaluation.statistics.labels import label_rule
-from evaluation.statistics.uncertainty import accuracy_statistics, disagreement_statistics
+from evaluation.statistics.tied_labels import with_halves
+from evaluation.statistics.uncertainty import (
+    SHIFT,
+    accuracy_statistics,
+    disagreement_statistics,
+    shift_statistics,
+)
 from evaluation.votes.arm_pairs import Bools, pairs_of
 from evaluation.votes.counts import ArmCounts, Ints
 from generation.models import Setup
@@ -37,16 +42,29 @@ class Replicate(ReportRow):
     label: str | None  # the rule for a yes; None: there is no rule
     setup: Annotated[str | None, Column("Setup")]
     n: Annotated[int, Column("n", Format.COUNT)]
-    n_left_out_undecided: int
+    n_left_out_waiting: Annotated[int, Column("Waiting", Format.COUNT)]
+    n_left_out_tied: Annotated[int, Column("Tied", Format.COUNT)]
     why: Annotated[str | None, Column("Why")]  # the reason why nothing can be compared
     replicate_accuracy: Annotated[Estimate, Column("Replicate: accuracy", Format.PERCENT)]
+    replicate_accuracy_ties_half: float | None = None
     replicate_disagreement: Annotated[Estimate, Column("Replicate: disagreement", Format.PERCENT)]
+    replicate_disagreement_ties_half: float | None = None
     replicate_shift: Annotated[Estimate, Column("Replicate: shift", Format.POINTS)]
+    replicate_shift_ties_half: float | None = None
     # Unknown in a study without a merged arm.
     merged_disagreement: Annotated[Estimate, Column("Merged: disagreement", Format.PERCENT)] = (
         UNKNOWN
     )
+    merged_disagreement_ties_half: float | None = None
     difference: Annotated[Estimate, Column("Merged − replicate", Format.POINTS)] = UNKNOWN
+    difference_ties_half: Annotated[
+        float | None, Column("Merged − replicate, ties half", Format.POINTS)
+    ] = None
+
+    def text(self, name: str, column: Column) -> str:
+        """Return the text of a column. The setup is told from that of a row on merged labels."""
+        said = super().text(name, column)
+        return f"{said if self.setup else 'all setups'}, replicate" if name == "setup" else said
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +87,9 @@ class _Labels(NamedTuple):
     """The labels of one question in every arm, for each response that all arms have."""
 
     is_rated: Bools
-    separate: Floats  # 1 yes, 0 no, NaN undecided
+    is_waiting: Bools  # rated in every arm, and one of the labels waits for votes
+    is_tied: Bools  # rated in every arm, no label waits, and some are tied
+    separate: Floats  # 1 yes, 0 no, NaN without a label
     again: Floats
     merged: Floats | None  # None: the study has no merged arm
     setups: Ints
@@ -79,6 +99,32 @@ class _Labels(NamedTuple):
     def is_decided(self) -> Bools:
         decided: Bools = ~np.isnan(self.separate + self.again)
         return decided if self.merged is None else decided & ~np.isnan(self.merged)
+
+    @property
+    def with_halves(self) -> "_Labels":
+        """The same, with ½ for each tied label."""
+
+        def halves(labels: Floats) -> Floats:
+            return with_halves(labels, self.is_tied & np.isnan(labels))
+
+        return self._replace(
+            separate=halves(self.separate),
+            again=halves(self.again),
+            merged=None if self.merged is None else halves(self.merged),
+        )
+
+    def only(self, here: Bools) -> "_Labels":
+        """Return the labels of some responses."""
+        return _Labels(
+            is_rated=self.is_rated[here],
+            is_waiting=self.is_waiting[here],
+            is_tied=self.is_tied[here],
+            separate=self.separate[here],
+            again=self.again[here],
+            merged=None if self.merged is None else self.merged[here],
+            setups=self.setups[here],
+            dialogs=self.dialogs[here],
+        )
 
 
 def replicate_rows(
@@ -107,7 +153,8 @@ def replicate_left_out(rows: Sequence[Replicate], arms: Mapping[str, ArmCounts])
         return {}
     rated = [set(of_arm.items.responses.tolist()) for of_arm in arms.values()]
     return {
-        "replicate_undecided": sum(r.n_left_out_undecided for r in rows if r.setup is None),
+        "replicate_waiting": sum(r.n_left_out_waiting for r in rows if r.setup is None),
+        "replicate_tied": sum(r.n_left_out_tied for r in rows if r.setup is None),
         "not_rated_in_every_arm": len(set.union(*rated) - set.intersection(*rated)),
     }
 
@@ -115,11 +162,25 @@ def replicate_left_out(rows: Sequence[Replicate], arms: Mapping[str, ArmCounts])
 def _labels(study: Study, question: Question, arms: Mapping[str, ArmCounts]) -> _Labels:
     again = pairs_of(study, question, arms, second=Arm.Kind.SEPARATE_2)
     if Arm.Kind.MERGED not in arms:
-        return _Labels(again.is_rated, again.first, again.second, None, again.setups, again.dialogs)
+        return _Labels(
+            is_rated=again.is_rated,
+            is_waiting=again.is_waiting,
+            is_tied=again.is_tied,
+            separate=again.first,
+            again=again.second,
+            merged=None,
+            setups=again.setups,
+            dialogs=again.dialogs,
+        )
     merged = pairs_of(study, question, arms)
     _, here, there = np.intersect1d(again.items, merged.items, return_indices=True)
+    is_rated = again.is_rated[here] & merged.is_rated[there]
+    is_waiting = is_rated & (again.is_waiting[here] | merged.is_waiting[there])
+    is_tied = is_rated & (again.is_tied[here] | merged.is_tied[there])
     return _Labels(
-        is_rated=again.is_rated[here] & merged.is_rated[there],
+        is_rated=is_rated,
+        is_waiting=is_waiting,
+        is_tied=is_tied & ~is_waiting,
         separate=again.first[here],
         again=again.second[here],
         merged=merged.second[there],
@@ -134,7 +195,7 @@ def _planned(
     rule = label_rule(question, study.settings)
     of_setup = labels.setups == setup.pk if setup else np.ones(len(labels.setups), bool)
     here = of_setup & labels.is_decided
-    separate, again, dialogs = labels.separate[here], labels.again[here], labels.dialogs[here]
+    is_tied = of_setup & labels.is_tied
     make = partial(
         partial(
             ReplicateOfSetup,
@@ -147,22 +208,31 @@ def _planned(
         question=question.key,
         label=rule.description or None,
         n=int(here.sum()),
-        n_left_out_undecided=0
-        if rule.why
-        else int((of_setup & labels.is_rated & ~labels.is_decided).sum()),
+        n_left_out_waiting=int((of_setup & labels.is_waiting).sum()),
+        n_left_out_tied=int(is_tied.sum()),
         why=rule.why or None,
     )
+    figures = _figures(labels.only(here))
+    ties_half: dict[str, Floats] = {}
+    if is_tied.any():
+        with_ties = _figures(labels.with_halves.only(here | is_tied))
+        ties_half = {name: figure.statistics for name, figure in with_ties.items()}
+    return Planned(make, figures, ties_half)
+
+
+def _figures(labels: _Labels) -> dict[str, Statistic]:
+    """Return the figures of labels of which none is missing."""
+    separate, again, dialogs = labels.separate, labels.again, labels.dialogs
     noise = disagreement_statistics(separate, again)
-    shift = rater_answers.mean_statistics(again - separate)
     figures = {
         "replicate_accuracy": Statistic(accuracy_statistics(separate, again), dialogs, share_from),
         "replicate_disagreement": Statistic(noise, dialogs, share_from),
-        "replicate_shift": Statistic(shift, dialogs, rater_answers.mean_from),
+        "replicate_shift": Statistic(shift_statistics(separate, again), dialogs, SHIFT),
     }
     if labels.merged is not None:
-        differ = disagreement_statistics(separate, labels.merged[here])
+        differ = disagreement_statistics(separate, labels.merged)
         figures["merged_disagreement"] = Statistic(differ, dialogs, share_from)
         figures["difference"] = Statistic(
             np.hstack([differ, noise]), dialogs, MixOfShares((1.0, -1.0))
         )
-    return Planned(make, figures)
+    return figures

@@ -23,12 +23,14 @@ from evaluation.reports.base import (
 )
 from evaluation.reports.registry import CannotReport
 from evaluation.reports.report import LeftOut, Report, ReportRow
-from evaluation.runs.item_scores import runs_with_scores, scale_of
+from evaluation.runs.item_scores import labels_of, runs_with_scores, scale_of
 from evaluation.runs.names import run_key
 from evaluation.runs.progress import titles_by_key
 from evaluation.runs.study_targets import is_of_citations
 from evaluation.statistics.intervals import Floats
 from evaluation.statistics.prediction_powered import RatedPart
+from evaluation.statistics.rater_answers import Unlabelled
+from evaluation.statistics.tied_labels import with_halves
 from evaluation.studies.reports.adjudicated_labels import decisions_signature
 from evaluation.studies.reports.choices import check_choices
 from evaluation.studies.reports.scenarios import setups_in_order
@@ -46,13 +48,15 @@ RunKey = Annotated[str, Choice("Metric", help="The only metric run, such as auto
 
 
 class Answers(NamedTuple):
-    """The raters' answers to one question for every response; NaN: undecided or not rated."""
+    """The raters' answers to one question for every response; NaN: no label or not rated."""
 
     people: People
     values: Floats  # (n,): labels, or medians of an ordinal question; 0 where it is assumed
     labels: Floats  # (n,): labels; 0 where it is assumed
     is_rated: Bools  # (n,): rated, or its answer is assumed
     is_assumed: Bools  # (n,)
+    is_waiting: Bools  # (n,): without a label, and votes are still to come
+    is_tied: Bools  # (n,): without a label, though all votes are in
 
     @property
     def question(self) -> Question:
@@ -67,6 +71,33 @@ class Answers(NamedTuple):
     def has_mean(self) -> bool:
         """Whether the question has a mean. A nominal one has it if one of its labels is a yes."""
         return self.is_ordinal or not self.people.rule.why
+
+    @property
+    def missing_values(self) -> Unlabelled:
+        """The responses without a value because of how they were rated; medians miss none."""
+        if self.is_ordinal:
+            nothing = np.zeros(len(self.values), bool)
+            return Unlabelled(nothing, nothing)
+        return Unlabelled(self.is_waiting, self.is_tied)
+
+    @property
+    def with_halves(self) -> "Answers":
+        """The same answers, with ½ for each tied label."""
+        return self._replace(
+            values=with_halves(self.values, self.missing_values.is_tied),
+            labels=with_halves(self.labels, self.is_tied),
+        )
+
+    def only(self, here: Bools) -> "Answers":
+        """Return the answers for some responses; the others count as not rated."""
+        return self._replace(
+            values=np.where(here, self.values, math.nan),
+            labels=np.where(here, self.labels, math.nan),
+            **{
+                name: getattr(self, name) & here
+                for name in ("is_rated", "is_assumed", "is_waiting", "is_tied")
+            },
+        )
 
     @property
     def scale(self) -> tuple[float, float]:
@@ -89,9 +120,8 @@ class ResponseScores(NamedTuple):
 
     @property
     def labels(self) -> Floats:
-        """The run's label of each response, 1 or 0; NaN without a score of the metric's own."""
-        without = np.isnan(self.values) | self.is_assumed
-        return np.where(without, math.nan, self.values > self.run.cut)
+        """The run's labels, 1 or 0; NaN without a score of the metric's own or a threshold."""
+        return labels_of(self.run, np.where(self.is_assumed, math.nan, self.values))
 
     def on(self, scale: tuple[float, float]) -> Floats:
         """Return the scores on another scale, given by its lowest and highest value."""
@@ -219,9 +249,30 @@ def _answers(study: Study, everything: AllResponses, of_arm: ArmCounts, people: 
         values[places[here]] = of_items[here]
         return values
 
+    def which_responses(of_items: Bools) -> Bools:
+        which = np.zeros(len(is_assumed), bool)
+        which[places[here]] = of_items[here]
+        return which
+
     labels = of_responses(people.labels)
-    values = labels if medians is None else of_responses(medians)
-    return Answers(people, values, labels, is_rated, is_assumed)
+    return Answers(
+        people=people,
+        values=labels if medians is None else of_responses(medians),
+        labels=labels,
+        is_rated=is_rated,
+        is_assumed=is_assumed,
+        is_waiting=which_responses(people.is_waiting),
+        is_tied=which_responses(people.is_tied),
+    )
+
+
+def values_left_out(values: StudyValues) -> LeftOut:
+    """Return how many values are missing because votes are missing or tied."""
+    missing = [each.missing_values for each in values.answers]
+    return {
+        "waiting": sum(int(each.is_waiting.sum()) for each in missing),
+        "tied": sum(int(each.is_tied.sum()) for each in missing),
+    }
 
 
 def scores_by_response(run: MetricRun, everything: AllResponses) -> ResponseScores:

@@ -25,7 +25,7 @@ from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.runs.item_scores import ItemScores, ScoresOf, runs_with_scores, scores_of
-from evaluation.statistics.intervals import Floats, Statistic, ratio
+from evaluation.statistics.intervals import Floats, MixOfShares, Statistic
 from evaluation.studies.reports import methods
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.studies.reports.run_columns import (
@@ -40,7 +40,8 @@ from evaluation.votes.people import rater_scores_of, truth_of
 
 METRICS_LIKE_QUESTIONS = ("sensible", "specific")
 MEAN_OF_OTHERS = "mean of the others"
-MEASURES = ("mse", "missed", "false_alarm", "error_rate")
+BY_LABEL = ("missed", "false_alarm", "error_rate")
+MEASURES = ("mse", *BY_LABEL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +61,7 @@ class SensibleRow(ReportRow):
     of_run: RunColumns
     question: str
     prompt: Annotated[str, Column("Prompt")]
-    threshold: float
+    threshold: float | None
     slice: Annotated[str, Column("Slice")]  # a setup, or `MEAN_OF_OTHERS`
     n_slices: int
     built_on: Annotated[bool, Column("Built on it")]
@@ -162,16 +163,18 @@ def _rows_of(
     built_on: str,
 ) -> Iterator[Planned[SensibleRow]]:
     """Yield the rows of one run: its slices, then the mean over those it was not built on."""
-    # Here a score at the threshold is a yes. For a run whose yes is above its threshold, take the
-    # next larger number.
-    threshold = run.threshold if run.is_yes_at_threshold else math.nextafter(run.threshold, 2)
+    # Here a score at the threshold is a yes, so the threshold is the number next to the cut.
+    threshold = math.nan if run.cut is None else math.nextafter(run.cut, math.inf)
     dialogs = of_arm.items.dialogs
     others = []
     for each in slices:
         score = np.where(each.here, scores.given, math.nan)
         figures = table_1(score, raters, dialogs, threshold)
-        if not _are_probabilities(score):
-            figures["mse"] = figures["mse"]._replace(statistics=np.zeros((len(score), 2)))
+        undefined = [] if _are_probabilities(score) else ["mse"]
+        undefined += BY_LABEL if run.cut is None else ()
+        for name in undefined:
+            nothing = np.zeros_like(figures[name].statistics)
+            figures[name] = figures[name]._replace(statistics=nothing)
         if each.name != built_on:
             others.append(figures)
         make = partial(
@@ -222,13 +225,8 @@ def _mean_of(figures: Sequence[Statistic], dialogs: Ints) -> Statistic:
         return figures[0]
     nothing = np.zeros((len(dialogs), 2))
     statistics = np.hstack([figure.statistics for figure in figures] or [nothing])
-    return Statistic(statistics, dialogs, _mean_over_slices)
-
-
-def _mean_over_slices(sums: Floats) -> Floats:
-    """Return the mean of ratios from their sums, part and whole by turns: (..., 2 n) to (...)."""
-    means: Floats = ratio(sums[..., ::2], sums[..., 1::2]).mean(axis=-1)
-    return means
+    n_slices = statistics.shape[1] // 2
+    return Statistic(statistics, dialogs, MixOfShares((1 / n_slices,) * n_slices))
 
 
 def _are_probabilities(scores: Floats) -> bool:

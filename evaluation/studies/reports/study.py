@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from annotation.models import Rater, Study, Vote
+from annotation.models import Rater, Study, Target, Vote
 from annotation.schemes import load_scheme
 from evaluation.reports.base import Choices, study_counts, votes_left_out
 from evaluation.reports.report import Report
 from evaluation.runs.item_scores import scores_once
+from evaluation.studies.rater_quality.pace import FastVotes, fast_votes
 from evaluation.studies.reports.agreement import (
     AGREEMENT,
     AgreementRow,
@@ -21,7 +22,7 @@ from evaluation.studies.reports.agreement import (
 from evaluation.studies.reports.raters import RATERS, RatersRow, raters_report
 from evaluation.studies.reports.scenarios import (
     SCENARIOS,
-    ScenarioRow,
+    RowOfScenarios,
     scenarios_report,
     setups_in_order,
 )
@@ -57,6 +58,9 @@ class Overview(NamedTuple):
     n_votes: int
     n_implied: int
     n_simulated_votes: int
+    n_voters: int  # raters who gave these votes
+    n_rated: int  # responses that have these votes
+    n_dialogs_rated: int  # dialogs of these responses
     n_raters: int
     n_excluded: int
     n_simulated: int
@@ -77,12 +81,13 @@ class Figures(NamedTuple):
     overview: Overview
     raters: Report[RatersRow]
     by_setup: Report[RatersRow]  # the report on raters with a row per setup
-    scenarios: Report[ScenarioRow]
+    scenarios: Report[RowOfScenarios]
     uncertainty: Report[UncertaintyRow]
     time: Report[TimeOfArm | SavedTime]
     position: Report[PositionRow]
     agreement: Report[AgreementRow]
     sensibleness: Report[SensibleRow]
+    fast: FastVotes
     curves: Curves  # those of the report on agreement
     computed_at: datetime
     seconds: float  # duration of the computation
@@ -112,6 +117,7 @@ def study_figures(study: Study, choices: Choices) -> Figures:
         position=position_report(*given),
         agreement=agreement,
         sensibleness=sensibleness_report(*given, scores_of),
+        fast=fast_votes(study),
         curves=curves,
         computed_at=timezone.now(),
         seconds=round(time.perf_counter() - began, 3),
@@ -126,6 +132,11 @@ def _overview(study: Study) -> Overview:
             n_votes=Count("pk"),
             n_implied=Count("pk", filter=Q(is_implied=True)),
             n_simulated_votes=Count("pk", filter=Q(rater__is_simulated=True)),
+            n_voters=Count("rater", distinct=True),
+        ),
+        **Target.objects.filter(pk__in=votes.order_by().values("target")).aggregate(
+            n_rated=Count("response", distinct=True),
+            n_dialogs_rated=Count("response__example__dialog", distinct=True),
         ),
         **Rater.objects.filter(study=study).aggregate(
             n_raters=Count("pk"),

@@ -21,6 +21,7 @@ from evaluation.studies.reports.response_values import (
     StudyValues,
     check_values,
     known_values,
+    values_left_out,
     values_of_study,
 )
 from evaluation.studies.reports.run_columns import RunColumns, run_columns, to_run
@@ -33,6 +34,8 @@ EQUAL = "All setups have equal means on one side."
 @dataclass(frozen=True, kw_only=True)
 class SystemCorrelationRow(ReportRow):
     """The agreement of two orders of setups: by the mean answer of raters, and by a run's mean."""
+
+    named_by = ("title", "model", "question")
 
     question: Annotated[str, Column("Question")]
     of_run: RunColumns
@@ -57,7 +60,7 @@ def system_correlation_report(
         if answers.has_mean
         for of_run in values.scores
     ]
-    return values.report(NAME, rows)
+    return values.report(NAME, rows, values_left_out(values))
 
 
 def _row(values: StudyValues, answers: Answers, of_run: ResponseScores) -> SystemCorrelationRow:

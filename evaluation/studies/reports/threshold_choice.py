@@ -6,6 +6,7 @@ and beside it the accuracy that results from choosing and reporting on the same 
 """
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, NamedTuple
@@ -14,17 +15,17 @@ import numpy as np
 
 from annotation.models import Study
 from annotation.schemes import load_scheme
-from evaluation.models import MetricRun
 from evaluation.reports.base import USUAL, Choices, signature, study_counts, votes_left_out
-from evaluation.reports.columns import UNKNOWN
+from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.reports.estimates import N_RESAMPLES, estimates_in, estimates_of
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, number
 from evaluation.runs.families import Family, RunWithMetric, families_of, is_usual
-from evaluation.runs.item_scores import ItemScores, scale_of, scores_of_runs
-from evaluation.statistics.human_auto import Bools, balanced_accuracy_from, cells
+from evaluation.runs.item_scores import scale_of
+from evaluation.statistics.human_auto import BALANCED_ACCURACY, Bools, cells, recalls
 from evaluation.statistics.intervals import Floats, Statistic, share_from
 from evaluation.statistics.rank_measures import auc
+from evaluation.statistics.rater_answers import Unlabelled
 from evaluation.statistics.threshold_choice import (
     N_FOLDS,
     N_INNER_FOLDS,
@@ -34,6 +35,7 @@ from evaluation.statistics.threshold_choice import (
     labels_at,
     nested,
 )
+from evaluation.statistics.tied_labels import share_with_ties
 from evaluation.statistics.uncertainty import accuracy_statistics
 from evaluation.studies.reports import methods
 from evaluation.studies.reports.adjudicated_labels import decisions_signature, labels_left_out
@@ -43,7 +45,16 @@ from evaluation.studies.reports.run_columns import (
     to_run,
     without_score,
 )
+from evaluation.studies.reports.threshold_choice_candidates import (
+    CandidateEntry,
+    add_to_digest,
+    count_missing,
+    entries_of,
+    is_yes_at_threshold,
+    untuned_threshold,
+)
 from evaluation.studies.reports.threshold_choice_rows import (
+    ACCURACIES,
     FIGURES,
     CandidateRow,
     ChosenCandidate,
@@ -56,18 +67,6 @@ from evaluation.votes.people import People, people_of
 from generation.choices.declaration import Choice, ChoiceError, check_known
 
 NAME = "threshold_choice"
-# A candidate takes part only if it has more than this share of the scores of the candidate with
-# the most. Only items that all candidates scored are compared, so that a candidate with few scores
-# would remove items of the others.
-LEAST_SHARE = 0.5
-
-
-class _CandidateEntry(NamedTuple):
-    """A candidate with its scores, and the reason why it takes no part; empty: it takes part."""
-
-    candidate: RunWithMetric
-    scores: ItemScores
-    why: str
 
 
 def threshold_choice_report(
@@ -98,9 +97,9 @@ def threshold_choice_report(
     families = [family] if family else families_of(study)
     for each in families:
         if of_arm and (not model or model in (each.key, each.model)):
-            entries = _entries(each, of_arm)
-            _count(missing, entries)
-            _add_to(digest, entries)
+            entries = entries_of(each, of_arm)
+            count_missing(missing, entries)
+            add_to_digest(digest, entries)
             for asked in people:
                 rows += _rows(study, of_arm, each, entries, asked)
     missing["not_scored_by_all"] = sum(
@@ -112,32 +111,11 @@ def threshold_choice_report(
     return Report(study.name, NAME, rows, left_out, said)
 
 
-def _entries(family: Family, of_arm: ArmCounts) -> list[_CandidateEntry]:
-    """Return the candidates that have a score of any item. Those with too few take no part."""
-    found = scores_of_runs([each.run for each in family.candidates], of_arm)
-    scored = [(each, found[each.run.pk]) for each in family.candidates]
-    counts = [int((~np.isnan(scores.given)).sum()) for _, scores in scored]
-    most = max(counts, default=0)
-    return [
-        _CandidateEntry(candidate, scores, _why_left_out(candidate.run, n, most))
-        for (candidate, scores), n in zip(scored, counts, strict=True)
-        if scores.has_row.any()
-    ]
-
-
-def _why_left_out(run: MetricRun, n: int, most: int) -> str:
-    if run.state == MetricRun.State.RUNNING:
-        return "still being scored"
-    if n <= LEAST_SHARE * most and n < most:
-        return f"has {n:,} score{'s'[: n != 1]}, another candidate {most:,}"
-    return ""
-
-
 def _rows(
     study: Study,
     of_arm: ArmCounts,
     family: Family,
-    entries: Sequence[_CandidateEntry],
+    entries: Sequence[CandidateEntry],
     people: People,
 ) -> list[ThresholdChoiceRow]:
     """Return the rows of a family on one question: the row of the choice, then the candidates."""
@@ -146,9 +124,10 @@ def _rows(
     if not taking_part:
         return [_candidate_row(about, each, people) for each in entries]
     scores = np.array([each.scores.given for each in taking_part])
-    cuts = [_untuned_threshold(each.candidate) for each in taking_part]
+    usual_cuts = [untuned_threshold(each.candidate) for each in taking_part]
+    cuts = [math.nan if cut is None else cut for cut in usual_cuts]
     usual = next((n for n, e in enumerate(taking_part) if is_usual(e.candidate.choices)), 0)
-    is_yes_at = _is_yes_at_threshold(taking_part[0].candidate)  # all candidates share one metric
+    is_yes_at = is_yes_at_threshold(taking_part[0].candidate)  # all candidates share one metric
     found = nested(
         scores,
         people.labels,
@@ -158,7 +137,9 @@ def _rows(
         scale=scale_of(taking_part[0].candidate.run),
         is_yes_at_threshold=is_yes_at,
     )
-    is_compared = ~np.isnan(people.labels) & ~np.isnan(scores).any(axis=0)
+    is_scored = ~np.isnan(scores).any(axis=0)
+    is_compared = is_scored & ~np.isnan(people.labels)
+    missing = Unlabelled(people.is_waiting & is_scored, people.is_tied & is_scored)
     candidates = [each.candidate for each in taking_part]
     says_yes = np.array(
         [labels_at(row, cut, is_yes_at) for row, cut in zip(scores, cuts, strict=True)]
@@ -169,9 +150,13 @@ def _rows(
     is_lacking = is_wanted & np.isnan(scores)
     n_lacking_any = int(is_lacking.any(axis=0).sum())
     rows: list[ThresholdChoiceRow] = [
-        _chosen_row(study, of_arm, about, candidates, people, found, is_compared, n_lacking_any)
+        _chosen_row(
+            study, of_arm, about, candidates, people, found, is_compared, missing, n_lacking_any
+        )
     ]
-    figures = iter(_candidate_figures(study, of_arm, scores, says_yes, people, is_compared))
+    figures = iter(
+        _candidate_figures(study, of_arm, scores, says_yes, people, is_compared, missing)
+    )
     number_of = 0
     for each in entries:
         if each.why:
@@ -179,8 +164,11 @@ def _rows(
             continue
         place = _place_in(found, number_of, scores, is_yes_at, people, is_compared)
         n_lacking = int(is_lacking[number_of].sum())
+        of_candidate = next(figures)
+        if usual_cuts[number_of] is None:
+            of_candidate |= {"accuracy": UNKNOWN, "balanced_accuracy": UNKNOWN}
         rows.append(
-            _candidate_row(about, each, people, **next(figures), n_lacking=n_lacking, **place)
+            _candidate_row(about, each, people, **of_candidate, n_lacking=n_lacking, **place)
         )
         number_of += 1
     return rows
@@ -199,7 +187,7 @@ def _about(of_arm: ArmCounts, family: Family, people: People) -> FamilyColumns:
 
 
 def _candidate_row(
-    about: FamilyColumns, entry: _CandidateEntry, people: People, **of_choice: Any
+    about: FamilyColumns, entry: CandidateEntry, people: People, **of_choice: Any
 ) -> CandidateRow:
     """Return the row of a candidate, with the numbers of rated targets that it has no score for.
 
@@ -216,7 +204,7 @@ def _candidate_row(
         window=choices.window if choices else None,
         hypothesis=choices.hypothesis if choices else None,
         run_signature=run.full_signature,
-        threshold=_untuned_threshold(entry.candidate),
+        threshold=untuned_threshold(entry.candidate),
         without_score=without_score(entry.scores, rated),
         truncated=int(entry.scores.n_truncated[rated].sum()),
         why=entry.why or None,
@@ -231,6 +219,7 @@ def _candidate_figures(
     says_yes: Bools,
     people: People,
     is_compared: Bools,
+    missing: Unlabelled,
 ) -> Iterator[dict[str, Any]]:
     """Yield the figures of each candidate at its usual threshold, all for the same items."""
     human, dialogs = people.labels[is_compared], of_arm.items.dialogs[is_compared]
@@ -238,15 +227,32 @@ def _candidate_figures(
     for labels in says_yes[:, is_compared].astype(np.float64):
         figures.append(Statistic(accuracy_statistics(human, labels), dialogs, share_from))
         by_cell = cells(human == 1, labels == 1)
-        figures.append(Statistic(by_cell, dialogs, balanced_accuracy_from))
+        figures.append(Statistic(recalls(by_cell), dialogs, BALANCED_ACCURACY))
     estimates = iter(estimates_of(figures, of_arm.items.n_dialogs, seed=study.seed))
     for given in scores[:, is_compared]:
+        accuracy = next(estimates)
         yield {
             "n": len(human),
+            **_missing_labels(missing),
             "auc": number(auc(human == 1, given)),
-            "accuracy": next(estimates),
+            "accuracy": accuracy,
+            "accuracy_ties_half": _ties_half(accuracy, len(human), missing),
             "balanced_accuracy": next(estimates),
         }
+
+
+def _missing_labels(missing: Unlabelled) -> dict[str, Any]:
+    return {
+        "n_left_out_waiting": int(missing.is_waiting.sum()),
+        "n_left_out_tied": int(missing.is_tied.sum()),
+    }
+
+
+def _ties_half(accuracy: Estimate, n: int, missing: Unlabelled) -> float | None:
+    """Return an accuracy if tied labels agreed half with any choice; None where none is tied."""
+    if accuracy.value is None:
+        return None
+    return number(share_with_ties(accuracy.value, n, int(missing.is_tied.sum())))
 
 
 def _place_in(
@@ -282,6 +288,7 @@ def _chosen_row(
     people: People,
     found: Nested,
     is_compared: Bools,
+    missing: Unlabelled,
     n_not_scored_by_all: int,
 ) -> ChosenRow:
     """Return the row of the choice: its figures on other dialogs, on the same, and without it."""
@@ -301,10 +308,17 @@ def _chosen_row(
             )
         )
     figures: dict[str, Any] = {name: estimates.get(name, UNKNOWN) for name in FIGURES}
+    if math.isnan(found.untuned.threshold):  # imported scores without a usual threshold
+        figures |= dict.fromkeys(("untuned_accuracy", "untuned_balanced_accuracy", "gain"), UNKNOWN)
+    n = int(is_compared.sum())
+    ties_half: dict[str, Any] = {
+        f"{name}_ties_half": _ties_half(figures[name], n, missing) for name in ACCURACIES
+    }
     recommended = _chosen(candidates, found.recommended)
     return ChosenRow(
         about=about,
-        n=int(is_compared.sum()),
+        n=n,
+        **_missing_labels(missing),
         n_human_yes=int((people.labels[is_compared] == 1).sum()),
         n_adjudicated=int((is_compared & people.is_decided).sum()),
         n_dialogs=found.n_dialogs,
@@ -320,7 +334,8 @@ def _chosen_row(
         lowest_threshold=min(cuts, default=None),
         highest_threshold=max(cuts, default=None),
         **figures,
-        ceilings=ceiling_columns(estimates, people.ceilings, is_compared),
+        **ties_half,
+        ceilings=ceiling_columns(estimates, people.ceilings, ~np.isnan(found.labels)),
         why=why or None,
         n_not_scored_by_all=n_not_scored_by_all,
     )
@@ -329,36 +344,8 @@ def _chosen_row(
 def _chosen(candidates: Sequence[RunWithMetric], choice: ThresholdChoice | None) -> ChosenCandidate:
     if choice is None:
         return ChosenCandidate(title=None, run=None, threshold=None)
-    candidate = candidates[choice.candidate]
-    return ChosenCandidate(title=candidate.name, run=candidate.run.pk, threshold=choice.threshold)
-
-
-def _untuned_threshold(candidate: RunWithMetric) -> float:
-    """Return the metric's own threshold, even if the run has another. Imported runs keep theirs."""
-    return candidate.metric.threshold if candidate.metric else candidate.run.threshold
-
-
-def _is_yes_at_threshold(candidate: RunWithMetric) -> bool:
-    """Return whether a score equal to the threshold is a yes. Imported runs have their own rule."""
-    rule = candidate.metric or candidate.run
-    return rule.is_yes_at_threshold
-
-
-def _count(missing: Counter[str], entries: Sequence[_CandidateEntry]) -> None:
-    for each in entries:
-        missing.update(
-            unscored=int((~each.scores.has_row).sum()),
-            failed=int(each.scores.is_failed.sum()),
-            assumed_scores=int(each.scores.is_assumed.sum()),
-        )
-    missing["candidates_without_part"] += sum(bool(each.why) for each in entries)
-
-
-def _add_to(digest: "hashlib._Hash", entries: Sequence[_CandidateEntry]) -> None:
-    for each in entries:
-        digest.update(f"{each.candidate.run.full_signature} {each.why}".encode())
-        for column in each.scores:
-            digest.update(column.tobytes())
+    candidate, threshold = candidates[choice.candidate], number(choice.threshold)
+    return ChosenCandidate(title=candidate.name, run=candidate.run.pk, threshold=threshold)
 
 
 class ThresholdChoiceOptions(NamedTuple):

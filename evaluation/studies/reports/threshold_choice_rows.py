@@ -38,12 +38,16 @@ class CandidateRow(ReportRow):
     window: int | None
     hypothesis: str | None
     run_signature: str
-    threshold: Annotated[float, Column("Threshold", Format.THRESHOLD)]  # the usual threshold
+    # The usual threshold; None: imported scores for which no threshold was given.
+    threshold: Annotated[float | None, Column("Threshold", Format.THRESHOLD)]
     without_score: WithoutScore
     truncated: int
     n: Annotated[int | None, Column("n", Format.COUNT)] = None
+    n_left_out_waiting: int | None = None
+    n_left_out_tied: int | None = None
     auc: float | None = None
     accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)] = UNKNOWN
+    accuracy_ties_half: float | None = None
     balanced_accuracy: Estimate = UNKNOWN
     n_lacking: Annotated[int | None, Column("Lacking", Format.COUNT)] = None
     best_threshold: Annotated[float | None, Column("Best threshold", Format.THRESHOLD)] = None
@@ -76,6 +80,9 @@ class ChosenRow(ReportRow):
     n: Annotated[int, Column("n", Format.COUNT)]
     n_human_yes: int
     n_adjudicated: int = 0  # compared labels that are adjudicated decisions
+    # Items with a score of every candidate but no label.
+    n_left_out_waiting: Annotated[int, Column("Waiting", Format.COUNT)] = 0
+    n_left_out_tied: Annotated[int, Column("Tied", Format.COUNT)] = 0
     n_dialogs: int
     n_candidates: Annotated[int, Column("Candidates", Format.COUNT)]
     n_folds: int | None
@@ -86,12 +93,17 @@ class ChosenRow(ReportRow):
     lowest_threshold: float | None
     highest_threshold: float | None
     accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)] = UNKNOWN
+    accuracy_ties_half: Annotated[float | None, Column("Accuracy, ties half", Format.PERCENT)] = (
+        None
+    )
     balanced_accuracy: Estimate = UNKNOWN
     flattering_accuracy: Annotated[Estimate, Column("Optimistic accuracy", Format.PERCENT)] = (
         UNKNOWN
     )
+    flattering_accuracy_ties_half: float | None = None
     flattering_balanced_accuracy: Estimate = UNKNOWN
     untuned_accuracy: Annotated[Estimate, Column("Untuned accuracy", Format.PERCENT)] = UNKNOWN
+    untuned_accuracy_ties_half: float | None = None
     untuned_balanced_accuracy: Estimate = UNKNOWN
     optimism: Annotated[Estimate, Column("Optimism", Format.POINTS)] = UNKNOWN
     gain: Estimate = UNKNOWN
@@ -101,6 +113,7 @@ class ChosenRow(ReportRow):
     n_not_scored_by_all: int
 
 
+ACCURACIES = ("accuracy", "flattering_accuracy", "untuned_accuracy")
 FIGURES = (
     *(
         f"{prefix}{name}"

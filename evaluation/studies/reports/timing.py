@@ -17,8 +17,14 @@ from evaluation.reports.estimates import N_RESAMPLES, Planned, estimate, with_es
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.statistics import rater_answers
-from evaluation.statistics.intervals import Floats, Statistic, percentile_interval
-from evaluation.statistics.timing import medians
+from evaluation.statistics.intervals import (
+    Floats,
+    Measure,
+    MixOfShares,
+    Statistic,
+    percentile_interval,
+)
+from evaluation.statistics.timing import Medians, medians, saved_share
 from evaluation.studies.reports import methods
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts, Ints, counted_votes
@@ -78,21 +84,20 @@ def time_report(
     times = {of_arm.arm.kind: times_of(of_arm, names, choices) for of_arm in counts}
     means = with_estimates(_planned_means(times), len(names), seed=study.seed)
     arms: list[TimeOfArm] = []
-    resampled: dict[str, Floats] = {}
+    found: dict[str, Medians] = {}
     for row, (arm, of_arm) in zip(means, times.items(), strict=True):
-        found = medians(
+        found[arm] = medians(
             of_arm.seconds,
             of_arm.dialogs,
             len(names),
             seed=study.seed,
             n_resamples=N_RESAMPLES,
         )
-        resampled[arm] = found.resampled
-        median = _estimate(found.found, found.resampled, _n_dialogs(of_arm))
+        median = _estimate(found[arm], _n_dialogs(of_arm))
         arms.append(replace(row, median_seconds=median))
     rows: list[TimeOfArm | SavedTime] = [*arms]
     if {Arm.Kind.SEPARATE, Arm.Kind.MERGED} <= times.keys():
-        rows.append(_saved(arms, times, resampled))
+        rows.append(_saved(arms, times, found))
     left_out = {"judgements_without_seconds": sum(t.n_without for t in times.values())} | left_out
     return Report(study.name, "time", rows, left_out, signature(study, "time", choices, counts))
 
@@ -159,24 +164,18 @@ def _planned_means(times: Mapping[str, Times]) -> Iterator[Planned[TimeOfArm]]:
 
 
 def _saved(
-    rows: Sequence[TimeOfArm], times: Mapping[str, Times], resampled: Mapping[str, Floats]
+    rows: Sequence[TimeOfArm], times: Mapping[str, Times], found: Mapping[str, Medians]
 ) -> SavedTime:
-    """Return the share of the median time that merging saves, compared with the separate arm.
-
-    Its interval takes the same resampled dialogs for both arms.
-    """
+    """Return the share of the median time that merging saves, compared with the separate arm."""
     compared = (Arm.Kind.SEPARATE, Arm.Kind.MERGED)
     rows = [row for row in rows if row.arm in compared]
-    median = {row.arm: row.median_seconds.value for row in rows}
-    separate, merged = median[Arm.Kind.SEPARATE], median[Arm.Kind.MERGED]
-    share = math.nan if not separate or merged is None else 1 - merged / separate
-    with np.errstate(divide="ignore", invalid="ignore"):  # undefined when a median is 0
-        shares = 1 - resampled[Arm.Kind.MERGED] / resampled[Arm.Kind.SEPARATE]
     both = np.concatenate([times[arm].dialogs for arm in compared])
     return SavedTime(
         n_judgements=sum(row.n_judgements for row in rows),
         n_without_seconds=sum(row.n_without_seconds for row in rows),
-        saved_share=_estimate(share, shares, len(np.unique(both))),
+        saved_share=_estimate(
+            saved_share(found[Arm.Kind.MERGED], found[Arm.Kind.SEPARATE]), len(np.unique(both))
+        ),
     )
 
 
@@ -184,8 +183,8 @@ def _n_dialogs(times: Times) -> int:
     return len(np.unique(times.dialogs))
 
 
-def _estimate(found: float, resampled: Floats, n_dialogs: int) -> Estimate:
-    return estimate(found, percentile_interval(resampled, n_dialogs))
+def _estimate(medians: Medians, n_dialogs: int) -> Estimate:
+    return estimate(medians.found, percentile_interval(medians.resampled, n_dialogs))
 
 
 # --- position -------------------------------------------------------------------------------
@@ -194,6 +193,8 @@ def _estimate(found: float, resampled: Floats, n_dialogs: int) -> Estimate:
 @dataclass(frozen=True, kw_only=True)
 class MeanAtPosition(ReportRow):
     """The mean vote on a question at one place of the merged form."""
+
+    named_by = ("question", "position")
 
     question: Annotated[str, Column("Question")]
     order: Annotated[str, Column("Order")]  # random, fixed or unknown
@@ -205,6 +206,8 @@ class MeanAtPosition(ReportRow):
 @dataclass(frozen=True, kw_only=True)
 class PositionEffect(ReportRow):
     """The effect of the first place on the votes on a question: first − later."""
+
+    named_by = ("question", "position")
 
     question: Annotated[str, Column("Question")]
     order: Annotated[str, Column("Order")]
@@ -311,16 +314,12 @@ def _positions_of(
         [sums * is_first, n_votes * is_first, sums * ~is_first, n_votes * ~is_first]
     ).astype(np.float64)
     effect = partial(PositionEffect, question=question.key, order=order, n_votes=int(n_votes.sum()))
-    figure = Statistic(statistics, by_place.dialogs[here], _effect_from)
-    yield Planned(effect, {"effect": figure})
-
-
-def _effect_from(sums: Floats) -> Floats:
-    """Return mean vote at the first place − mean vote at later ones: (..., 4) to (...)."""
-    difference: Floats = rater_answers.mean_from(sums[..., :2]) - rater_answers.mean_from(
-        sums[..., 2:]
+    is_share = question.scale.kind == "yes_no"
+    measure: Measure = (
+        MixOfShares((1.0, -1.0)) if is_share else rater_answers.difference_of_means_from
     )
-    return difference
+    figure = Statistic(statistics, by_place.dialogs[here], measure)
+    yield Planned(effect, {"effect": figure})
 
 
 def _order(study: Study) -> str:

@@ -12,10 +12,10 @@ from annotation.schemes import Scale
 from evaluation.reports.base import Choices
 from evaluation.reports.columns import Format
 from evaluation.reports.numbers import decimal, percent
-from evaluation.studies.disagreements.worklist import UNDECIDED
+from evaluation.studies.disagreements.worklist import TIED
 from evaluation.studies.pages.sub_pages import SUB_PAGES, SubPage
+from evaluation.studies.reports.direction import Direction
 from evaluation.studies.reports.raters import RatersRow
-from evaluation.studies.reports.uncertainty import Direction
 from generation.choices.declaration import unusual
 
 register = template.Library()
@@ -36,13 +36,13 @@ def as_query(choices: Choices) -> str:
 
 
 @register.simple_tag
-def undecided_address(study: Study, question: str, arm: str, choices: Choices) -> str:
-    """Return the address of the targets without a majority on a question in an arm.
+def tied_address(study: Study, question: str, arm: str, choices: Choices) -> str:
+    """Return the address of the tied targets on a question in an arm.
 
     They are those that the choices count.
     """
     asked = {
-        "kind": UNDECIDED,
+        "kind": TIED,
         "question": question,
         "truth": arm,
         "setup": choices.setup,

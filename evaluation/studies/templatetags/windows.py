@@ -100,17 +100,20 @@ def vote_dots(n_yes: int, n_no: int, n_between: int = 0) -> dict[str, Any]:
 
 
 @register.inclusion_tag("evaluation/reports/_score_bar.html")
-def score_bar(score: float, threshold: float) -> dict[str, Any]:
+def score_bar(score: float, threshold: float | None) -> dict[str, Any]:
     """Draw a score and its threshold on a rail from 0 to 1, or longer if one of them is outside."""
-    low, high = min(0.0, score, threshold), max(1.0, score, threshold)
+    drawn = [score] if threshold is None else [score, threshold]
+    low, high = min(0.0, *drawn), max(1.0, *drawn)
 
     def x(value: float) -> float:
         return round(1 + (BAR - 2) * (value - low) / (high - low), 1)
 
-    return {"width": BAR, "tick": round(x(score) - 1.5, 1), "threshold": x(threshold)}
+    at = None if threshold is None else x(threshold)
+    return {"width": BAR, "tick": round(x(score) - 1.5, 1), "threshold": at}
 
 
 @register.filter
-def is_yes(score: AutoScore) -> bool:
-    """Return whether a score counts as a yes, that is, whether it is above its run's cut."""
-    return score.score is not None and score.score > score.run.cut
+def is_yes(score: AutoScore) -> bool | None:
+    """Return whether a score is above its run's cut and so a yes; None: it has no label."""
+    cut = score.run.cut
+    return None if score.score is None or cut is None else score.score > cut

@@ -1,4 +1,4 @@
-"""Pages of disagreements and of undecided targets: worklist, case, adjudication."""
+"""Pages of disagreements and of tied targets: worklist, case, adjudication."""
 
 from collections.abc import Collection, Sequence
 
@@ -28,7 +28,7 @@ CASES_PER_PAGE = 10
 @require_safe
 @allowed(Role.RESEARCHER)
 def disagreements(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show targets with a disagreement, or without a majority, and forms to adjudicate."""
+    """Show targets with a disagreement, or tied ones, and forms to adjudicate."""
     study = _study(slug)
     form = WorklistForm(study, request.GET)
     work, done = _worklist(study, form), adjudicated(study, form.chosen_question)
@@ -96,7 +96,7 @@ def download_disagreements(request: SignedInRequest, slug: str) -> StreamingHttp
     study = _study(slug)
     form = WorklistForm(study, request.GET)
     run, question = form.chosen_run, form.chosen_question
-    if run is None and not form.is_about_undecided:
+    if run is None and not form.is_about_ties:
         raise Http404("No auto-metric has scored the responses of this study.")
     of_kind = _worklist(study, form).of_kind(form.said["kind"])
     kept = form.with_status(of_kind, adjudicated(study, question))

@@ -8,6 +8,7 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from annotation.models import Study
 from evaluation.reports.downloads import figure_file
+from evaluation.runs.main_metrics import main_runs_of
 from evaluation.studies.forms.reports import ReportChoicesForm
 from evaluation.studies.pages.auto_table import auto_table_of
 from evaluation.studies.pages.plots import CHARTS, chart
@@ -25,6 +26,6 @@ def figure(request: SignedInRequest, slug: str, name: str, format_key: str) -> H
     figures = last_figures(study, form.choices).figures
     if figures is None:
         return come_back_later()
-    auto = auto_table_of(figures, form.chosen_question, form.chosen_run)
+    auto = auto_table_of(figures, form.chosen_question, form.chosen_run, main_runs_of(study))
     spec = chart(name, figures, auto)
     return figure_file(spec, format_key, f"{study.slug}-{name}")

@@ -13,14 +13,23 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from annotation.models import Rater, Study
 from annotation.schemes import load_scheme
-from annotation.study_progress import arm_progress
+from annotation.study_progress import arm_progress, unit_progress
+from evaluation.reports.rarer_answer import (
+    means_note,
+    ordinal_alpha_note,
+    rater_agreement_note,
+)
+from evaluation.runs.main_metrics import main_runs_of
 from evaluation.runs.views.runs import progress_of_study
 from evaluation.studies.forms.reports import ReportChoicesForm
-from evaluation.studies.pages.answer import findings, rests_on
+from evaluation.studies.pages.answer import findings
+from evaluation.studies.pages.answer_basis import rests_on
 from evaluation.studies.pages.auto_table import AutoTable, auto_table_of
 from evaluation.studies.pages.exclusions import excluded_raters, left_out_lines
 from evaluation.studies.pages.plots import page_plots
 from evaluation.studies.pages.replicate import replicate_table
+from evaluation.studies.pages.ssa_answer import ssa_findings
+from evaluation.studies.pages.ssa_table import ssa_table
 from evaluation.studies.pages.sub_pages import (
     MERGED,
     METHODS,
@@ -37,6 +46,7 @@ from evaluation.studies.pages.tables import (
     time_table,
 )
 from evaluation.studies.reports.cached_figures import MOST_VOTES_AT_ONCE
+from evaluation.studies.reports.scenarios import of_questions
 from evaluation.studies.reports.study import ON_PAGE, Figures
 from evaluation.studies.views.last_figures import last_figures
 from evaluation.votes.all_responses import draw_of
@@ -104,7 +114,7 @@ def _show(request: SignedInRequest, slug: str, page: SubPage, contents: Contents
         "is_simulated": Rater.objects.filter(study=study, is_simulated=True).exists(),
     }
     if figures:
-        auto = auto_table_of(figures, form.chosen_question, form.chosen_run)
+        auto = auto_table_of(figures, form.chosen_question, form.chosen_run, main_runs_of(study))
         plots = page_plots(figures, auto, page.charts)
         context |= {
             "auto": auto,
@@ -127,11 +137,25 @@ def _results(
     study: Study, figures: Figures, form: ReportChoicesForm, auto: AutoTable
 ) -> dict[str, Any]:
     done = None if study.is_imported else _done(study)
+    means = of_questions(figures.scenarios.rows)
     return {
-        "findings": findings(study, load_scheme(study.scheme), figures),
+        "findings": [
+            *findings(study, load_scheme(study.scheme), figures),
+            *ssa_findings(study, figures),
+        ],
         "rests_on": rests_on(study, figures, done),
         "draw": draw_of(study),
-        "scenarios": scenario_table(figures.scenarios.rows, figures.by_setup.rows),
+        # Its arms are about different responses as long as votes come in.
+        "hides_chart": study.is_running and len(figures.overview.arms) > 1,
+        "units": None if study.is_imported else unit_progress(study),
+        "scenarios": scenario_table(means, figures.by_setup.rows),
+        "means_note": means_note(
+            row.n_other_dialogs
+            for rows in (means, figures.raters.rows)
+            for row in rows
+            if row.mean.low is not None
+        ),
+        "ssa": ssa_table(figures.scenarios.rows),
         "times": time_table(figures.time.rows, figures.position.rows),
         "done": done,
     }
@@ -151,7 +175,8 @@ def _done(study: Study) -> dict[str, Any]:
 def _merged(
     study: Study, figures: Figures, form: ReportChoicesForm, auto: AutoTable
 ) -> dict[str, Any]:
-    scenarios = scenario_table(figures.scenarios.rows, figures.by_setup.rows).scenarios
+    means = of_questions(figures.scenarios.rows)
+    scenarios = scenario_table(means, figures.by_setup.rows).scenarios
     return {
         "merged": shift_table(figures.uncertainty.rows, scenarios),
         "replicate": replicate_table(figures.uncertainty.rows, figures.overview.main),
@@ -163,8 +188,17 @@ def _merged(
 def _raters(
     study: Study, figures: Figures, form: ReportChoicesForm, auto: AutoTable
 ) -> dict[str, Any]:
+    rows = [row for row in figures.raters.rows if row.alpha.value is not None]
     n_items = [row.alpha_items for row in figures.raters.rows]
-    return {"agreement_n": n_said(n_items, "item", "with two votes or more")}
+    return {
+        "agreement_n": n_said(n_items, "item", "with two votes or more"),
+        "rarer_note": rater_agreement_note(row.n_rarer_dialogs for row in rows),
+        "ordinal_note": ordinal_alpha_note(
+            (row.alpha.value, row.n_dialogs)
+            for row in rows
+            if row.alpha_level == "ordinal" and row.alpha.value is not None
+        ),
+    }
 
 
 def _metrics(

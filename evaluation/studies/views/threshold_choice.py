@@ -3,6 +3,7 @@
 What is chosen is the flavor, the window and the threshold.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -21,9 +22,11 @@ from evaluation.reports.figures.themes import Spec, page_themes
 from evaluation.reports.report import Report
 from evaluation.runs.families import Family, grid
 from evaluation.runs.model_checks import why_unusable
-from evaluation.runs.plan import responses_of_study
+from evaluation.runs.plan import RunPlan, responses_of_study
 from evaluation.runs.progress import scoring_of
+from evaluation.runs.services.chosen_thresholds import with_threshold
 from evaluation.runs.services.chunks import send_run
+from evaluation.runs.services.run_calls import runs_asking
 from evaluation.runs.services.runs import request_metric_run
 from evaluation.studies.figures.threshold_choice import grid_chart
 from evaluation.studies.forms.threshold_choice import ThresholdChoiceForm
@@ -31,6 +34,7 @@ from evaluation.studies.pages.threshold_choice import ThresholdChoiceTable, thre
 from evaluation.studies.reports.cached_figures import MOST_VOTES_AT_ONCE, cached_of_study, is_large
 from evaluation.studies.reports.threshold_choice import threshold_choice_report
 from evaluation.studies.reports.threshold_choice_rows import ThresholdChoiceRow
+from generation.views.plan_first import plan_first
 
 STATE = MetricRun.State
 MOST_RUNS = 200  # runs in one address, at most; further ones are ignored
@@ -114,23 +118,30 @@ def score_grid(request: SignedInRequest, slug: str) -> HttpResponse:
     form = _posted(request, study)
     family, hypothesis = form.chosen_family, form.chosen_hypothesis
     if family.can_grow and _is_usable(request, family):
-        for place in grid(family, study, hypothesis=hypothesis):  # type: ignore[arg-type]
-            if place.state == "missing":
-                _start(request, study, family.plan(place.metric))
+        places = grid(family, study, hypothesis=hypothesis)  # type: ignore[arg-type]
+        plans = [family.plan(place.metric) for place in places if place.state == "missing"]
+        if page := _plan_first(request, study, plans):
+            return page
+        for plan in plans:
+            _start(request, study, plan)
     return redirect(_address(study, form))
 
 
 @require_POST
 @allowed(Role.RESEARCHER)
 def start_chosen_run(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Start a run with the choice that the page showed, if all dialogs still give this choice."""
+    """Start a run with the choice that the page showed, if all dialogs still give this choice.
+
+    Imported scores get the chosen threshold without a new run of a model.
+    """
     study = _small(slug)
     form = _posted(request, study)
     _, table = _found(study, form)
     family, chosen = form.chosen_family, table.chosen
     run = chosen and chosen.run
-    metric = next((c.metric for c in family.candidates if c.run.pk == run), None)
-    if chosen is None or metric is None or not family.can_start:
+    candidate = next((c for c in family.candidates if c.run.pk == run), None)
+    can_use = family.can_start or family.is_imported
+    if chosen is None or chosen.threshold is None or candidate is None or not can_use:
         messages.error(request, "No run was started: the page has no choice that a run could use.")
         return redirect(_address(study, form))
     if (request.POST.get("run"), request.POST.get("threshold")) != table.shown_choice:
@@ -140,16 +151,20 @@ def start_chosen_run(request: SignedInRequest, slug: str) -> HttpResponse:
             "has the choice. This page shows the current choice.",
         )
         return redirect(_address(study, form))
+    if candidate.metric is None:
+        made = with_threshold(candidate.run, chosen.threshold, chosen_by_votes_of=study.slug)
+        return redirect("evaluation:run", made.pk)
     if not _is_usable(request, family):
         return redirect(_address(study, form))
-    plan = family.plan(metric, chosen.threshold, on=study.slug)
+    plan = family.plan(candidate.metric, chosen.threshold, on=study.slug)
     if plan.signature in family.taken:
         messages.error(
             request,
             "No run was started: another revision of the model has made this run. Delete it first.",
         )
         return redirect(_address(study, form))
-    return redirect("evaluation:run", _start(request, study, plan).pk)
+    page = _plan_first(request, study, [plan])
+    return page or redirect("evaluation:run", _start(request, study, plan).pk)
 
 
 def _is_usable(request: SignedInRequest, family: Family) -> bool:
@@ -225,7 +240,13 @@ def _posted(request: SignedInRequest, study: Study) -> ThresholdChoiceForm:
     return form
 
 
-def _start(request: SignedInRequest, study: Study, plan: Any) -> MetricRun:
+def _plan_first(
+    request: SignedInRequest, study: Study, plans: Sequence[RunPlan]
+) -> HttpResponse | None:
+    return plan_first(request, runs_asking(study.dataset, plans, responses_of_study(study)))
+
+
+def _start(request: SignedInRequest, study: Study, plan: RunPlan) -> MetricRun:
     run = request_metric_run(study.dataset, plan, responses_of_study(study), request.user)
     send_run(run)
     return run

@@ -6,6 +6,7 @@ from typing import Any
 from evaluation.reports.figures.builders import (
     FigureAxis,
     as_vega_lite,
+    few,
     inline,
     points,
     zero_line,
@@ -15,7 +16,6 @@ from evaluation.tradeoffs.effects import BEST_OF_POOL
 from evaluation.tradeoffs.reports.takeaways import EffectRow
 
 WIDTH, ROW_HEIGHT = 180, 30  # px, of the plot itself; with its names it fits a phone
-STEP = 0.1  # an axis ends at a multiple of it
 SHORT = {BEST_OF_POOL: "best of pool"}
 
 
@@ -26,10 +26,10 @@ def effects_chart(rows: Sequence[EffectRow]) -> Spec | None:
     shown = [row for row in rows if not row.of and row.f1_difference.value is not None]
     if not shown:
         return None
-    ends = [end for row in shown for end in row.f1_difference if end is not None]
-    domain = STEP * (min(0.0, *ends) // STEP), STEP * (max(0.0, *ends) // STEP + 1)
-    axis = FigureAxis("x", "Difference of F1", domain, n_ticks=5, number_format="+.1f")
-    base = alt.Chart(inline([_value(row) for row in shown]))
+    values = [_value(row) for row in shown]
+    axis = FigureAxis("x", "Difference of F1", (0, 0.1), n_ticks=5, number_format="+.1f")
+    axis = axis.over(values, (-1, 1))
+    base = alt.Chart(inline(values))
     named = base.encode(y=alt.Y("effect:N", sort=[_name(row) for row in shown], title=None))
     chart = alt.layer(zero_line(base, axis), *points(named, axis)).properties(
         width=WIDTH,
@@ -48,4 +48,13 @@ def _value(row: EffectRow) -> dict[str, Any]:
     said = f"{row.compared}: {f1:+.3f}"
     if low is not None and high is not None:
         said += f" [{low:+.3f}, {high:+.3f}]"
-    return {"effect": _name(row), "value": f1, "low": low, "high": high, "said": said}
+    if row.n_rated_in_part:
+        said += f"; {row.n_rated_in_part:,} of {row.n_pairs:,} pairs rated in part"
+    return {
+        "effect": _name(row),
+        "value": f1,
+        "low": low,
+        "high": high,
+        "said": said,
+        **few(row.f1_difference, row.n_dialogs),
+    }

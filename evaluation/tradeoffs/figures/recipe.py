@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation.reports.figures.builders import (
+    SHARES,
     FigureAxis,
     as_vega_lite,
     estimate_text,
@@ -31,16 +32,13 @@ def recipe_chart(rows: Sequence[RecipeRow]) -> Spec | None:
     single = _points(rows, "single", made, "{row.label}, alone")
     large = _points(rows, "large", made, "{row.label}, {row.model}")
     n_calls = math.ceil(max(point["at"] for point in [*curve, *single]))
-    ends = [point[name] for point in [*curve, *single, *large] for name in ("low", "high", "value")]
-    known = [end for end in ends if end is not None]
-    lowest, highest = max(0.0, min(known) - 3), min(100.0, max(known) + 6)
     across = alt.Scale(domain=[0.5, n_calls + 0.5], nice=False, zero=False)
     counts: dict[str, Any] = (
         {"values": list(range(1, n_calls + 1))} if n_calls <= FEW_CALLS else {"tickCount": 8}
     )
     axis = alt.Axis(format="d", grid=False, **counts)
     x = alt.X("at:Q", scale=across, title="Calls per example", axis=axis)
-    figures = FigureAxis("y", "F1, %", (lowest, highest))
+    figures = FigureAxis("y", "F1, %").over([*curve, *single, *large], SHARES)
     layers = line_in_band(alt.Chart(inline(curve)).encode(x=x), figures)
     if single:
         alone = alt.Chart(inline(single)).mark_point(style="dot", filled=False)
@@ -76,6 +74,7 @@ def _points(
             continue
         name = said_of.format(row=row)
         words = f"{name}: F1 {estimate_text(row.f1)} %, n = {row.n}"
+        words += ", rated in part" * row.is_rated_in_part
         at = made.get(row.call or row.n_calls)
         points.append({**whisker(row.f1), "at": at, "said": words})
     return points

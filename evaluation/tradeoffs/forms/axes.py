@@ -6,9 +6,9 @@ from typing import Any
 from django import forms
 
 from accounts.http import query_string
-from evaluation.tradeoffs.axes import Axes, Axis, axes_of, usual
+from evaluation.runs.main_metrics import SIDES
+from evaluation.tradeoffs.axes import Axes, Axis, axes_of, lost_pins, usual
 from evaluation.tradeoffs.axis_menus import axis_menu
-from evaluation.tradeoffs.readiness import SIDES
 from evaluation.tradeoffs.reports.axes_choices import AxesChoices
 from generation.choices.declaration import fields_of
 from generation.choices.forms import form_field
@@ -24,6 +24,7 @@ class AxesForm(forms.Form):
     def __init__(self, data: Mapping[str, Any], *, dataset: Dataset) -> None:
         super().__init__(data)
         self.axes: Sequence[Axis] = axes_of(dataset)
+        self.lost_pins = lost_pins(dataset, self.axes)
         self.offered = {side.name: axis_menu(self.axes, side) for side in SIDES}
         for field in fields_of(AxesChoices):
             self.fields[field.name] = form_field(field, self.offered[field.name])

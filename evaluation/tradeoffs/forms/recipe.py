@@ -7,9 +7,9 @@ from typing import Any
 from django import forms
 
 from accounts.http import query_string
+from evaluation.runs.main_metrics import SIDES as AXIS_SIDES
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.axis_menus import axis_menu
-from evaluation.tradeoffs.readiness import SIDES as AXIS_SIDES
 from evaluation.tradeoffs.recipe_plan import RecipeChoices, RecipePlan
 from evaluation.tradeoffs.recipes import Recipe, newest_aggregate, responses_to_score
 from evaluation.tradeoffs.scorers import (

@@ -19,7 +19,7 @@ from evaluation.tradeoffs.reports.restricted_context import RestrictedChoices
 from generation.choices.declaration import ChoiceError, fields_of
 from generation.choices.folded_fields import Fold, FoldingForm, Told
 from generation.choices.forms import form_field
-from generation.grids.cells import models_there
+from generation.grids.cells import largest_answering, models_there
 from generation.grids.grid_file import GridChoices, GridError
 from generation.grids.restricted_context import USUAL_EVIDENCE, restricted_grid
 from generation.limits import LONGEST_NAME
@@ -147,7 +147,8 @@ class PlanRestrictedForm(FoldingForm):
     )
     model = forms.ChoiceField(
         label="Model",
-        help_text="The model is asked at temperature 0. The largest by its name is already chosen.",
+        help_text="The model is asked at temperature 0. The largest with responses here is already "
+        "chosen, if it can be asked.",
     )
     sample = forms.ChoiceField(label="Examples", required=False)
     non_evidence = forms.MultipleChoiceField(
@@ -165,18 +166,20 @@ class PlanRestrictedForm(FoldingForm):
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, dataset: Dataset) -> None:
         models = by_size(models_there())
+        usual = largest_answering(dataset, models)
         super().__init__(
             data,
             initial={
                 "name": _free_name(dataset),
-                "model": models[-1],
+                "model": usual or "",
                 "non_evidence": [each for each in USUAL_EVIDENCE if each in NON_EVIDENCE_KINDS],
                 "shares": [f"{share:.1f}" for share in SHARES],
             },
         )
         ready = dataset.samples.filter(state=Sample.State.DONE).order_by("name")
         samples = [(name, f"Sample {name}") for name in ready.values_list("name", flat=True)]
-        self._offer("model", [(name, name) for name in models])
+        unnamed = [] if usual else [("", "Choose a model")]
+        self._offer("model", [*unnamed, *((name, name) for name in models)])
         self._offer("sample", [("", f"All of {dataset.name}"), *samples])
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from evaluation.tradeoffs.chart_view import NOT_SAID, View, prompt_key, prompt_title
-from evaluation.tradeoffs.dots import Dot
+from evaluation.tradeoffs.dots import Dot, short_title
 from evaluation.tradeoffs.figure_choice import FILTERS, Filter
 from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, LegendEntry, Palette, legend_of
 from evaluation.tradeoffs.material import TradeoffMaterial
@@ -16,14 +16,6 @@ TITLES = {  # titles of the groups, by what they filter
     "temperature": "Temperature",
     "prompt": "Prompt type",
     "aggregate": "Re-ranked",
-}
-# Short forms of words in the titles of prompt types, for use where there is little room.
-SHORT = {
-    ", instructions": " + instr.",
-    "non-evidence": "non-evid.",
-    "No history, no evidence": "No history, none",
-    " · sensibleness": " S",
-    " · attribution": " A",
 }
 
 
@@ -84,16 +76,6 @@ def _alone(name: str, key: str) -> str:
 
 def _key(name: str, dot: Dot, key: str) -> str:
     return (dot.setup.prompt or NOT_SAID) if name == "prompt" else key
-
-
-def short_title(title: str) -> str:
-    """Return the short title of a prompt type, for use where there is little room."""
-    if ", dialog " in title:  # its mark shows that it is restricted
-        title = title.removeprefix("Restricted, ").replace(", dialog ", ", ").capitalize()
-        title = title.replace(" %", "\u00a0%")
-    for long, short in SHORT.items():
-        title = title.replace(long, short)
-    return title
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:

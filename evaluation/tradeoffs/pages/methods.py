@@ -56,6 +56,7 @@ def methods_paragraph(
         _of_data(in_view),
         *_of_axes(material, view),
         _of_assumed(in_view),
+        _of_parts(in_view),
         f"Intervals are 95 %: {METHOD} ({N_RESAMPLES:,} resamples, seed {USUAL_SEED}).",
         *_of_models(single),
         *_of_prompts(single),
@@ -103,7 +104,8 @@ def _of_part(figure: TradeoffFigure | None) -> str:
 def _of_axes(material: TradeoffMaterial, view: View) -> Iterator[str]:
     words = (("Attribution", "attributable"), ("Sensibleness", "sensible"))
     for (name, adjective), axis in zip(words, material.axes, strict=True):
-        what = "the mean score" if view.by_score else f"the share of examples labelled {adjective}"
+        of_labels = "the mean" if axis.mean_of else f"the share of examples labelled {adjective}"
+        what = "the mean score" if view.by_score else of_labels
         yield f"{name} is {what} by {axis.said}{_of_run(axis)}."
     figures = "means" if view.by_score else "shares"
     yield (
@@ -119,19 +121,29 @@ def _of_assumed(in_view: TradeoffMaterial) -> str:
     return f"Assumed to be a no, as nothing was shown or said: {', '.join(said)}." if said else ""
 
 
+def _of_parts(in_view: TradeoffMaterial) -> str:
+    """Return of how many setups raters have answered only a part of the examples; "" for none."""
+    n = sum(dot.is_rated_in_part for dot in in_view.dots)
+    said = f"Raters have answered only a part of the examples of {_count(n, 'setup')}"
+    return f"{said}, which is hollow in the figure." if n else ""
+
+
 def _of_run(axis: Axis) -> str:
     """Return what the signature of a run does not say: its threshold and the files of its model."""
     run = axis.run
     if run is None:
         return ""
-    said = [f"a score {'of at least' if run.is_yes_at_threshold else 'above'} {run.threshold:g}"]
+    above = "of at least" if run.is_yes_at_threshold else "above"
+    said = ["without a threshold, so no response has a label"]
+    if run.threshold is not None:
+        said = [f"a score {above} {run.threshold:g} is a yes"]
     if evidence := run.parameters.get("evidence"):
         said.append(f"{evidence} evidence")
     if run.model_files:
         said.append(_files(run.model_files))
     if run.is_imported:
         said.append("imported")
-    return f" ({said[0]} is a yes; {'; '.join(said[1:])})" if said[1:] else f" ({said[0]} is a yes)"
+    return f" ({'; '.join(said)})"
 
 
 def _of_models(dots: Sequence[Dot]) -> Iterator[str]:
@@ -173,9 +185,9 @@ def _of_prompts(dots: Sequence[Dot]) -> Iterator[str]:
     if temperatures:
         yield f"Temperature {', '.join(map(temperature_text, sorted(temperatures)))}."
     kinds = {dot.kind for dot in dots if dot.kind and dot.kind.dialog_share is None}
-    titles = [f"{kind.title} ({kind.number})" for kind in sorted(kinds, key=lambda k: k.number)]
+    titles = [kind.title for kind in sorted(kinds, key=lambda k: k.place)]
     if titles:
-        yield f"Prompt types: {', '.join(titles)}."
+        yield f"Prompt types: {'; '.join(titles)}."
     restricted = {dot.kind for dot in dots if dot.kind and dot.kind.dialog_share is not None}
     if restricted:
         evidence = sorted({kind.evidence for kind in restricted})
@@ -248,6 +260,8 @@ def _of_left_out(in_view: TradeoffMaterial, n_not_shown: int) -> str:
     """Return what has no figure among the setups in view; repeated responses are the dataset's."""
     there = in_view.responses != NO_RESPONSE
     said = [f"{_count(n_not_shown, 'setup')} not shown"] if n_not_shown else []
+    if n_not_rated := sum(dot.is_not_rated for dot in in_view.dots):
+        said.append(f"{_count(n_not_rated, 'setup')} without answers by raters on an axis")
     for name, labels in zip(in_view.axes._fields, in_view.labels, strict=True):
         n = int((there & np.isnan(labels)).sum())
         said += [f"{_count(n, 'response')} in view without a label for {name}"] if n else []

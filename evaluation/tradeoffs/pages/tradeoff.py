@@ -5,16 +5,17 @@ from typing import NamedTuple
 
 from evaluation.reports.columns import Estimate
 from evaluation.reports.report import Report
+from evaluation.runs.main_metrics import SIDES
 from evaluation.tradeoffs.axes import Axes, Axis
 from evaluation.tradeoffs.chart_view import View, is_shown, models_of, visible_marks
+from evaluation.tradeoffs.dots import short_title
 from evaluation.tradeoffs.figure_choice import SWITCHES, FigureChoice
 from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure, figure_of
 from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, glyph_of, palette_of, with_rings
 from evaluation.tradeoffs.figures.tradeoff.marks import chosen_of
 from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.material_cache import cached_recalls
-from evaluation.tradeoffs.pages.legend import LegendGroup, legend_groups, short_names, short_title
-from evaluation.tradeoffs.readiness import SIDES
+from evaluation.tradeoffs.pages.legend import LegendGroup, legend_groups, short_names
 from evaluation.tradeoffs.recall_lines import (
     RecallLine,
     RestrictedPair,
@@ -104,8 +105,9 @@ class FigurePage(NamedTuple):
 
     @property
     def n_differs(self) -> bool:
-        """Whether setups in view are shown for different numbers of examples."""
-        return len({row.row.n for row in self.rows}) > 1
+        """Whether setups in view are shown for different numbers of examples, or parts of them."""
+        is_in_part = any(row.row.of.is_rated_in_part for row in self.rows)
+        return is_in_part or len({row.row.n for row in self.rows}) > 1
 
 
 def figure_page(
@@ -221,7 +223,7 @@ def flattered(
             others = [
                 each
                 for each in all_axes
-                if side.is_of(each) and not any(map(chooser_of(each.said).is_same, choosers))
+                if each.shows(side) and not any(map(chooser_of(each.said).is_same, choosers))
             ]
             in_order = sorted(others, key=lambda each: not each.is_human)
             found.append(Flattered(side.name, axis, chosen, in_order[:MOST_OFFERED]))

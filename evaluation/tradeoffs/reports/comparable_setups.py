@@ -25,6 +25,8 @@ from evaluation.reports.estimates import estimate
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics.intervals import Interval, Measure
+from evaluation.statistics.jackknife import FEWEST_DIALOGS
+from evaluation.tradeoffs.dots import any_in_part
 from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.material_cache import cached_on_axes
 from evaluation.tradeoffs.pairs import REASONS, ComparablePair, comparable_pairs
@@ -61,6 +63,7 @@ class ComparableRow(ReportRow):
     from_context_tokens: float | None
     to_context_tokens: float | None
     n: Annotated[int, Column("Examples", Format.COUNT)]  # known of both setups
+    is_rated_in_part: bool  # raters have answered a part of the examples of one of the two
     move: Annotated[MoveClass | None, Column("Move")]
     attribution_difference: Annotated[Estimate, Column("Attribution", Format.POINTS)]
     sensibleness_difference: Annotated[Estimate, Column("Sensibleness", Format.POINTS)]
@@ -78,7 +81,8 @@ def comparable_report(material: TradeoffMaterial) -> Report[ComparableRow]:
     across the curves of equal F1 (above 0: to a higher one), and `along` is the move along them
     (above 0: to more attribution). All have intervals, over the `n` examples that both axes know of
     both setups. `move` is along, across, both, no clear move, or None with the reason in `why`.
-    `reasons` say what makes the pair comparable.
+    `reasons` say what makes the pair comparable. `is_rated_in_part` says that raters, who make an
+    axis, have answered only a part of the examples of one of the two: these are a selection.
 
     Of more than 5000 pairs, those with the first reasons are kept and the others are counted.
     """
@@ -169,6 +173,7 @@ def _row(
         from_context_tokens=number(start.context_tokens),
         to_context_tokens=number(to.context_tokens),
         n=n,
+        is_rated_in_part=any_in_part(material.dots, (pair.first, pair.second)),
         move=move,
         **estimates,
         why="" if move else _why(n, estimates["across"]),
@@ -180,7 +185,7 @@ def _why(n: int, across: Estimate) -> str:
         return "no example has values for both setups"
     if across.value is None:
         return "neither setup has any attribution or sensibleness"
-    return "too few dialogs for intervals"
+    return f"fewer than {FEWEST_DIALOGS} dialogs, or in none do the setups differ"
 
 
 def _most_interesting_first(row: ComparableRow) -> tuple[int, float, str, str]:

@@ -1,6 +1,13 @@
 """The methods of the reports on a trade-off, as paragraphs for a paper."""
 
-from evaluation.reports.methods import INTERVALS, OF_INTERVALS, Methods
+from evaluation.reports.methods import (
+    F1_OF_SHARES,
+    INTERVALS,
+    MIXES,
+    OF_INTERVALS,
+    OF_JACKKNIFED,
+    Methods,
+)
 
 _AXES = (
     "Attribution is the share of examples labelled attributable, and sensibleness the share "
@@ -8,11 +15,14 @@ _AXES = (
     "or raters that labelled. F1 is 2SA/(S + A) of the two shares (Aksitov et al., 2023, section "
     "6)."
 )
-_REFERENCES = ("aksitov", *OF_INTERVALS)
+_INTERVALS = f"{INTERVALS} {F1_OF_SHARES}"
+_REFERENCES = ("aksitov", *OF_INTERVALS, *OF_JACKKNIFED)
 
 TRADEOFF = Methods(
     f"{_AXES} Each setup is over the examples that both axes label; responses without a label are "
-    f"left out and counted. {INTERVALS}",
+    "left out and counted. Where raters label, assumed answers alone give a setup no figures. A "
+    "setup of which they answered only a part of the examples is marked as such. "
+    f"{_INTERVALS}",
     _REFERENCES,
 )
 TAKEAWAYS = Methods(
@@ -38,8 +48,7 @@ RESTRICTED = Methods(
     "is not golden. The line of top 1 mixes the two curves by recall@1. The line of top k moves "
     "from evidence that is not golden to golden evidence at a smaller dialog share, by recall@k. "
     "The recalls are taken as given: no interval includes their own uncertainty. "
-    f"{INTERVALS} Mixes of shares have intervals that are put together from those of the shares "
-    "(Zou and Donner, 2008).",
+    f"{_INTERVALS} {MIXES}",
     (*_REFERENCES, "zou"),
 )
 RERANKING = Methods(
@@ -47,7 +56,7 @@ RERANKING = Methods(
     "two scores (Aksitov et al., 2023, section 7.5). The gain of the aggregate is its F1 minus "
     "that of the best single setup, and minus that of a choice at random, over the same examples. "
     "Choosing by a metric inflates that metric, so other axes may judge the aggregate; the "
-    f"signature names both. {INTERVALS}",
+    f"signature names both. {_INTERVALS}",
     _REFERENCES,
 )
 RECIPE = Methods(
@@ -55,6 +64,6 @@ RECIPE = Methods(
     "passages for each K up to K2, until the first K1 passages are used, and takes a sensible "
     "response with the highest attribution. Rows are the first calls, each call alone, the stored "
     "aggregate, and the largest model with golden evidence. Differences in F1 are over the "
-    f"examples that both sides have. {INTERVALS}",
+    f"examples that both sides have. {_INTERVALS}",
     _REFERENCES,
 )

@@ -10,14 +10,15 @@ import numpy as np
 
 from evaluation.measures.recipe import calls_made, chosen_by_calls, taken
 from evaluation.measures.reranking import NOTHING, SENSIBLE_FIRST, Ints
-from evaluation.measures.tradeoff import f1_from, statistics_of
+from evaluation.measures.tradeoff import figures_of_setup, statistics_of
 from evaluation.measures.tradeoff_effects import f1_difference, pair_statistics
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import CannotReport, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
-from evaluation.statistics.intervals import Floats, Measure, Statistic, share_from
+from evaluation.statistics.intervals import Floats, Statistic
 from evaluation.tradeoffs.axes import Axes, axes_of
+from evaluation.tradeoffs.dots import are_in_part
 from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial, material_of
 from evaluation.tradeoffs.recipes import (
     Recipe,
@@ -44,6 +45,8 @@ CHANGED = "examples_chosen_otherwise_now"  # now chosen otherwise than in the st
 class RecipeRow(ReportRow):
     """The figures of the first calls of a recipe, or of something that they are compared with."""
 
+    named_by = ("kind", "n_calls", "label", "model")
+
     kind: Annotated[str, Column("Kind")]
     n_calls: Annotated[int | None, Column("Calls", Format.COUNT)]
     calls_made: float | None  # calls really made per example, on average
@@ -55,6 +58,7 @@ class RecipeRow(ReportRow):
     temperature: float | None
     prompt: str | None = None
     n: Annotated[int, Column("n", Format.COUNT)]
+    is_rated_in_part: bool  # raters, who make an axis, lack responses that take part
     n_beside_large: int | None
     f1: Annotated[Estimate, Column("F1", Format.PERCENT)]
     attribution: Annotated[Estimate, Column("Attribution", Format.PERCENT)]
@@ -88,6 +92,9 @@ def recipe_report(recipe: Recipe, choosing: Axes, judging: Axes | None = None) -
     own is not asked. `minus_large` and `minus_first` are differences in F1 to the large model and
     to the first call alone, over the examples that both have.
 
+    `is_rated_in_part` says that raters, who make an axis, have not answered all responses of a row,
+    so that its figures are over a selection.
+
     Of several aggregates, the row is the one that is nearest to what the scores choose. If it has
     another response for an example, scores have changed since.
 
@@ -119,7 +126,7 @@ def recipe_report(recipe: Recipe, choosing: Axes, judging: Axes | None = None) -
         if stored := nearest(aggregates, choice):
             left_out[CHANGED], left_out[NOT_STORED] = stored.differences(choice)
         made = calls_made(is_made[:, is_asked])
-        entries += _by_calls(recipe, judged.labels[:, places], chosen, made)
+        entries += _by_calls(recipe, judged, places, chosen, made)
         alone = np.diff(made, prepend=0.0)
         for call, (place, mean) in enumerate(zip(places, alone, strict=True), start=1):
             entries.append(_of_setup(SINGLE, judged, place, call, mean))
@@ -154,9 +161,14 @@ def _choice(material: TradeoffMaterial, pool: Sequence[int], chosen: Ints) -> di
 
 
 def _by_calls(
-    recipe: Recipe, labels: Floats, chosen: np.ndarray, made: Floats
+    recipe: Recipe,
+    judged: TradeoffMaterial,
+    pool: Sequence[int],
+    chosen: np.ndarray,
+    made: Floats,
 ) -> Iterator[_RecipeEntry]:
-    """Yield the entries of the choices after 1, 2, … calls; labels are (2, n_pool, n_examples)."""
+    """Yield the entries of the choices after 1, 2, … calls among the setups of a pool."""
+    labels = judged.labels[:, pool]
     for n_calls, (places, mean) in enumerate(zip(chosen, made, strict=True), start=1):
         make = partial(
             RecipeRow,
@@ -164,6 +176,7 @@ def _by_calls(
             n_calls=n_calls,
             calls_made=number(mean),
             label=f"first {n_calls} of {len(chosen)} calls",
+            is_rated_in_part=are_in_part(judged.dots, pool[:n_calls]),
             model=recipe.model,
             temperature=recipe.temperature,
         )
@@ -194,6 +207,7 @@ def _of_setup(
         call=call,
         label=titles.get(kind) or (dot.kind.title if dot.kind else dot.setup.prompt),
         setup=dot.setup.name,
+        is_rated_in_part=dot.is_rated_in_part,
         model=dot.setup.model,
         temperature=dot.setup.temperature,
         prompt=dot.setup.prompt,
@@ -231,23 +245,20 @@ def _planned(
     large = next((each for each in entries if each.kind == LARGE), None)
     for entry in entries:
         own = entry.statistics
-        measured: dict[str, tuple[Floats, Measure]] = {
-            "f1": (own, f1_from),
-            "attribution": (own[:, [0, 2]], share_from),
-            "sensibleness": (own[:, [1, 2]], share_from),
-        }
+        compared: dict[str, Floats] = {}
         n_beside_large = None
         if large and entry is not large:
             both = pair_statistics(own, large.statistics)
             n_beside_large = int(both[:, 2].sum())
-            measured["minus_large"] = both, f1_difference
+            compared["minus_large"] = both
         if first and entry is not first and entry.kind != LARGE:
-            measured["minus_first"] = pair_statistics(own, first.statistics), f1_difference
+            compared["minus_first"] = pair_statistics(own, first.statistics)
         yield Planned(
             partial(entry.make, n=int(own[:, 2].sum()), n_beside_large=n_beside_large),
-            {
-                name: Statistic(statistics, judged.dialogs, measure)
-                for name, (statistics, measure) in measured.items()
+            figures_of_setup(own, judged.dialogs)
+            | {
+                name: Statistic(statistics, judged.dialogs, f1_difference)
+                for name, statistics in compared.items()
             },
         )
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from evaluation.measures.reranking import FUNCTIONS
-from evaluation.measures.tradeoff import f1_from
+from evaluation.measures.tradeoff import figures_of_setup
 from evaluation.measures.tradeoff_effects import (
     attribution_difference,
     f1_difference,
@@ -20,10 +20,10 @@ from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.local_ids import SetupId
 from evaluation.reports.registry import CannotReport, ReportKind
 from evaluation.reports.report import Report, ReportRow
-from evaluation.statistics.intervals import Floats, Measure, Statistic, share_from
+from evaluation.statistics.intervals import Floats, Measure, Statistic
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.choices import chosen_responses
-from evaluation.tradeoffs.dots import Dot
+from evaluation.tradeoffs.dots import Dot, are_in_part
 from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial, material_of
 from evaluation.tradeoffs.pools import Pool, all_pools, best_single, pool_names
 from evaluation.tradeoffs.reports import methods
@@ -120,6 +120,7 @@ class PooledRow(ReportRow):
     attribution: Annotated[Estimate, Column("Attribution", Format.PERCENT)]
     sensibleness: Annotated[Estimate, Column("Sensibleness", Format.PERCENT)]
     f1: Annotated[Estimate, Column("F1", Format.PERCENT)]
+    is_rated_in_part: bool  # raters, who make an axis, have not answered all responses
     n_unknown: int  # responses without a value
 
 
@@ -148,6 +149,7 @@ class AggregateRow(ReportRow):
     gain_attribution_best: Estimate = UNKNOWN
     gain_sensibleness_best: Estimate = UNKNOWN
     gain_f1_best: Annotated[Estimate, Column("F1 over the best single", Format.POINTS)] = UNKNOWN
+    is_rated_in_part: bool
     n_unknown: int
     n_pairs_mean: int
     n_pairs_best: int | None = None  # None: no single setup has an F1
@@ -161,6 +163,7 @@ class _RerankingEntry(NamedTuple):
 
     make: Callable[..., RerankingRow]
     n_responses: int
+    is_rated_in_part: bool
     statistics: Floats  # (n_examples, 3), see `evaluation.measures.tradeoff`
     against: Mapping[str, Floats]  # 'best', 'mean' → their statistics
 
@@ -173,7 +176,8 @@ def reranking_report(
     A choice at random is the mean over the responses of the pool that have both labels, example by
     example. An aggregate has gains over the best single setup, which has the highest F1 by the axes
     that choose, and over the choice at random. Each gain is over the examples that both sides know,
-    in pairs.
+    in pairs. `is_rated_in_part` says that raters, who make an axis, have not answered all responses
+    of a row, so that its figures are over a selection.
 
     Args:
         choosing: the axes that choose; every row is judged by them.
@@ -271,13 +275,14 @@ def _entries(
         dot = material.dots[place]
         about, is_best = _of_setup(dot, place, material), dot.setup.name == best
         make = partial(pooled, kind=SINGLE, is_best=is_best, about=about)
-        yield _RerankingEntry(make, about.n_responses, material.statistics(place), {})
+        own = material.statistics(place)
+        yield _RerankingEntry(make, about.n_responses, dot.is_rated_in_part, own, {})
 
     at_random = _mean_statistics([material.statistics(place) for place in places])
     n_there = int((n_asked > 0).sum())
     about_random = AtRandom(n_responses=n_there)
     make = partial(pooled, kind=MEAN, is_best=False, about=about_random)
-    yield _RerankingEntry(make, n_there, at_random, {})
+    yield _RerankingEntry(make, n_there, are_in_part(material.dots, places), at_random, {})
 
     against = {"mean": at_random}
     if best:
@@ -296,7 +301,8 @@ def _entries(
             stand=stand.get(dot.setup.name, Stand()),
             choice=_of_choice(dot, material.axes),
         )
-        yield _RerankingEntry(aggregate, about.n_responses, material.statistics(place), against)
+        own = material.statistics(place)
+        yield _RerankingEntry(aggregate, about.n_responses, dot.is_rated_in_part, own, against)
 
 
 def _of_setup(dot: Dot, place: int, material: TradeoffMaterial) -> RerankedSetup:
@@ -343,16 +349,14 @@ def _planned(
 ) -> Planned[RerankingRow]:
     """Return a row with the statistics of its figures."""
     own, axes = entry.statistics, material.axes
-    measured: dict[str, tuple[Floats, Measure]] = {
-        "attribution": (own[:, [0, 2]], share_from),
-        "sensibleness": (own[:, [1, 2]], share_from),
-        "f1": (own, f1_from),
-    }
-    n_pairs = {}
+    figures, n_pairs = figures_of_setup(own, material.dialogs), {}
     for name, other in entry.against.items():
         pairs = pair_statistics(own, other)
         n_pairs[f"n_pairs_{name}"] = int((pairs[:, -1] > 0).sum())
-        measured |= {f"gain_{of}_{name}": (pairs, measure) for of, measure in GAINS.items()}
+        figures |= {
+            f"gain_{of}_{name}": Statistic(pairs, material.dialogs, measure)
+            for of, measure in GAINS.items()
+        }
     n = int(own[:, -1].sum())
     make = partial(
         entry.make,
@@ -360,13 +364,10 @@ def _planned(
         judged_by_attribution=axes.attribution.title,
         judged_by_sensibleness=axes.sensibleness.title,
         n=n,
+        is_rated_in_part=entry.is_rated_in_part,
         n_unknown=entry.n_responses - n,
         **n_pairs,
     )
-    figures = {
-        name: Statistic(statistics, material.dialogs, measure)
-        for name, (statistics, measure) in measured.items()
-    }
     return Planned(make, figures)
 
 

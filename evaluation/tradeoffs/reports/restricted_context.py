@@ -14,14 +14,15 @@ from evaluation.measures.recall_mixing import (
     point_from,
     weights_of,
 )
-from evaluation.measures.tradeoff import WIDTH, attribution_from, f1_from, sensibleness_from
+from evaluation.measures.tradeoff import WIDTH, are_shares, figures_of_setup
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import CannotReport, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
-from evaluation.statistics.intervals import MIX_METHOD, Floats, MixOfShares, Statistic, share_from
+from evaluation.statistics.intervals import MIX_METHOD, MixOfShares, Statistic
+from evaluation.statistics.jackknife import FromShares
 from evaluation.tradeoffs.curve_recalls import typed_or_measured
-from evaluation.tradeoffs.dots import Dot
+from evaluation.tradeoffs.dots import Dot, any_in_part
 from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial, material_of
 from evaluation.tradeoffs.recall_lines import Curves, Mixed, curves_of, mixed_at, restricted_pairs
 from evaluation.tradeoffs.recalls import USUAL_K, Recalls
@@ -44,6 +45,8 @@ GOLDEN, OTHER, GAIN = "Golden evidence", "Non-evidence", "Top k − top 1"  # gr
 class RestrictedRow(ReportRow):
     """Both curves at one dialog share, and the mixes of them; see `restricted_report`."""
 
+    named_by = ("share",)
+
     share: Annotated[float, Column("Dialog share", Format.PERCENT)]
     golden_dialog_share: float | None
     golden_evidence_share: float | None
@@ -55,6 +58,7 @@ class RestrictedRow(ReportRow):
     n_golden: int
     n_non_evidence: int
     n_mixed: int | None
+    is_rated_in_part: bool  # raters have answered a part of the examples of a setup of the row
     k: int
     recall_at_1: float | None
     recall_at_k: float | None
@@ -98,8 +102,9 @@ def restricted_report(
 
     Each curve is over the examples that both axes know of its setup (`n_golden`, `n_non_evidence`;
     those in both: `n`). Mixes are over the examples known of all setups that take part (`n_mixed`).
-    `why` says why a mix is undefined. The recalls are taken as given: no interval includes their
-    own uncertainty.
+    `is_rated_in_part` says that raters, who make an axis, have answered only a part of the examples
+    of one of them. `why` says why a mix is undefined. The recalls are taken as given: no interval
+    includes their own uncertainty.
 
     Args:
         by_score: whether mean scores count instead of shares labelled yes.
@@ -119,9 +124,8 @@ def restricted_report(
         f"k {recalls.k}",
         recalls.signature_part,
         "mean scores" if by_score else "shares labelled yes",
+        f"what is mixed: {MIX_METHOD}",
     ]
-    if not by_score:
-        said.append(f"what is mixed: {MIX_METHOD}")
     if curves.is_one_at_whole:
         said.append("golden at dialog share 1 on both curves")
     return Report(
@@ -192,8 +196,10 @@ def _planned(
         )
         known[side] = statistics[:, -1] > 0
         if place is not None:
-            of_setup = _figures_of_setup(statistics, material, by_score=by_score)
+            of_setup = figures_of_setup(statistics, material.dialogs)
             figures |= {f"{side}_{name}": figure for name, figure in of_setup.items()}
+    of_mix = () if mixed is None else mixed.places
+    taking_part = {*of_mix, *(place for place in places.values() if place is not None)}
     dots = {side: None if place is None else material.dots[place] for side, place in places.items()}
     golden, other = dots["golden"], dots["non_evidence"]
     make = partial(
@@ -209,6 +215,7 @@ def _planned(
         n_golden=int(known["golden"].sum()),
         n_non_evidence=int(known["non_evidence"].sum()),
         n_mixed=None if mixed is None else mixed.n,
+        is_rated_in_part=any_in_part(material.dots, taking_part),
         k=recalls.k,
         recall_at_1=number(recalls.at_1),
         recall_at_k=number(recalls.at_k),
@@ -218,30 +225,11 @@ def _planned(
         golden_setup=golden.setup.name if golden else None,
         non_evidence_setup=other.setup.name if other else None,
     )
-    return Planned(make, figures | _mixed_figures(mixed, material, by_score=by_score))
+    return Planned(make, figures | _mixed_figures(mixed, material))
 
 
-def _figures_of_setup(
-    statistics: Floats, material: TradeoffMaterial, *, by_score: bool
-) -> dict[str, Statistic]:
-    """Return the figures of one setup; shares are marked as shares, for their intervals."""
-    dialogs = material.dialogs
-    if by_score:
-        measures = {"attribution": attribution_from, "sensibleness": sensibleness_from}
-        shares = {name: Statistic(statistics, dialogs, of) for name, of in measures.items()}
-    else:
-        columns = {"attribution": [0, 2], "sensibleness": [1, 2]}
-        shares = {
-            name: Statistic(statistics[:, own], dialogs, share_from)
-            for name, own in columns.items()
-        }
-    return shares | {"f1": Statistic(statistics, dialogs, f1_from)}
-
-
-def _mixed_figures(
-    mixed: Mixed | None, material: TradeoffMaterial, *, by_score: bool
-) -> dict[str, Statistic]:
-    """Return the figures of a mix that are measured; for labels, they are sums of shares."""
+def _mixed_figures(mixed: Mixed | None, material: TradeoffMaterial) -> dict[str, Statistic]:
+    """Return the figures of a mix that are measured; those of each axis are sums of shares."""
     if mixed is None:
         return {}
     figures = {
@@ -249,8 +237,10 @@ def _mixed_figures(
         for name, measure in figures_of(mixed.mixing).items()
         if mixed.golden_between is not None or name.startswith("top_1")
     }
-    if by_score:
+    if not are_shares(mixed.statistics):
         return figures
+    for name in figures.keys() & {"top_1_f1", "top_k_f1"}:
+        figures[name] = figures[name]._replace(measure=FromShares(figures[name].measure))
     for mix, weights in weights_of(mixed.mixing).items():
         counted = [(place, weight) for place, weight in enumerate(weights) if weight]
         measure = MixOfShares(tuple(weight for _, weight in counted))

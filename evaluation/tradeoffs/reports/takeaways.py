@@ -31,6 +31,7 @@ from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics.intervals import Floats, Measure, Statistic
 from evaluation.tradeoffs.curve_recalls import measured_recalls
+from evaluation.tradeoffs.dots import any_in_part
 from evaluation.tradeoffs.effects import BY_NAMES, Effect, Sizes, effects_of
 from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.material_cache import cached_on_axes
@@ -55,6 +56,8 @@ _MIXED_WIDTH = 4 * WIDTH  # columns in the statistics of one share of restricted
 class EffectRow(ReportRow):
     """The effect of a change of setup: means over pairs of setups, first minus second."""
 
+    named_by = ("effect", "of")
+
     takeaway: Annotated[int, Column("No.", Format.COUNT)]
     effect: Annotated[str, Column("Effect")]
     compared: str
@@ -68,6 +71,7 @@ class EffectRow(ReportRow):
     sensibleness_difference: Annotated[Estimate, Column("Sensibleness", Format.POINTS)] = UNKNOWN
     share_favourable: Annotated[float | None, Column("Favourable", Format.PERCENT)] = None
     n_without_f1: int = 0  # pairs without an F1
+    n_rated_in_part: int = 0  # pairs with a setup of which raters answered a part of the examples
     n: Annotated[int, Column("Examples", Format.COUNT)] = 0  # examples in a pair
     n_dialogs: int = 0
 
@@ -100,7 +104,9 @@ def takeaways_report(
     `sensibleness_difference` have intervals. `share_favourable` is the share of pairs with a higher
     F1; it leaves out pairs without F1, which `n_without_f1` counts. `n_pairs` counts the pairs, and
     `n` the examples, in `n_dialogs` dialogs, that are in a pair. `is_flattered` means that an axis
-    shows what the first setups were chosen by. `why` says why a row has no figures.
+    shows what the first setups were chosen by. `n_rated_in_part` counts the pairs with a setup of
+    which raters, who make an axis, have answered only a part of the examples: these are a
+    selection. `why` says why a row has no figures.
 
     Args:
         sizes: a large and a small model, instead of the sizes that names state.
@@ -154,7 +160,8 @@ def _of_pairs(
             pair_statistics(of_setups[first], of_setups[second]) for first, second in effect.pairs
         ]
         mean = _Mean(beside(pairs), measures, f1_differences) if pairs else None
-        yield _planned(material, effect, mean)
+        n_rated_in_part = sum(any_in_part(material.dots, pair) for pair in effect.pairs)
+        yield _planned(material, effect, mean, n_rated_in_part=n_rated_in_part)
 
 
 def _all_mixes(material: TradeoffMaterial, recalls: Recalls | None) -> list[_Mixes]:
@@ -216,12 +223,20 @@ def _of_mixes(
         partial(each_of, by_name["f1"], _MIXED_WIDTH),
     )
     return _planned(
-        material, effect, mean, recalls="; ".join(each.caption for each in _recalls_of(mixes))
+        material,
+        effect,
+        mean,
+        recalls="; ".join(each.caption for each in _recalls_of(mixes)),
+        n_rated_in_part=sum(any_in_part(material.dots, each.places) for each in mixed),
     )
 
 
 def _planned(
-    material: TradeoffMaterial, effect: Effect, mean: _Mean | None = None, recalls: str = ""
+    material: TradeoffMaterial,
+    effect: Effect,
+    mean: _Mean | None = None,
+    recalls: str = "",
+    n_rated_in_part: int = 0,
 ) -> Planned[EffectRow]:
     """Return the row of an effect; it has no figures if nothing is compared."""
     make = partial(
@@ -250,6 +265,7 @@ def _planned(
             why=why,
             share_favourable=number(share_favourable(f1_of_each)),
             n_without_f1=int((~has_f1).sum()),
+            n_rated_in_part=n_rated_in_part,
             n=int(is_there.sum()),
             n_dialogs=len(np.unique(material.dialogs[is_there])),
         ),

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, NamedTuple
 
-from evaluation.measures.tradeoff import attribution_from, f1_from, sensibleness_from
+from evaluation.measures.tradeoff import attribution_from, figures_of_setup, sensibleness_from
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.local_ids import SetupId
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
-from evaluation.statistics.intervals import Measure, Statistic, share_from
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.chart_view import (
     View,
@@ -22,7 +21,7 @@ from evaluation.tradeoffs.chart_view import (
     visible_marks,
 )
 from evaluation.tradeoffs.dots import CLUSTER_TITLES, TOP_RIGHT, Dot
-from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial
+from evaluation.tradeoffs.material import NO_RESPONSE, NOT_RATED, TradeoffMaterial
 from evaluation.tradeoffs.reports import methods
 from evaluation.tradeoffs.reports.axes_choices import (
     AxesChoices,
@@ -61,6 +60,7 @@ class DotColumns(ReportRow):
     n_calls: Annotated[int, Column("Calls per example", Format.COUNT)]
     function: str  # key of an aggregate's function, else ""
     function_title: str
+    is_rated_in_part: bool  # raters are an axis, and have answered a part of its examples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +79,8 @@ class TradeoffRow(ReportRow):
 
     of: DotColumns
     n: Annotated[int, Column("Examples", Format.COUNT)]  # known on both axes
+    n_examples: Annotated[int, Column("Of examples", Format.COUNT)]  # all that axes are about
+    n_not_rated: int  # those of them without an answer on an axis of raters
     n_left_out: int  # other responses
     attribution_assumed: int  # examples of the n with a no that is assumed
     sensibleness_assumed: int
@@ -105,6 +107,7 @@ class Band(NamedTuple):
     f1_mean: float
     f1_least: float
     f1_most: float
+    n_in_part: int = 0  # those setups of which raters have answered a part of the examples
 
 
 def tradeoff_report(material: TradeoffMaterial, view: View) -> Report[TradeoffRow]:
@@ -115,20 +118,30 @@ def tradeoff_report(material: TradeoffMaterial, view: View) -> Report[TradeoffRo
     the two. Shares have Wilson intervals; F1 and mean scores have bootstrap intervals over dialogs.
     `attribution_score` and `sensibleness_score` are mean scores in either case.
     `attribution_assumed` and `sensibleness_assumed` count those of the n examples with a no that is
-    assumed and was not asked for. `is_flattered_x` and `is_flattered_y` say that an aggregate was
-    chosen by what that axis shows; `is_same_metric_x` and `is_same_metric_y` say that it was chosen
-    by the same metric with another model. The title of an aggregate names its pool if the view
-    shows another one by the same function.
+    assumed and was not asked for.
+
+    If raters are an axis, `n_examples` are those of the setup's examples that their study is about,
+    and `n_not_rated` those of them without an answer. If both axes are metrics, they are all of
+    them, and 0. `is_rated_in_part` says that raters have answered some of them only, so that the
+    figures are over a selection. A setup of which raters have answered none has no figures.
+
+    `is_flattered_x` and `is_flattered_y` say that an aggregate was chosen by what that axis shows;
+    `is_same_metric_x` and `is_same_metric_y` say that it was chosen by the same metric with another
+    model. The title of an aggregate names its pool if the view shows another one by the same
+    function.
     """
     places = visible_marks(material, view)
     chosen = material.of_dots(places)
     planned = _planned_rows(chosen, by_score=view.by_score)
     rows = sorted(with_estimates(planned, material.n_dialogs), key=_best_first)
+    n_not_rated = sum(dot.is_not_rated for dot in chosen.dots)
     left_out: LeftOut = {
         **material.left_out,
         "setups_not_shown": len(material.dots) - len(places),
-        "setups_without_figures": sum(row.n == 0 for row in rows),
+        "setups_without_figures": sum(row.n == 0 for row in rows) - n_not_rated,
     }
+    if NOT_RATED in left_out:
+        left_out[NOT_RATED] = n_not_rated
     said = "mean scores" if view.by_score else "shares labelled yes"
     signature = material.signature("tradeoff", said)
     return Report(material.dataset.name, "tradeoff", rows, left_out, signature)
@@ -141,11 +154,21 @@ def bands(rows: Sequence[TradeoffRow]) -> list[Band]:
         rows: rows of the report; those without F1 are left out.
     """
     found: dict[tuple[str, float | None], list[float]] = defaultdict(list)
+    in_part: Counter[tuple[str, float | None]] = Counter()
     for row in rows:
         if row.of.cluster == TOP_RIGHT and row.f1.value is not None:
-            found[row.of.model, row.of.temperature].append(row.f1.value)
+            of_band = row.of.model, row.of.temperature
+            found[of_band].append(row.f1.value)
+            in_part[of_band] += row.of.is_rated_in_part
     made = [
-        Band(*of_band, len(values), sum(values) / len(values), min(values), max(values))
+        Band(
+            *of_band,
+            n=len(values),
+            f1_mean=sum(values) / len(values),
+            f1_least=min(values),
+            f1_most=max(values),
+            n_in_part=in_part[of_band],
+        )
         for of_band, values in found.items()
     ]
     return sorted(made, key=lambda band: (band.f1_mean, band.model, band.temperature or 0.0))
@@ -168,20 +191,18 @@ def _planned(
     is_counted = statistics[:, 2] > 0
     n = int(is_counted.sum())
     n_responses = int((material.responses[place] != NO_RESPONSE).sum())
+    rated = material.dots[place].rated
     attribution_assumed, sensibleness_assumed = (
         int((is_assumed[place] & is_counted).sum()) for is_assumed in material.is_assumed
     )
-
-    def figure(measure: Measure, columns: Sequence[int]) -> Statistic:
-        if by_score:
-            return Statistic(statistics, material.dialogs, measure)
-        return Statistic(statistics[:, columns], material.dialogs, share_from)
 
     return Planned(
         partial(
             TradeoffRow,
             of=of,
             n=n,
+            n_examples=n_responses if rated is None else rated.n_examples,
+            n_not_rated=0 if rated is None else rated.n_not_rated,
             n_left_out=n_responses - n,
             attribution_assumed=attribution_assumed,
             sensibleness_assumed=sensibleness_assumed,
@@ -189,11 +210,7 @@ def _planned(
             sensibleness_score=number(sensibleness_from(scores.sum(axis=0))),
             chosen=_chosen_columns(material.dots[place], material.axes),
         ),
-        {
-            "attribution": figure(attribution_from, [0, 2]),
-            "sensibleness": figure(sensibleness_from, [1, 2]),
-            "f1": Statistic(statistics, material.dialogs, f1_from),
-        },
+        figures_of_setup(statistics, material.dialogs),
     )
 
 
@@ -228,6 +245,7 @@ def dot_columns(dot: Dot, *, with_pool: bool = False) -> DotColumns:
         n_calls=dot.n_calls,
         function=function_key(dot) if dot.is_aggregate else "",
         function_title=function_title,
+        is_rated_in_part=dot.is_rated_in_part,
     )
 
 

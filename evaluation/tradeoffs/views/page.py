@@ -22,6 +22,7 @@ from evaluation.tradeoffs.pages.tradeoff import figure_page
 from evaluation.tradeoffs.readiness import missing_sides, offered_datasets, running_runs
 from evaluation.tradeoffs.reports.axes_choices import responses_address
 from evaluation.tradeoffs.reports.tradeoff import TradeoffRow
+from evaluation.tradeoffs.thin_axes import thin_axes
 from generation.models import Dataset
 
 
@@ -99,6 +100,7 @@ def _drawn(axes_form: AxesForm, form: TradeoffForm, material: TradeoffMaterial) 
         "view": choice.view,
         "zoom": [(form[name], getattr(choice.view, name)) for name in ZOOM],
         "page": page,
+        "thin_axes": thin_axes(material, axes_form.axes, by_score=choice.view.by_score),
         "methods": methods_paragraph(material, choice.view, page.figure, page.lines.recalls),
         "own_pairs": own,
         "query": query_string([*as_it_is, *own]),

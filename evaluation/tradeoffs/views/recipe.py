@@ -20,6 +20,7 @@ from evaluation.reports.report import Report
 from evaluation.retrieval.figure import recall_chart
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.services.chunks import send_run
+from evaluation.runs.services.run_calls import runs_asking
 from evaluation.runs.services.runs import request_metric_run
 from evaluation.tradeoffs.figures.recipe import recipe_chart
 from evaluation.tradeoffs.forms.axes import AxesForm
@@ -34,6 +35,7 @@ from generation.models import Dataset, Grid
 from generation.retrieval.dataset_index import is_index_asked_for
 from generation.services.grids import GridChangeError, request_grid
 from generation.services.planning import send_grid
+from generation.views.plan_first import plan_first
 
 
 @require_safe
@@ -140,15 +142,16 @@ def score_recipe(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     if not form.scorers or not form.judges or not responses.exists():
         messages.info(request, "There is nothing to score yet.")
         return _to_progress(found, form.address)
-    for scorer in {each.key: each for each in (*form.scorers, *form.judges)}.values():
-        if scorer.plan is None:
-            continue
-        if problem := why_unusable(scorer.plan.spec, scorer.plan.metric.key):
+    plans = {each.key: each.plan for each in (*form.scorers, *form.judges) if each.plan}
+    if page := plan_first(request, runs_asking(found.dataset, plans.values(), responses)):
+        return page
+    for scored_by, plan in plans.items():
+        if problem := why_unusable(plan.spec, plan.metric.key):
             messages.error(request, problem)
             continue
-        run = request_metric_run(found.dataset, scorer.plan, responses, request.user)
+        run = request_metric_run(found.dataset, plan, responses, request.user)
         send_run(run)
-        keys = {name: f"run-{run.pk}" if key == scorer.key else key for name, key in keys.items()}
+        keys = {name: f"run-{run.pk}" if key == scored_by else key for name, key in keys.items()}
     return _to_progress(found, ScorersForm(keys, recipe=found).address)
 
 

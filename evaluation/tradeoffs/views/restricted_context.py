@@ -15,12 +15,13 @@ from evaluation.reports.downloads import report_file
 from evaluation.reports.registry import CannotReport
 from evaluation.reports.report import Report
 from evaluation.retrieval.ranked_examples import MOST_K
+from evaluation.runs.main_metrics import SIDES
 from evaluation.tradeoffs.chart_view import View, temperature_key
 from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure, figure_of
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.restricted_context import PlanRestrictedForm, RestrictedForm
 from evaluation.tradeoffs.material import TradeoffMaterial, material_of
-from evaluation.tradeoffs.readiness import SIDES, missing_sides, running_runs
+from evaluation.tradeoffs.readiness import missing_sides, running_runs
 from evaluation.tradeoffs.recall_lines import Curves, curves_of, lines_of, restricted_pairs
 from evaluation.tradeoffs.recalls import Recalls
 from evaluation.tradeoffs.reports.axes_choices import responses_address

@@ -21,6 +21,7 @@ from evaluation.tradeoffs.material_cache import cached_material
 from evaluation.tradeoffs.readiness import missing_sides, running_runs
 from evaluation.tradeoffs.reports.comparable_setups import cached_comparable, moves_by_reason
 from evaluation.tradeoffs.reports.takeaways import EffectRow, cached_takeaways
+from evaluation.tradeoffs.thin_axes import thin_axes
 from generation.models import Dataset
 
 MOST_SHOWN = 50  # comparable pairs on the page; files hold all
@@ -40,6 +41,7 @@ def takeaways(request: SignedInRequest, slug: str) -> HttpResponse:
         of_sizes = sizes.chosen._asdict() if all(sizes.chosen) else {}
         context |= {
             "report": report,
+            "thin_axes": thin_axes(material, axes_form.axes),
             "sizes": sizes,
             "effects": [rows[0] for rows in by_effect],
             "parts": [rows for rows in by_effect if len(rows) > 1],
@@ -78,6 +80,7 @@ def comparable(request: SignedInRequest, slug: str) -> HttpResponse:
         report = cached_comparable(material)
         context |= {
             "report": report,
+            "thin_axes": thin_axes(material, axes_form.axes),
             "counts": moves_by_reason(report.rows),
             "shown": report.rows[:MOST_SHOWN],
         }

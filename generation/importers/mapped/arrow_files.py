@@ -94,7 +94,7 @@ def _damage_of(name: str, what: str) -> Iterator[None]:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value in JSON's types: moments as text, decimals as numbers, no NaN.
+    """Return a value in JSON's types: moments and infinity as text, decimals as numbers, no NaN.
 
     Raises:
         ValueError: a text in it cannot be stored. The message names the character.
@@ -103,7 +103,7 @@ def plain_value(value: Any) -> Any:
         case None | bool() | int():
             return value
         case float():
-            return value if math.isfinite(value) else None
+            return value if math.isfinite(value) else None if math.isnan(value) else str(value)
         case str():
             if trouble := unstorable_character(value):
                 raise ValueError(f"{trouble} in {excerpt(value)}")

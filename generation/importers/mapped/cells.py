@@ -1,15 +1,15 @@
 """The content of cells: turns, texts, scores. In CSV, lists are JSON or written as by Python."""
 
 import ast
-import math
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from generation.importers.cell_meanings import ScoreCell, is_missing, no_score, score_in
 from generation.importers.errors import excerpt
-from generation.importers.fields import LARGEST_SCORE, Row
+from generation.importers.fields import Row
 from generation.importers.interchange_rows import passage_key
-from generation.importers.json_text import JSONTrouble, check_texts, has_too_many_values, parse_json
+from generation.importers.json_text import JSONTrouble, check_texts, has_too_many_values, parse_row
 from generation.records import PassageRecord, TurnRecord
 
 SPEAKERS = {
@@ -18,6 +18,9 @@ SPEAKERS = {
 }
 NOT_SAID = ("system", "tool", "developer")  # messages that raters do not see
 TEXTS = ("text", "content", "page_content", "context")  # possible names of the text in an object
+SEVERAL = " + "  # separates labels
+NESTING_OF_A_RESULT = 3
+_OF_A_RESULT = re.compile(r"""\s*\[?\s*\{\s*["'](?:rating|number|choices)["']""")
 _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""", re.DOTALL)
 # Texts in brackets without commas between them. Python would read them as one text.
 _AS_NUMPY_WRITES_IT = re.compile(
@@ -40,7 +43,7 @@ def nested(row: Row, name: str) -> Any:
     if not row.is_csv or not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
         return value
     try:
-        found = parse_json(value, row.max_nesting)
+        found = parse_row(value, row.max_nesting)
     except JSONTrouble:
         found = _as_python_writes_it(value)
     # '[1846]' and '[1] The light …' are texts.
@@ -149,12 +152,12 @@ def _passage(row: Row, label: str, item: Any) -> PassageRecord | None:
     return None
 
 
-def scores_of(row: Row, name: str) -> Iterator[tuple[str, float | None, str]]:
-    """Yield metric, score and problem of each score in a cell: an object of numbers, or a list."""
+def scores_of(row: Row, name: str) -> Iterator[tuple[str, ScoreCell]]:
+    """Yield metric and score of each score in a cell: an object of numbers, or a list."""
     value = nested(row, name)
     if isinstance(value, dict):
         for metric, score in value.items():
-            yield metric, number_in(row, f"{name}.{metric}", score), ""
+            yield metric, score_in(score)
     elif isinstance(value, list):
         for item in row.objects(name, value):
             metric = next((item.values[each] for each in METRICS if each in item.values), None)
@@ -162,28 +165,12 @@ def scores_of(row: Row, name: str) -> Iterator[tuple[str, float | None, str]]:
             score = next((item.values[each] for each in SCORES if each in item.values), None)
             if not isinstance(metric, str):
                 item.refuse("name", excerpt(metric), "the name of a metric")
-            elif problem:
-                yield metric, None, str(problem)
             else:
-                yield metric, number_in(item, "score", score), ""
+                yield metric, ScoreCell(None, str(problem)) if problem else score_in(score)
+    elif isinstance(value, str) and is_missing(value):
+        yield name, score_in(value)
     elif value is not None:
-        row.refuse(name, excerpt(value), "an object of numbers, or a list of scores")
-
-
-def number_in(row: Row, name: str, value: Any, decimal: str = ".") -> float | None:
-    """Return a value as a number (true and false are 1 and 0). None: there is none."""
-    if value is None or value == "":
-        return None
-    try:
-        text = value.replace(decimal, ".") if isinstance(value, str) else value
-        number = float(text)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not abs(number) <= LARGEST_SCORE:
-        expected = f"a number from {-LARGEST_SCORE:.0e} to {LARGEST_SCORE:.0e}"
-        row.refuse(name, excerpt(value), expected)
-        return None
-    return number
+        yield name, no_score(value, "an object of numbers, or a list of scores")
 
 
 def seconds_in(row: Row, names: Iterable[str], decimal: str) -> float | None:
@@ -195,3 +182,27 @@ def seconds_in(row: Row, names: Iterable[str], decimal: str) -> float | None:
         cell = Row(row.where, {name: value}, is_csv=row.is_csv, problems=row.problems)
         return cell.duration(name)
     return None
+
+
+def answer_in(value: Any) -> str | None:
+    """Return the answer in a cell of Label Studio's tables. None: the cell is not of that form.
+
+    A rating is `[{"rating": 4}]`, a number `[{"number": 4}]`, and several labels are
+    `{"choices": ["a", "b"]}`.
+    """
+    if isinstance(value, str):
+        if not _OF_A_RESULT.match(value):
+            return None
+        try:
+            value = parse_row(value, NESTING_OF_A_RESULT)
+        except JSONTrouble:
+            value = _as_python_writes_it(value)
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, dict) or len(value) != 1:
+        return None
+    [(kind, said)] = value.items()
+    if kind == "choices" and isinstance(said, list) and said:
+        return SEVERAL.join(said) if all(isinstance(each, str) for each in said) else None
+    is_number = isinstance(said, int | float) and not isinstance(said, bool)
+    return str(said) if kind in ("rating", "number") and is_number else None

@@ -5,6 +5,7 @@ rows = "results.items"        # JSON: the path to its list of rows
 encoding = "windows-1252"     # CSV: of its text (else UTF-8); the next two are for CSV as well
 delimiter = ";"
 decimal = ","
+missing = ["unsure"]          # further words that are no vote
 needs = ["query", "answer"]   # columns that a table must have; if left out, all that are named
 
 [columns]                     # column → role; other columns stay in `meta`
@@ -16,9 +17,13 @@ supported = "vote"
 [names]                       # name of a setup, metric or vote's question, if not the column's
 supported = "attributable"
 
+[raters]                      # the rater of a column of one rater's votes, if not the column's name
+"Anna M." = "r7"
+
 [values.supported]            # the meanings of a vote's answers
 "fully supported" = "yes"
 "not supported" = "no"
+"None" = "None"               # this word is a label here, and not a missing vote
 
 [constants]                   # used if no column holds them
 setup = "model-a"
@@ -49,10 +54,13 @@ OF_ONE_RESPONSE = {
     "score": "scores",
     "scores": "scores",
     "vote": "votes",
+    "rater_votes": "votes",
 }
 _TEXTS = ("title", "reader", "rows", "encoding", "delimiter", "decimal")
-_TABLES = ("columns", "names", "constants")
-_KEYS = (*_TEXTS, *_TABLES, "needs", "values")
+_TABLES = ("columns", "names", "raters", "constants")
+_LISTS = ("needs", "missing")
+_KEYS = (*_TEXTS, *_TABLES, *_LISTS, "values")
+QUESTION_OF_RATERS = "vote"  # the question of columns of raters that no name tells
 
 
 class ColumnMapping(NamedTuple):
@@ -60,6 +68,7 @@ class ColumnMapping(NamedTuple):
 
     columns: Mapping[str, str] = {}  # column → role
     names: Mapping[str, str] = {}  # column → setup, metric or question
+    raters: Mapping[str, str] = {}  # column of one rater's votes → rater
     values: Mapping[str, Mapping[str, str]] = {}  # column of votes → value → answer
     constants: Mapping[str, str] = {}  # setup and rater
     title: str = ""
@@ -69,6 +78,7 @@ class ColumnMapping(NamedTuple):
     delimiter: str = ""  # "": the one that occurs most in the header
     decimal: str = "."
     needs: tuple[str, ...] | None = None
+    missing: tuple[str, ...] = ()  # words that are no vote, besides those that never are
 
     def of(self, role: str) -> tuple[str, ...]:
         """Return the columns with a role, in the order of the mapping."""
@@ -80,7 +90,18 @@ class ColumnMapping(NamedTuple):
 
     def name_of(self, column: str) -> str:
         """Return the name of the setup, metric or question of a column."""
-        return self.names.get(column, column)
+        is_a_rater = self.columns.get(column) == "rater_votes"
+        return self.names.get(column, QUESTION_OF_RATERS if is_a_rater else column)
+
+    def rater_of(self, column: str) -> str:
+        """Return the rater of a column of votes. "": each row names its own."""
+        is_a_rater = self.columns.get(column) == "rater_votes"
+        return self.raters.get(column, column) if is_a_rater else ""
+
+    def meanings(self, column: str) -> Mapping[str, str]:
+        """Return what words in a column of votes mean. "": no vote."""
+        of_column = self.values.get(column, {})
+        return {**dict.fromkeys(self.missing, ""), **of_column} if self.missing else of_column
 
     @property
     def is_complete(self) -> bool:
@@ -99,20 +120,23 @@ class ColumnMapping(NamedTuple):
         """Return the mapping for the columns that a table has, without patterns.
 
         Args:
-            there: the columns, each with whether it holds only numbers. A pattern of scores fits
-                only such columns.
+            there: the columns, each with whether it holds only numbers that may be scores. A
+                pattern of scores fits only such columns.
         """
         columns = {column: role for column, role in self.columns.items() if column in there}
         names = {column: name for column, name in self.names.items() if column in there}
         for pattern in (column for column in self.columns if column.endswith(ANYTHING)):
             role, beginning = self.columns[pattern], pattern.removesuffix(ANYTHING)
-            for column, is_numbers in there.items():
-                fits = column.startswith(beginning) and (is_numbers or role != "score")
+            for column, are_scores in there.items():
+                fits = column.startswith(beginning) and (are_scores or role != "score")
                 if column and column not in columns and fits:
                     columns[column] = role
-                    if beginning:
+                    if role == "rater_votes":
+                        names[column] = self.name_of(pattern)
+                    elif beginning:
                         names[column] = column.removeprefix(beginning)
-        return self._replace(columns=columns, names=names)
+        raters = {column: rater for column, rater in self.raters.items() if column in columns}
+        return self._replace(columns=columns, names=names, raters=raters)
 
     def as_toml(self) -> str:
         """Return the file that `read_mapping` reads, without values that are the default."""
@@ -146,14 +170,15 @@ def read_mapping(text: str, where: str = "mapping", *, is_whole: bool = True) ->
     said |= {key: _texts(data[key], f"{where}, {key}") for key in _TABLES if key in data}
     values = data.get("values", {})
     _refuse_unless(isinstance(values, dict), f"{where}, values", values, ["tables of texts"])
-    needs = data.get("needs")
-    if needs is not None:
-        is_list = isinstance(needs, list) and all(isinstance(each, str) for each in needs)
-        _refuse_unless(is_list, f"{where}, needs", needs, ["a list of columns"])
+    for key, of in zip(_LISTS, ("columns", "words"), strict=True):
+        if key in data:
+            found = data[key]
+            is_list = isinstance(found, list) and all(isinstance(each, str) for each in found)
+            _refuse_unless(is_list, f"{where}, {key}", found, [f"a list of {of}"])
+            said[key] = tuple(_text(each, f"{where}, {key}") for each in found)
     mapping = ColumnMapping()._replace(
         **said,
         values={key: _texts(each, f"{where}, values.{key}") for key, each in values.items()},
-        needs=None if needs is None else tuple(needs),
     )
     _check(mapping, where, is_whole)
     return mapping
@@ -171,17 +196,20 @@ def _check(mapping: ColumnMapping, where: str, is_whole: bool) -> None:
                 expected = f"one column of responses, or no column of {what}"
                 raise DatasetError(f"{where}, columns", excerpt(mapping.of("response")), expected)
     votes = mapping.of("vote")
-    if mapping.one("asked") and len(votes) != 1:
+    is_one = len(votes) == 1 if votes else bool(mapping.one("rater_votes"))
+    if mapping.one("asked") and not is_one:
         found = f"{len(votes)} columns of votes, and a column that names their question"
         raise DatasetError(f"{where}, columns", found, "one column of votes")
-    for what, named in (("names", {*mapping.names}), ("values", {*mapping.values})):
-        others = sorted(named - {*mapping.columns})
+    for what in ("names", "values", "raters"):
+        others = sorted({*getattr(mapping, what)} - {*mapping.columns})
         _refuse_unless(not others, f"{where}, {what}", others, ["columns of this mapping"])
-    for key, value in mapping.constants.items():
+    for key in mapping.constants:
         _refuse_unless(key in CONSTANTS, f"{where}, constants", key, CONSTANTS)
-        is_name = 0 < len(value.strip()) <= LONGEST_NAME
-        expected = f"1 to {LONGEST_NAME} characters"
-        _refuse_unless(is_name, f"{where}, constants.{key}", value, [expected])
+    for what in ("constants", "raters"):
+        for key, value in getattr(mapping, what).items():
+            is_name = 0 < len(value.strip()) <= LONGEST_NAME
+            expected = f"1 to {LONGEST_NAME} characters"
+            _refuse_unless(is_name, f"{where}, {what}.{key}", value, [expected])
     _refuse_unless(
         mapping.encoding in ("", *ENCODINGS), f"{where}, encoding", mapping.encoding, ENCODINGS
     )

@@ -1,31 +1,50 @@
 """The records of a table whose columns a mapping names. Our readings:
 
 - Rows with the same question (and dialog, if a column names it) are responses to one example.
-- With a column of raters, or of votes, rows with one example, setup and text are one response.
+- Rows with one example, setup and text are one response. What else they say is a vote or counted.
+  In the files of a tool that lists responses, each row is one.
 - Without a column for the dialog, each example is a conversation of its own.
 """
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from datetime import datetime
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
+from generation.importers.cell_meanings import without
 from generation.importers.errors import DatasetError
 from generation.importers.fields import LONGEST_KEY, Row
-from generation.importers.interchange_rows import LONGEST_QUESTION
 from generation.importers.mapped.cells import (
     conversation_of,
-    number_in,
-    scores_of,
     seconds_in,
     texts_of,
     turns_of,
 )
+from generation.importers.mapped.mapped_rows import (
+    ALONE,
+    CODED,
+    EMPTY,
+    GUESSED,
+    LONG,
+    LONG_TEXT,
+    NO_RESPONSE,
+    OF_NOBODY,
+    OTHERWISE,
+    WITHOUT_EVIDENCE,
+    MappedResponse,
+    MappedRow,
+)
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.only_table import open_table
-from generation.importers.mapped.proposal import UnmappedError, look_at
-from generation.importers.mapped.roles import ROLES, expected_columns
+from generation.importers.mapped.proposal import (
+    UnmappedError,
+    look_at,
+    named_columns,
+    value_of_vote,
+)
+from generation.importers.mapped.repeated_rows import RepeatedRows
+from generation.importers.mapped.roles import HOLD_VOTES, ROLES, expected_columns
+from generation.importers.mapped.said_cells import scores_in, votes_in
 from generation.importers.mapped.table_files import top_of, value_at
 from generation.importers.material import Material
 from generation.importers.rater_codes import NOMINAL
@@ -35,7 +54,6 @@ from generation.limits import LONGEST_NAME
 from generation.records import (
     CollectionPassageRecord,
     ExampleRecord,
-    PassageRecord,
     Problem,
     Record,
     ResponseRecord,
@@ -43,49 +61,10 @@ from generation.records import (
     SetupRecord,
     TurnRecord,
     VoteRecord,
-    Where,
 )
 
 ONE_SETUP = "answers"  # the setup of a table that names none
 MODELS = ("model", "model_name")  # columns that name a model; others name a setup
-LONG_TEXT = 100_000  # characters
-ALONE = "examples without a dialog, because no column names one"
-OTHERWISE = "rows that differ from the first row of their example"
-EMPTY = "responses without a text, which count as empty answers"
-WITHOUT_EVIDENCE = "responses without evidence, so that AIS cannot be rated"
-LONG = f"texts of more than {LONG_TEXT:,} characters, which raters must scroll through"
-NO_RESPONSE = "cells without a response of their setup"
-OF_NOBODY = f"votes without a rater, which count as votes of one rater, {NOMINAL}"
-CODED = "raters whose names were replaced by codes"
-
-
-class MappedResponse(NamedTuple):
-    """One response of a row, with its setup."""
-
-    key: str
-    setup: str
-    text: str
-
-
-class MappedRow(NamedTuple):
-    """One row that was checked."""
-
-    where: Where
-    example: str
-    dialog: str
-    turns: tuple[TurnRecord, ...]
-    golden_answer: str | None
-    golden: tuple[PassageRecord, ...]
-    shown: tuple[PassageRecord, ...]
-    answers: tuple[MappedResponse, ...]
-    n_without: int  # empty cells of responses, if several columns hold responses
-    scores: tuple[tuple[str, float | None, str], ...]  # metric, score, problem
-    votes: tuple[tuple[str, str], ...]  # question, answer
-    rater: str
-    vote_id: str
-    seconds: float | None
-    at: datetime | None
-    meta: Mapping[str, Any]
 
 
 class MappedMaterial(Material):
@@ -117,13 +96,16 @@ class MappedMaterial(Material):
         self.look = look
         self._mapping = look.mapping
         self._of = {role: look.mapping.of(role) for role in ROLES}  # needed for each cell
+        self._has_votes = any(self._of[role] for role in HOLD_VOTES)
+        # The files of a tool without raters have a row for each response.
+        self._is_by_row = bool(self._mapping.reader) and not (self._has_votes or self._of["rater"])
         self.kinds = tuple(
             kind
             for kind, roles in {
                 "passages": ("shown",),
                 "examples": ("response", "messages"),
                 "responses": ("response", "messages"),
-                "votes": ("vote",),
+                "votes": HOLD_VOTES,
                 "scores": ("score", "scores"),
             }.items()
             if any(self._mapping.one(role) for role in roles)
@@ -174,37 +156,47 @@ class MappedMaterial(Material):
 
     def _responses(self) -> Iterator[Record | Problem]:
         n_without_evidence = n_empty = n_without = 0
+        repeated = RepeatedRows(has_votes=self._has_votes)
         for row in self._rows():
             if isinstance(row, Problem):
                 yield row
                 continue
             n_without += row.n_without
             for answer, is_new in self._named(row):
+                scores = ((metric, cell.score) for metric, cell in row.scores)
+                repeated.note(answer.key, row.compared, scores)
                 if is_new:
                     n_without_evidence += not row.shown
                     n_empty += not answer.text.strip()
                     yield self._response(row, answer)
         self._note(WITHOUT_EVIDENCE, n_without_evidence)
         self._note(EMPTY, n_empty)
+        self.losses |= repeated.losses
+        for what, n in repeated.notes.items():
+            self._note(what, n)
         if n_without:
             self.n_left_out[NO_RESPONSE] = n_without
         self.n_left_out |= self._table.left_out
 
     def _votes(self) -> Iterator[Record]:
         raters: set[str] = set()
-        n_of_nobody = 0
+        missing: Counter[str] = Counter()
+        n_of_nobody = n_votes = 0
         for row in self._good_rows():
-            code = self.rater_code(row.rater) if row.rater else NOMINAL
-            raters |= {row.rater} if row.votes and code != row.rater and row.rater else set()
-            n_of_nobody += len(row.votes) if code == NOMINAL else 0
+            missing.update(row.missing)
+            told_by = [(vote.rater or row.rater)[:LONGEST_NAME] for vote in row.votes]
+            codes = {name: self.rater_code(name) if name else NOMINAL for name in told_by}
+            raters |= {name for name, code in codes.items() if name and code != name}
+            n_of_nobody += sum(codes[name] == NOMINAL for name in told_by)
+            n_votes += len(row.votes) * len(row.answers)
             for answer, _ in self._named(row):
-                for question, said in row.votes:
+                for name, vote in zip(told_by, row.votes, strict=True):
                     yield VoteRecord(
                         where=row.where,
                         response=answer.key,
-                        rater=code,
-                        question=question,
-                        answer=said,
+                        rater=codes[name],
+                        question=vote.question,
+                        answer=vote.answer,
                         arm="separate",
                         citation=None,
                         position=None,
@@ -212,46 +204,47 @@ class MappedMaterial(Material):
                         at=row.at,
                         is_implied=False,
                         source_id=row.vote_id,
+                        is_told=vote.is_told,
                     )
         self._note(OF_NOBODY, n_of_nobody)
         self._note(CODED, len(raters))
+        self.notes |= {without("vote", word): n for word, n in missing.items()}
+        if self.look and self.look.guessed:
+            self._note(f"votes in {named_columns(self.look.guessed)}, {GUESSED}", n_votes)
 
     def _scores(self) -> Iterator[Record]:
+        counted: Counter[str] = Counter()
         for row in self._good_rows():
             for answer, is_new in self._named(row):
-                for metric, score, problem in row.scores if is_new else ():
-                    if score is not None or problem:
+                for metric, cell in row.scores if is_new else ():
+                    counted[cell.note] += bool(cell.note)
+                    if not cell.is_empty:
                         yield ScoreRecord(
                             where=row.where,
                             response=answer.key,
                             metric=metric,
-                            score=score,
+                            score=cell.score,
                             citation=None,
                             signature="",
-                            problem=problem,
+                            problem=cell.problem,
                         )
+        self.notes |= +counted
 
     def _named(self, row: MappedRow) -> Iterator[tuple[MappedResponse, bool]]:
         """Yield the responses of a row with their keys, and whether each of them is new.
 
         Every pass over the rows gives the same keys.
         """
-        is_rated = self._of["vote"] or self._of["rater"]
         for answer in row.answers:
-            if answer.key and not is_rated:
-                yield answer, True
-                continue
             base = answer.key or f"{row.example}|{answer.setup}"
             content = _hash_of(base, answer.text)
-            if is_rated and content in self._keys:
+            if content in self._keys and not self._is_by_row:
                 yield answer._replace(key=self._keys[content]), False
                 continue
             self._n_of_key[base] += 1
             self._refuse_more(len(self._n_of_key))
             n = self._n_of_key[base]
-            key = short_key(base if n == 1 or answer.key else f"{base}|{n}")
-            if is_rated:
-                self._keys[content] = key
+            key = self._keys[content] = short_key(base if n == 1 or answer.key else f"{base}|{n}")
             yield answer._replace(key=key), True
 
     def _refuse_more(self, n_rows: int) -> None:
@@ -281,7 +274,11 @@ class MappedMaterial(Material):
         columns = self._mapping.columns
         row = Row(
             raw.where,
-            {column: value_at(raw.values, column) for column in columns},
+            {
+                column: value
+                for column, role in columns.items()
+                if (value := _value_in(raw, column, role)) is not None or column in raw.values
+            },
             is_csv=raw.is_csv,
             max_nesting=raw.max_nesting,
             problems=raw.problems,
@@ -294,6 +291,9 @@ class MappedMaterial(Material):
         told_by = [turn.text for turn in turns] or [each.key for each in (*golden, *shown)]
         example = self._key(row, "example") or _hash_of(dialog, *told_by or [str(row.where.line)])
         answers, n_without = self._answers(row, said)
+        missing: list[str] = []
+        votes = tuple(votes_in(row, self._mapping, missing.append))
+        meta = raw.unknown({top_of(raw.values, column) for column in columns})
         return MappedRow(
             where=row.where,
             example=example,
@@ -304,13 +304,15 @@ class MappedMaterial(Material):
             shown=shown,
             answers=answers,
             n_without=n_without,
-            scores=tuple(self._scores_in(row)),
-            votes=tuple(self._votes_in(row)),
+            scores=tuple(scores_in(row, self._mapping)),
+            votes=votes,
+            missing=tuple(missing),
             rater=self._key(row, "rater", LONGEST_NAME) or self._mapping.constants.get("rater", ""),
             vote_id=self._key(row, "vote_id"),
             seconds=seconds_in(row, self._columns(row, "seconds"), self._mapping.decimal),
             at=next((row.moment(c) for c in self._columns(row, "at")), None),
-            meta=raw.unknown({top_of(raw.values, column) for column in columns}),
+            meta=meta,
+            compared={**meta, **{column: row.values.get(column) for column in self._of["shown"]}},
         )
 
     def _dialog(self, row: Row) -> tuple[tuple[TurnRecord, ...], str | None]:
@@ -339,27 +341,6 @@ class MappedMaterial(Material):
         answers = (MappedResponse("", name_of(column), row.text(column)) for column in there)
         return tuple(answers), len(columns) - len(there)
 
-    def _scores_in(self, row: Row) -> Iterator[tuple[str, float | None, str]]:
-        for column in self._of["score"]:
-            value = row.values.get(column)
-            number = number_in(row, column, value, self._mapping.decimal)
-            yield self._mapping.name_of(column), number, ""
-        for column in self._of["scores"]:
-            for metric, score, problem in scores_of(row, column):
-                if not 0 < len(metric) <= LONGEST_NAME:
-                    row.refuse(column, metric[:80], f"a name of 1 to {LONGEST_NAME} characters")
-                yield metric, score, problem
-
-    def _votes_in(self, row: Row) -> Iterator[tuple[str, str]]:
-        asked = next(iter(self._of["asked"]), None)
-        for column in self._of["vote"]:
-            if row.values.get(column) in (None, ""):
-                continue
-            word = row.word(column)
-            answer = self._mapping.values.get(column, {}).get(word, word)
-            question = self._mapping.name_of(column)
-            yield row.key(asked, longest=LONGEST_QUESTION) if asked else question, answer
-
     def _response(self, row: MappedRow, answer: MappedResponse) -> ResponseRecord:
         model = answer.setup if {*self._of["setup"]} & {*MODELS} else ""
         shown = tuple(passage.key for passage in row.shown)
@@ -384,6 +365,10 @@ def recognises(source: Source) -> bool:
     """Return whether this is one table whose columns of questions and responses are known."""
     look = look_at(source)
     return look is not None and look.is_told
+
+
+def _value_in(row: Row, column: str, role: str) -> Any:
+    return value_of_vote(row, column) if role in HOLD_VOTES else value_at(row.values, column)
 
 
 def _hash_of(*texts: str) -> str:

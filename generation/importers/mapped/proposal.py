@@ -1,25 +1,31 @@
 """A first look at a table: its columns and their likely roles, by recipe, name or content."""
 
-import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from generation.importers.cell_meanings import score_in
 from generation.importers.encodings import UTF_8
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
-from generation.importers.mapped.cells import nested
+from generation.importers.mapped.cells import answer_in, nested
+from generation.importers.mapped.likely_votes import Guess, likely_votes
 from generation.importers.mapped.mapping import ANYTHING, ColumnMapping
 from generation.importers.mapped.only_table import open_table
 from generation.importers.mapped.recipes import RECIPES
-from generation.importers.mapped.roles import OF_VOTES, roles_by_name
+from generation.importers.mapped.roles import HOLD_VOTES, OF_VOTES, roles_by_name
 from generation.importers.mapped.table_files import TableFile, value_at
 from generation.importers.sources import Source
 from generation.records import Problem
 
 MOST_SAMPLES = 3
+MOST_NAMED = 5
 MOST_ANSWERS = 12
 MOST_SURE = 1_000  # more than any number of columns, as a reader knows its files
 OF_A_PASSAGE = 40  # characters at least, on average; tags and names are shorter
+# The last words of names of numbers that say what an answer took, and not how good it is.
+OF_USE = {"cost", "count", "duration", "latency", "ms", "price", "seconds", "time", "timings"}
+OF_USE |= {"tokens", "usage"}
 QUESTION_MARKS = ("?", "\uff1f", "\u061f")  # Latin, full-width, Arabic
 
 
@@ -42,6 +48,8 @@ class Look(NamedTuple):
         kind: the kind of file, in words.
         recipe: the title of the recipe that knows these columns. "": there is none.
         is_told: whether the columns are known, from a mapping, from a recipe or from their names.
+        guessed: the columns that were taken for votes because they look like some.
+        asks: what is not known, in words, where `is_told` is false.
     """
 
     file: str
@@ -50,13 +58,17 @@ class Look(NamedTuple):
     mapping: ColumnMapping
     recipe: str
     is_told: bool
+    guessed: tuple[str, ...] = ()
+    asks: str = "which columns are the question and the response"
 
 
 class UnmappedError(DatasetError):
-    """It is not known yet which columns of a table hold its questions and responses."""
+    """It is not known yet which columns of a table hold its questions, responses or votes."""
 
     def __init__(self, look: Look, expected: str) -> None:
         found = f"the columns {excerpt([column.name for column in look.columns])}"
+        if look.guessed:
+            expected = f"a mapping that says {look.asks}"
         super().__init__(look.file, found, expected)
         self.look = look
 
@@ -82,7 +94,7 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
         return None
     recipe = mapping.title if mapping in RECIPES else ""
     there = {
-        name: _are_numbers_in(name, first)
+        name: _are_scores_in(name, first)
         for name in dict.fromkeys((*columns, *mapping.columns))
         if _is_there(name, columns, first)
     }
@@ -90,23 +102,36 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
     if missing:
         found = f"the columns {excerpt(columns)}"
         raise DatasetError(table.name, found, f"a column {' or '.join(missing)}")
-    mapping = mapping.of_table(there)
+    mapping, recipe_columns = mapping.of_table(there), mapping.columns
+    guess = Guess()
     if not is_given:
-        mapping = mapping._replace(columns=_proposed(columns, first, mapping.columns))
+        mapping, guess = _proposed(columns, first, mapping, recipe_columns)
     if source.encoding != UTF_8:
         mapping = mapping._replace(encoding=source.encoding)
-    is_told = mapping.is_complete and (
+    is_known = mapping.is_complete and (
         is_given or bool(recipe) or any(mapping.one(role) for role in ("question", "messages"))
     )
+    guessed = tuple(column for column, role in guess.columns.items() if role in HOLD_VOTES)
     named = dict.fromkeys((*columns, *mapping.columns))
     looks = tuple(_look_of(name, mapping.columns.get(name, ""), first) for name in named)
-    return Look(table.name, table.kind, looks, mapping, recipe, is_told)
+    look = Look(table.name, table.kind, looks, mapping, recipe, is_known, guessed)
+    if not is_known or guess.is_sure:
+        return look if is_known else look._replace(guessed=())
+    asks = f"which of the columns {named_columns(guessed)} hold votes of its raters"
+    return look._replace(is_told=False, asks=asks)
+
+
+def named_columns(columns: Sequence[str]) -> str:
+    """Return the names of columns in one text; the first ones where there are many."""
+    more = len(columns) - MOST_NAMED
+    named = [*columns[:MOST_NAMED], *([f"{more:,} more"] if more > 0 else [])]
+    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
 
 
 def _look_of(name: str, role: str, first: list[Row]) -> ColumnLook:
     answers: dict[str, None] = {}
-    for row in first if role == "vote" else ():
-        value = value_at(row.values, name)
+    for row in first if role in HOLD_VOTES else ():
+        value = value_of_vote(row, name)
         if value not in (None, ""):
             answers[Row(row.where, {name: value}, is_csv=row.is_csv).word(name)] = None
     return ColumnLook(name, role, _samples(name, first), tuple(answers)[:MOST_ANSWERS])
@@ -142,27 +167,76 @@ def _needed(mapping: ColumnMapping) -> Iterable[str]:
     return (column for column in mapping.columns if not column.endswith(ANYTHING))
 
 
-def _are_numbers_in(column: str, first: list[Row]) -> bool:
-    """Return whether a column has numbers and nothing else."""
+def _are_scores_in(column: str, first: list[Row]) -> bool:
+    """Return whether a column has numbers, or words for none, and they may be scores."""
+    if _is_of_use(column):
+        return False
     values = [value for row in first if (value := value_at(row.values, column)) not in (None, "")]
-    return bool(values) and all(map(_is_number, values))
+    said = [value for value in values if not score_in(value).is_empty]
+    numbers = [value for value in said if not _is_infinite(value)]
+    return bool(numbers) and all(map(_is_number, numbers))
+
+
+def _is_of_use(name: str) -> bool:
+    """Return whether numbers of this name say what an answer took: `usage`, `totalTokens`."""
+    parts = (re.findall(r"[A-Z]?[a-z]+|[A-Z]+", part) for part in name.split("."))
+    return any(words[-1].lower() in OF_USE for words in parts if words)
 
 
 def _is_number(value: Any) -> bool:
-    try:
-        return not isinstance(value, list | dict) and math.isfinite(float(value))
-    except (ValueError, OverflowError):
-        return False
+    is_word = isinstance(value, str) and value.strip().isalpha()  # true, false
+    return not is_word and score_in(value).score is not None
+
+
+def _is_infinite(value: Any) -> bool:
+    return isinstance(value, str) and value.strip().lstrip("+-").lower() in ("inf", "infinity")
 
 
 def _is_there(column: str, columns: Sequence[str], first: list[Row]) -> bool:
     return column in columns or any(value_at(row.values, column) is not None for row in first)
 
 
-def _proposed(columns: Sequence[str], first: list[Row], known: Mapping[str, str]) -> dict[str, str]:
-    """Return column → role: as known, else by its name, else by its content."""
+def _proposed(
+    columns: Sequence[str], first: list[Row], mapping: ColumnMapping, said: Mapping[str, str]
+) -> tuple[ColumnMapping, Guess]:
+    """Return a mapping with all roles, and what of it is guessed.
+
+    A role is known, or else told by the column's name, or else by its content.
+
+    Args:
+        said: the columns that a recipe names. Those that only its pattern of scores has found may
+            be raters or votes.
+    """
+    known = {c: role for c, role in mapping.columns.items() if c in said or role != "score"}
+    found = _by_name_or_content(columns, first, mapping.columns)
+    guess = Guess()
+    if not mapping.reader and not {column.lower() for column in columns} >= OF_VOTES:
+        free = [
+            c
+            for c in columns
+            if (c not in found or (c in mapping.columns and c not in known)) and not _is_of_use(c)
+        ]
+        firm = {column: role for column, role in found.items() if column not in free}
+        are_several = "rater" in known.values()  # a recipe names the raters, and no votes
+        cells = {c: [value_at(row.values, c) for row in first] for c in (*free, *firm)}
+        guess = likely_votes(cells, free, firm, are_several=are_several)
+    found |= guess.columns
+    order = {column: number for number, column in enumerate(columns)}
+    mapping = mapping._replace(
+        columns=dict(sorted(found.items(), key=lambda item: order.get(item[0], len(order)))),
+        names={**mapping.names, **guess.names},
+        raters={**mapping.raters, **guess.raters},
+    )
+    return mapping, guess
+
+
+def _by_name_or_content(
+    columns: Sequence[str], first: list[Row], known: Mapping[str, str]
+) -> dict[str, str]:
+    """Return column → role: as known, else by its name (apart from raters), else by its content."""
     by_name = roles_by_name(column for column in columns if column not in known)
-    found = {**known, **{c: role for c, role in by_name.items() if role not in known.values()}}
+    told = {c: role for c, role in by_name.items() if role not in (*known.values(), "rater")}
+    found = {**known, **told}
     if {column.lower() for column in columns} >= OF_VOTES:
         return found
     for role, is_it in BY_CONTENT.items():
@@ -170,11 +244,11 @@ def _proposed(columns: Sequence[str], first: list[Row], known: Mapping[str, str]
             continue
         for column in columns:
             values = [value for row in first if (value := _value(row, column)) not in (None, "")]
-            if column not in found and values and all(map(is_it, values)):
+            is_free = column not in found and not (role == "scores" and _is_of_use(column))
+            if is_free and values and all(map(is_it, values)):
                 found[column] = role
                 break
-    order = {column: number for number, column in enumerate(columns)}
-    return dict(sorted(found.items(), key=lambda item: order[item[0]]))
+    return found
 
 
 def _is_question(value: Any) -> bool:
@@ -205,16 +279,26 @@ def _are_passages(value: Any) -> bool:
     return is_texts and sum(map(len, value)) >= OF_A_PASSAGE * len(value)
 
 
-def _are_numbers(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(each, int | float) for each in value.values())
+def _are_scores(value: Any) -> bool:
+    """Return whether a value is an object of numbers of which none says what an answer took."""
+    return isinstance(value, dict) and all(
+        isinstance(each, int | float) and not _is_of_use(name) for name, each in value.items()
+    )
 
 
 BY_CONTENT: dict[str, Callable[[Any], bool]] = {
     "messages": _ends_with_an_answer,
     "question": lambda value: _ends_with_the_user(value) or _is_question(value),
     "shown": _are_passages,
-    "scores": _are_numbers,
+    "scores": _are_scores,
 }
+
+
+def value_of_vote(row: Row, column: str) -> Any:
+    """Return a rater's answer in a cell, also if it is in the form of a tool."""
+    value = value_at(row.values, column)
+    told = answer_in(value)
+    return value if told is None else told
 
 
 def _value(row: Row, column: str) -> Any:

@@ -1,6 +1,7 @@
 """The roles of a table's columns. Each is declared here; pages, files and docs show them."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 
@@ -10,8 +11,9 @@ class ColumnRole(NamedTuple):
     Attributes:
         title: its name on pages.
         holds: the content of its cells.
-        names: the possible names of such a column (in lower case, `_` for a space). The first one
+        names: the possible names of such a column, as `plain_name` spells them. The first one
             that is there counts.
+        endings: words that may follow such a name.
         is_many: whether several columns may have the role together. Of several columns with any
             other role, the first one counts that is not empty.
         without: what a table lacks that has no such column, and what that costs. "": nothing.
@@ -22,7 +24,22 @@ class ColumnRole(NamedTuple):
     names: tuple[str, ...] = ()
     is_many: bool = False
     without: str = ""
+    endings: tuple[str, ...] = ()
 
+    def possible_names(self) -> Iterator[str]:
+        """Yield each name, alone and with each ending."""
+        for name in self.names:
+            yield name
+            yield from (f"{name}_{ending}" for ending in self.endings)
+
+
+# Names of people who rate. Others may be people who ask or models that judge: they are raters where
+# a response has several of them.
+RATERS = (
+    *("rater", "annotator", "worker", "coder", "labeler", "labeller", "assessor", "evaluator"),
+    *("reviewer", "completed_by", "annotated_by", "labeled_by", "labelled_by", "rated_by"),
+)
+PERHAPS_RATERS = ("judge", "participant", "expert", "user", "username", "email", "e_mail")
 
 ROLES: Mapping[str, ColumnRole] = {
     "question": ColumnRole(
@@ -106,6 +123,12 @@ ROLES: Mapping[str, ColumnRole] = {
         "a rater's answer. Its question has the name of its column, or is named in the next column",
         is_many=True,
     ),
+    "rater_votes": ColumnRole(
+        "Votes of one rater",
+        "the answers of one rater, who has the name of the column. Several such columns are "
+        "several raters",
+        is_many=True,
+    ),
     "asked": ColumnRole(
         "Vote's question",
         "which question the vote of this row answers",
@@ -114,7 +137,8 @@ ROLES: Mapping[str, ColumnRole] = {
     "rater": ColumnRole(
         "Rater",
         "the rater who voted. Without it, all votes belong to one nominal rater, `published`",
-        ("rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id"),
+        (*RATERS, *PERHAPS_RATERS),
+        endings=("id", "name", "code", "email"),
     ),
     "vote_id": ColumnRole(
         "Vote id",
@@ -136,6 +160,8 @@ ROLES: Mapping[str, ColumnRole] = {
 NEEDED = ("question", "response")  # needed in a table that is recognised by column names
 # The roles that may hold responses.
 HOLD_RESPONSES = ("response", "messages")
+# The roles that hold votes.
+HOLD_VOTES = ("vote", "rater_votes")
 # Both together mean a table of votes: an answer is then a rater's, and a response is an id.
 OF_VOTES = {"response", "answer"}
 
@@ -146,14 +172,22 @@ def expected_columns() -> str:
     return f"a table with a column {question} and a column {response}"
 
 
+def plain_name(column: str) -> str:
+    """Return a name in lower case, with `_` between words: `WorkerId` becomes `worker_id`."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column)
+    return re.sub(r"[\W_]+", "_", parted.lower()).strip("_")
+
+
 def roles_by_name(columns: Iterable[str]) -> dict[str, str]:
     """Return column → role of those columns whose names tell it. A table of votes has none."""
-    there = {column.lower().replace(" ", "_"): column for column in columns}
+    there: dict[str, str] = {}
+    for column in columns:
+        there.setdefault(plain_name(column), column)
     if there.keys() >= OF_VOTES:
         return {}
     found: dict[str, str] = {}
     for key, role in ROLES.items():
-        name = next((name for name in role.names if name in there), None)
+        name = next((name for name in role.possible_names() if name in there), None)
         if name is not None:
             found[there[name]] = key
     return found

@@ -9,8 +9,9 @@ from generation.importers.encodings import ENCODINGS, UTF_8
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
 from generation.importers.json_items import json_items
-from generation.importers.json_text import JSONTrouble, parse_json
+from generation.importers.json_text import JSONTrouble, parse_row
 from generation.importers.mapped.arrow_files import parquet_rows
+from generation.importers.mapped.cells import answer_in
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.readers.counts import LeftOut
 from generation.importers.mapped.roles import NEEDED, roles_by_name
@@ -125,7 +126,7 @@ def _is_json_lines(head: bytes, max_nesting: int) -> bool:
     """Return whether each line holds an object, and not the file one object with a list."""
     first, _, rest = head.decode("utf-8", "replace").lstrip().partition("\n")
     try:
-        value = parse_json(first, max_nesting)
+        value = parse_row(first, max_nesting)
     except JSONTrouble:
         return False
     is_row = isinstance(value, dict) and {*roles_by_name(value).values()} >= {*NEEDED}
@@ -184,7 +185,7 @@ def _columns_of(values: Any, before: str = "", depth: int = 1) -> Iterator[str]:
     for key, value in values.items():
         inside = value.values() if isinstance(value, dict) else ()
         has_columns = any(isinstance(each, str | dict | list) for each in inside)
-        if has_columns and depth < MOST_DEPTH:
+        if has_columns and answer_in(value) is None and depth < MOST_DEPTH:
             yield from _columns_of(value, f"{before}{key}.", depth + 1)
         else:
             yield f"{before}{key}"

@@ -8,9 +8,10 @@ from argparse import RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from generation.grids.grid_file import GridChoices, GridError, read_grid
+from generation.management.asking_command import AskingCommand
 from generation.management.grid_commands import ask_grid, print_plan
 from generation.management.named import named
 from generation.models import Dataset
@@ -30,7 +31,7 @@ a grid file:
 """
 
 
-class Command(BaseCommand):
+class Command(AskingCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -56,7 +57,7 @@ class Command(BaseCommand):
         if options["dry_run"]:
             print_plan(dataset, grid, self.stdout)
             return
-        ask_grid(dataset, grid, self.stdout, self.stderr, is_retrying=options["retry_failed"])
+        ask_grid(self, dataset, grid, self.stdout, is_retrying=options["retry_failed"])
 
 
 def _grid(path: Path) -> GridChoices:

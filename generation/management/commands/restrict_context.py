@@ -9,12 +9,11 @@ it again: it goes on where it was.
 """
 
 from argparse import RawDescriptionHelpFormatter
-from collections.abc import Sequence
 from typing import Any, get_args
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from generation.grids.cells import models_there
+from generation.grids.cells import largest_answering, models_there
 from generation.grids.grid_file import (
     PRECISIONS,
     QUERIES,
@@ -23,9 +22,9 @@ from generation.grids.grid_file import (
     Retrieval,
 )
 from generation.grids.restricted_context import USUAL_EVIDENCE, restricted_grid
+from generation.management.asking_command import AskingCommand
 from generation.management.grid_commands import ask_grid, print_plan, with_name
 from generation.management.named import named
-from generation.model_sizes import largest_named
 from generation.models import Dataset
 from generation.text.prompt_types import SHARES, RestrictedEvidence
 
@@ -36,7 +35,7 @@ EXAMPLE = """examples:
 """
 
 
-class Command(BaseCommand):
+class Command(AskingCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -46,7 +45,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--model",
             default="",
-            help="Name of the model. Default: the largest model here, by the sizes in their names.",
+            help="Name of the model. Default: the largest model with responses in the dataset, by "
+            "the sizes in the models' names.",
         )
         parser.add_argument(
             "--precision",
@@ -101,7 +101,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         dataset = named(Dataset.objects.all(), options["dataset"])
-        model = options["model"] or _largest(models_there())
+        model = options["model"] or _usual(dataset)
         try:
             grid = restricted_grid(
                 options["name"] or "?",
@@ -122,19 +122,20 @@ class Command(BaseCommand):
         if options["dry_run"]:
             print_plan(dataset, grid, self.stdout)
             return
-        ask_grid(dataset, grid, self.stdout, self.stderr, is_retrying=options["retry_failed"])
+        ask_grid(self, dataset, grid, self.stdout, is_retrying=options["retry_failed"])
 
 
-def _largest(models: Sequence[str]) -> str:
-    """Return the largest of the models by the sizes in their names.
+def _usual(dataset: Dataset) -> str:
+    """Return the largest model with responses in a dataset.
 
     Raises:
-        CommandError: no name contains a size.
+        CommandError: there is none that can be asked.
     """
-    found = largest_named(models)
+    models = models_there()
+    found = largest_answering(dataset, models)
     if found is None:
         raise CommandError(
-            "--model: no model here has its size in its name. Choose one of: "
-            f"{', '.join(models[:20])}.\nNothing was asked."
+            f"--model: the largest model with responses in {dataset.name} is not one that can be "
+            f"asked here. Choose one of: {', '.join(models[:20])}.\nNothing was asked."
         )
     return found

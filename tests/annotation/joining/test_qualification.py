@@ -6,8 +6,9 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Participant, QualificationAnswer, Unit, Vote
-from annotation.planning import TO_QUALIFY, plan_units
+from annotation.planning import plan_units
 from annotation.qualification import next_item, score_of
+from annotation.rateable_responses import TO_QUALIFY
 from annotation.schemes import load_scheme
 from annotation.services.claiming import claim_next_unit
 from annotation.services.gold import set_gold

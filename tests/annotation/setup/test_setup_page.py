@@ -29,6 +29,8 @@ def test_the_page_costs_the_same_statements_however_large_the_study(
     client = client_for(rosa)
     raters = make_raters(8)
     make = make_open_study if is_open else make_study
+    # Times of another study with the same questions are looked for.
+    make(make_dataset(tmp_path, 1, "other"), rosa, raters[:5], name="other")
 
     def cost(n_examples, n_raters):
         dataset = make_dataset(tmp_path, n_examples, f"d{n_examples}")

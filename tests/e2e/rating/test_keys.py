@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Vote
 from tests.annotation.makers import material, opened, raters_of
-from tests.e2e.rating.keys import ALL_YES, answered, press, submitted
+from tests.e2e.rating.keys import ALL_YES, answered, press, saved, submitted
 from tests.makers import example_row
 
 
@@ -77,6 +77,26 @@ def test_answers_on_a_scale_are_digits(page, study, rating):
 
     votes = Vote.objects.order_by("pk").values_list("answer", flat=True)
     assert list(votes) == [4, 5, 3, 1]
+
+
+def test_a_scale_of_a_hundred_points_is_written_as_a_number(page, study, rating):
+    scale = {"key": "overall", "wording": "How good is it?", "scale": {"ordinal": [1, 100]}}
+    example = {"answer": "100", "text": "It is 3 m.", "reason": "All of it is right."}
+    told = {"ends": ["useless", "perfect"], "help": "Judge the whole.", "examples": [example]}
+    own = {"key": "grades", "questions": [scale | told]}
+    rating(opened(study.dataset, name="Grades", scheme=own))
+    field = page.get_by_label("From 1 to 100")
+
+    press(page, "5")  # no button has this digit
+    field.fill("57")
+    expect(page.locator("[data-answered]")).to_have_text("1 of 1 answered")
+    saved(page)
+    page.reload()
+    expect(field).to_have_value("57")
+    page.keyboard.press("Control+Enter")
+    expect(field).to_have_value("")
+
+    assert [*Vote.objects.values_list("answer", flat=True)] == [57]
 
 
 def test_what_cannot_stand_together_is_said_at_once_and_not_sent(page, study, rating):

@@ -69,6 +69,13 @@ def judged(*model, **more) -> Entailment:
         (said(token(**{'"No"': 0.6, '"Yes"': 0.2})), 0.25),
         (Completion("Yes", tokens=(token(**{"ĠYes": 0.6, "▁no": 0.2}),)), 0.75),
         (Completion("Yes", tokens=(token(**{"<s>": 1.0}), token(Yes=0.8, No=0.2))), 0.8),
+        # A label in two tokens before it, whose places do not count.
+        (
+            said(
+                token(An=0.9, No=0.1), token(swer=0.9), token(**{": ": 1}), token(No=0.8, Yes=0.2)
+            ),
+            0.2,
+        ),
     ],
 )
 def test_the_share_of_yes_among_yes_and_no(answer, expected):
@@ -103,6 +110,10 @@ def test_two_tokens_that_read_the_same_count_both():
             said(token(Yes=0.3, No=0.2, Perhaps=0.2, It=0.2)),
             "Yes and No have 0.500 of the probability, expected more than 0.5: 'Yes'",
         ),
+        (
+            said(token(Yes=0.6, No=0.4), token(_or=0.9), token(_No=0.9)),
+            "the model's reply is neither Yes nor No: 'Yes or No'",
+        ),
         (Completion(""), "the model's reply is neither Yes nor No: ''"),
         (Completion("Yes"), "the model gave no log-probabilities this time"),
         (Completion(problem="the server answered 500"), "the server answered 500"),
@@ -120,7 +131,19 @@ def test_no_probability_is_a_problem_and_never_a_number(answer, problem):
 
 @pytest.mark.parametrize(
     ("answer", "expected"),
-    [("Yes", 1.0), (" no.", 0.0), ("**YES**, it is", 1.0), ("\nNo, never", 0.0)],
+    [
+        ("Yes", 1.0),
+        (" no.", 0.0),
+        ("**YES**, it is", 1.0),
+        ("\nNo, never", 0.0),
+        ("**Answer:** `No`", 0.0),
+        ("- The final verdict is “yes”.", 1.0),
+        ("Answer (Yes or No): no", 0.0),
+        ("Entailment = Yes\n\nThe text says so.", 1.0),
+        ("Yes. There is no doubt about it.", 1.0),
+        ("No — it gives 1971", 0.0),
+        ("no\u200b", 0.0),
+    ],
 )
 def test_without_log_probabilities_the_word_counts(answer, expected):
     assert judged(answer, yes="Yes", no="No") == Entailment(expected)
@@ -128,7 +151,27 @@ def test_without_log_probabilities_the_word_counts(answer, expected):
 
 @pytest.mark.parametrize(
     ("answer", "quoted"),
-    [("Nobody knows", "'Nobody knows'"), ("", "''"), ("x" * 200, f"'{'x' * 80}'")],
+    [
+        ("Nobody knows", "'Nobody knows'"),
+        ("", "''"),
+        ("x" * 200, f"'{'x' * 80}'"),
+        *(
+            (echo, f"'{echo}'")
+            for echo in (
+                "Yes or No",
+                "Yes/No: No",
+                "Yes | No",
+                "No doubt: Yes",
+                "Yes, no",
+                "Yes. No.",
+                "No. Yes, it is",
+                "Answer: Yes and no",
+                "No evidence says so",
+                "I think yes",
+                "Yesterday",
+            )
+        ),
+    ],
 )
 def test_a_reply_that_is_neither_is_a_problem_with_its_words(answer, quoted):
     found = judged(answer, yes="Yes", no="No")
@@ -144,9 +187,9 @@ def test_the_way_it_judges_is_found_out_once_and_stands_in_its_signature():
     by_token, by_word = told("Yes"), told("Yes", yes="Yes.", no="No.")
 
     digest = hashlib.sha256(prompt_text("entailment").encode()).hexdigest()
-    assert judge_of(by_token).signature == f"judge|logprob|v:1|prompt@{digest[:8]}|told"
-    assert judge_of(by_word).signature == f"judge|text|v:1|prompt@{digest[:8]}|told"
-    assert judge_of(by_word).signature == f"judge|text|v:1|prompt@{digest[:8]}|told"
+    assert judge_of(by_token).signature == f"judge|logprob|v:2|prompt@{digest[:8]}|told"
+    assert judge_of(by_word).signature == f"judge|text|v:2|prompt@{digest[:8]}|told"
+    assert judge_of(by_word).signature == f"judge|text|v:2|prompt@{digest[:8]}|told"
     assert len(by_word.asked) == 2
     assert judge_of(by_word).device == "cpu"
 

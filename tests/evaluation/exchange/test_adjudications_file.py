@@ -57,7 +57,7 @@ def table(path: Path) -> list[dict[str, str]]:
 def decided(tmp_path, rosa, adam):
     """A study with scores, three decisions about one response and one about another."""
     scores = [
-        {"response": key, "metric": "m", "score": score, "signature": "v1"}
+        {"response": key, "metric": "m", "score": score, "signature": "v1|t:0.5"}
         for key, score in {"a": 0.9, "b": 0.9, "c": 0.1, "d": 0.2}.items()
     ]
     study = rated(tmp_path / "a", votes(a="yyy", b="nnn", c="nnn", d="yn"), scores=scores)

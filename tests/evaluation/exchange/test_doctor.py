@@ -94,3 +94,14 @@ def test_what_is_no_data_is_one_error(tmp_path):
     (tmp_path / "t.pdf").write_bytes(b"%PDF-1.7")
 
     assert "a file that Attest does not recognise" in refused(tmp_path / "t.pdf")[2]
+
+
+def test_of_several_likely_columns_of_votes_a_mapping_chooses(tmp_path):
+    (tmp_path / "t.csv").write_text(
+        "question,answer,annotator,good,true\nWho?,She.,r1,4,yes\nWho?,She.,r2,2,no\n"
+    )
+
+    said, _, error = refused(tmp_path / "t.csv")
+
+    assert "  good: Vote (4; 2)\n  true: Vote (yes; no)\n" in said
+    assert "which of the columns good and true hold votes of its raters" in error

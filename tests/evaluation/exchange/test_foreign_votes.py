@@ -45,7 +45,8 @@ def alpha_here(question: str) -> object:
     return next(row["alpha"] for row in rows if row["question"] == question)
 
 
-def test_votes_of_label_studio_agree_as_its_file_does():
+@pytest.mark.parametrize("name", ["export.json", "export_min.json", "export.csv"])
+def test_votes_of_label_studio_agree_as_its_file_does(name):
     tasks = json.loads((FOREIGN / "label_studio_export.json").read_text("utf-8"))
     given: dict[str, dict[object, list[str]]] = defaultdict(lambda: defaultdict(list))
     for task in tasks:
@@ -55,7 +56,7 @@ def test_votes_of_label_studio_agree_as_its_file_does():
                 said = said[0] if isinstance(said, list) else str(said)
                 given[result["from_name"]][task["id"]].append(said)
 
-    import_path(FOREIGN / "label_studio_export.json")
+    import_path(FOREIGN / f"label_studio_{name}")
 
     words = ["Supported", "Partly supported", "Not supported"]
     assert alpha_here("grounded") == pytest.approx(alpha_of(given["grounded"], words, "nominal"))
@@ -128,3 +129,19 @@ def test_votes_of_a_table_agree_as_the_table_does(tmp_path):
     assert alpha_here("quality") == pytest.approx(
         alpha_of(given["quality"], list("12345"), "ordinal")
     )
+
+
+def test_a_column_for_each_rater_has_the_agreement_of_its_raters(tmp_path):
+    rows = ["yes,yes,no", "no,no,no", "yes,no,no", "yes,yes,yes"]
+    lines = ["question,answer,R1,R2,R3"]
+    lines += [f"Who {number}?,She.,{said}" for number, said in enumerate(rows)]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(lines))
+
+    import_path(path)
+
+    [row] = raters_report(Study.objects.get()).records
+    # Of three pairs of raters, 1, 3, 1 and 3 agree.
+    assert row["percent_agreement"] == pytest.approx((1 + 3 + 1 + 3) / 12)
+    given: dict[object, list[str]] = {row: row.split(",") for row in rows}
+    assert row["alpha"] == pytest.approx(alpha_of(given, ["no", "yes"], "nominal"))

@@ -254,3 +254,20 @@ def test_as_processes_import_report_and_a_mistake(manage, pilot):
     assert wrong.returncode != 0
     assert wrong.stdout == ""
     assert wrong.stderr == "CommandError: There is no study 'nothing'. There are: pilot.\n"
+
+
+def test_a_loss_is_listed_and_stored_only_when_it_is_accepted(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("question,answer,rating\nWho?,She.,4\nWho?,She.,5\n")
+    lost = "rows that repeat a response with other values in rating, which are lost unless you"
+
+    message = failure("import_dataset", path)
+    assert message.startswith("Nothing was imported. Say what the columns are with --mapping")
+    assert capsys.readouterr().err.startswith(lost)
+    assert is_empty()
+
+    assert failure("doctor", path).startswith("Something would be lost.")
+    assert lost in capsys.readouterr().err
+    call_command("import_dataset", str(path), accept=True)
+    assert lost in capsys.readouterr().err
+    assert Dataset.objects.get().responses.count() == 1

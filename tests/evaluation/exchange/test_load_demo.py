@@ -17,7 +17,8 @@ from accounts.access import Role, roles_of
 from accounts.models import AuditEntry, User
 from accounts.services import deactivate, set_password
 from annotation.models import Study, Vote
-from annotation.planning import NO_EVIDENCE, plan_units, rater_needs
+from annotation.planning import plan_units, rater_needs
+from annotation.rateable_responses import NO_EVIDENCE
 from annotation.services.claiming import claim_next_unit
 from evaluation.exchange.demo_files import DEMO_FILES
 from evaluation.exchange.demo_results import COMPLETED
@@ -31,6 +32,7 @@ from evaluation.graphs.reports.quality import quality_report
 from evaluation.measures.citation import CitationVerdict
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.registry import all_reports
+from evaluation.studies.rater_quality.reports import rater_quality
 from evaluation.studies.reports.agreement import agreement_report
 from evaluation.tradeoffs.axes import named_axes
 from evaluation.tradeoffs.chart_view import FIGURES, largest, point_of, smallest, visible_marks
@@ -377,6 +379,10 @@ def test_one_of_three_raters_is_careless(demo):
     assert {len(each) for each in answers.values()} == {56 * 7}
     assert agreement(first, second) > agreement(first, careless)
     assert agreement(first, second) > agreement(second, careless)
+    found = rater_quality(Study.objects.get(name=CARELESS)).reasons
+    assert {code: said[0].short for code, said in found.items()} == {
+        careless: "faster than reading"
+    }
 
 
 def test_attribution_has_both_arms_with_five_raters_each(demo):

@@ -101,6 +101,39 @@ def test_what_somebody_says_is_checked_stored_and_kept_under_a_name(
     assert set(AutoScore.objects.values_list("score", flat=True)) == {0.5, 1.0}
 
 
+LABELS = """question,response,rater,verdict
+Who?,She.,r1,good
+Who?,She.,r2,NA
+When?,Then.,r1,bad
+When?,Then.,r2,None
+"""
+
+
+def test_words_for_nothing_among_labels_are_asked_about(admin, adam):
+    file = SimpleUploadedFile("labels.csv", LABELS.encode())
+    mapping = '[columns]\nquestion = "question"\nresponse = "response"\n'
+    mapping += 'rater = "rater"\nverdict = "vote"\n'
+    upload = request_import(file, "Labels", "", adam, mapping=mapping)
+
+    page = shown(admin.get(page_of(checked(upload))))
+
+    assert any("Say what these words mean." in message for message in page.messages)
+    assert not request_storing(upload, skip_bad=False)
+    assert upload.report["look"]["columns"][3]["answers"] == ["good", "NA", "bad", "None"]
+    answers = {"answer-3-0": "good", "answer-3-2": "bad", "answer-3-3": "None"}
+    admin.post(
+        page_of(upload, "map-columns"),
+        roles("question", "response", "rater", "vote", **answers, **{"answer-3-1": ""})
+        | {"called-3": "verdict", "decimal": "."},
+    )
+    assert carried_on(asked_to_store(checked(upload))).state == State.DONE
+
+    assert sorted(Vote.objects.values_list("answer", flat=True)) == [0, 1, 2]
+    assert read_mapping(Import.objects.get().mapping).values == {
+        "verdict": {"NA": "", "None": "None"}
+    }
+
+
 def test_no_name_of_a_rater_comes_in(admin, adam, upload):
     for name in ("first", "second"):
         file = SimpleUploadedFile("antworten.csv", LINES.encode())
@@ -254,3 +287,53 @@ def test_a_saved_mapping_is_deleted_by_who_saved_it_and_by_admins(
 
     assert "The mapping Lights is deleted." in shown(answer).messages
     assert not SavedMapping.objects.exists()
+
+
+ANSWERS = {"answer-4-0": "yes", "answer-4-1": "no"}
+RATED = "question,answer,annotator,good,true\nWho?,She.,r1,4,yes\nWho?,She.,r2,2,no\n"
+
+
+def test_of_several_likely_columns_of_votes_the_page_asks(admin, adam):
+    upload = request_import(SimpleUploadedFile("t.csv", RATED.encode()), "Lights", "", adam)
+
+    page = shown(admin.get(page_of(checked(upload))))
+    assert any("which of the columns good and true hold votes" in each for each in page.messages)
+
+    good = {"called-3": "good", "answer-3-0": "4", "answer-3-1": "2"}
+    said = roles("question", "response", "rater", "vote", **good)
+    admin.post(page_of(upload, "map-columns"), said | {"called-4": "true"} | ANSWERS)
+    page = shown(admin.get(page_of(checked(upload))))
+    assert "accept" not in page.fields  # what differs beside votes is counted
+    assert "something else in true than the first row" in page.text
+
+
+def test_a_loss_needs_a_tick(admin, adam):
+    rows = b"question,answer,rating\nWho?,She.,4\nWho?,She.,5\n"
+    upload = request_import(SimpleUploadedFile("t.csv", rows), "Lights", "", adam)
+    page = shown(admin.get(page_of(checked(upload))))
+    assert page.fields["accept"] == []
+    assert "Accept losses: rows that repeat a response with other values in rating" in page.text
+
+    answer = admin.post(page_of(upload, "store-import"), follow=True)
+    assert any("Tick 'Accept losses'" in message for message in shown(answer).messages)
+    assert not Dataset.objects.exists()
+    admin.post(page_of(upload, "store-import"), {"accept": "on"})
+    assert carried_on(upload).state == State.DONE
+
+
+def test_columns_become_raters_with_their_question_on_the_page(admin, adam):
+    rows = b"question,answer,anna,r2\nWho?,She.,yes,no\n"
+    upload = request_import(SimpleUploadedFile("t.csv", rows), "Lights", "", adam)
+    checked(upload)
+    two = roles("question", "response", "rater_votes", "rater_votes")
+    admin.post(page_of(upload, "map-columns"), two)
+    page = shown(admin.get(page_of(checked(upload))))
+    assert (page.fields["called-2"], page.fields["rater-2"]) == ("vote", "anna")
+
+    named = {"called-2": "true", "called-3": "true", "rater-2": "r1", "rater-3": "r2"}
+    named |= {"answer-2-0": "yes", "answer-3-0": "no"}
+    admin.post(page_of(upload, "map-columns"), two | named)
+    carried_on(asked_to_store(upload))
+
+    votes = Vote.objects.order_by("pk").values_list("question", "rater__code", "answer")
+    assert list(votes) == [("true", "r1", 1), ("true", "r2", 0)]

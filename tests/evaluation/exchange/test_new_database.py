@@ -13,6 +13,7 @@ from django.db.migrations import Migration, RunPython, RunSQL
 KNOWN = {
     ("accounts", "0002_roles"),
     ("evaluation", "0004_move_checkpoints"),
+    ("evaluation", "0012_imported_scores_without_threshold"),
     ("generation", "0009_asked_questions_are_ad_hoc"),
     ("generation", "0017_pieces_of_work"),
 }

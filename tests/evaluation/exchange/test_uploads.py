@@ -16,7 +16,7 @@ from annotation.models import Study, Vote
 from evaluation.exchange import interchange, uploads
 from evaluation.exchange.tasks import forget_old_imports
 from evaluation.exchange.uploads import (
-    BadRowsNotSkipped,
+    ChoiceNeeded,
     progress_of,
     request_cancelling,
     request_import,
@@ -125,7 +125,7 @@ def test_a_check_finds_bad_rows_and_keeps_them_all_as_csv(bad_upload):
 
 
 def test_bad_rows_are_stored_by_no_request_that_does_not_skip_them(bad_upload):
-    with pytest.raises(BadRowsNotSkipped):
+    with pytest.raises(ChoiceNeeded):
         request_storing(checked(bad_upload), skip_bad=False)
 
     bad_upload.refresh_from_db()

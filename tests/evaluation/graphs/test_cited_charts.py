@@ -39,6 +39,7 @@ def quality_row(metric):
         n_failed=0,
         deviation=None,
         n_not_asked=0,
+        n_other_dialogs=0,
         mean=Estimate(4.0),
     )
 

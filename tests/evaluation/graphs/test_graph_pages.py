@@ -222,6 +222,13 @@ class TestSteps:
             for row in steps.mentions[0].rows
         ] == [("Q1", 1, True), ("Q2", 0, False)]
 
+    def test_an_entity_says_how_its_name_was_found(self, client: Client, tmp_path: Path):
+        asked = {"id": "k3", "question": "who was anne  hathaway?", "entities": ["Q1"]}
+        dataset = hathaways(tmp_path, kg_questions=[asked])
+        text = page_of(client, "question", dataset, dataset.examples.get(key="k3").pk).text
+
+        assert "Q1, found with its white space folded, without regard to capitals" in text
+
     def test_sub_graphs_say_who_names_them_and_what_the_answer_needs(
         self, client: Client, graph: Dataset
     ):

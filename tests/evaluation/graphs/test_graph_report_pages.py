@@ -130,7 +130,8 @@ def test_every_figure_on_alignment_and_na_is_the_reports(researcher, scored):
 
 
 def test_every_figure_on_quality_and_retrieval_is_the_reports(researcher, scored):
-    [quality] = cells(researcher.get(address("report", scored, "quality")))
+    quality_page = researcher.get(address("report", scored, "quality"))
+    [quality] = cells(quality_page)
     retrieval = cells(researcher.get(address("report", scored, "retrieval")))
 
     [row] = quality_report(scored).records
@@ -143,6 +144,7 @@ def test_every_figure_on_quality_and_retrieval_is_the_reports(researcher, scored
         str(row["n_not_asked"]),
     ]
     assert "own judge" in quality[1]  # setup and judge are both called 'small'
+    assert "intervals of means" not in shown(quality_page).text  # there is no interval
     rows = graph_retrieval(scored).report.records
     assert [on_page[1:3] for on_page in retrieval] == [
         [cell(row, "precision"), cell(row, "recall")] for row in rows

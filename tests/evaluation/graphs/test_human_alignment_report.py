@@ -85,8 +85,8 @@ def test_a_pair_with_one_vote_is_counted_not_reported(tmp_path):
     assert found.left_out["pairs_without_two_votes"] == 1
 
 
-def test_few_dialogs_leave_the_mean_of_votes_without_an_interval(tmp_path):
-    """It is a mean of 0, 0.5 and 1, not a share: its bootstrap needs five dialogs."""
+def test_the_mean_of_votes_has_the_interval_of_a_share(tmp_path):
+    """A vote is a part of a whole. All of n dialogs say yes: the lower end is n / (n + t²)."""
     study = rated(tmp_path)
     for key in range(4, 10):
         Vote.objects.filter(target__response__key=f"one-{key}").delete()
@@ -94,4 +94,5 @@ def test_few_dialogs_leave_the_mean_of_votes_without_an_interval(tmp_path):
     [one, _] = human_alignment_report(study).records
 
     assert (one["n_pairs"], one["human"]) == (4, 1.0)
-    assert (one["human_low"], one["human_high"]) == (None, None)
+    # t² of 3 degrees = 3.18245² = 10.128, and 4 / 14.128 = .2831.
+    assert (one["human_low"], one["human_high"]) == (pytest.approx(0.2831, abs=1e-4), 1.0)

@@ -26,7 +26,7 @@ def hasty(monkeypatch):
 def pull(url, *arguments):
     out = io.StringIO()
     call_command(
-        *("pull_graph", "bards", *arguments, "--endpoint", url, "--allow-private"),
+        *("pull_graph", "bards", *arguments, "--endpoint", url, "--allow-private", "--yes"),
         stdout=out,
         stderr=io.StringIO(),
     )

@@ -18,7 +18,7 @@ from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.reports.formats import write_report
 from generation.models import Grid, GridChunk, GridSetup
 from tests.charts import valid
-from tests.evaluation.hand_ablated import answers, import_answers, setup
+from tests.evaluation.hand_ablated import RUNS, answers, import_answers, setup, three_runs
 from tests.evaluation.hand_cited import ADA, CHESS, MILLER, WRITER, score_answers, score_citations
 from tests.shown import shown
 
@@ -175,6 +175,23 @@ def test_as_latex_it_has_the_columns_of_the_papers_table_3(uneven):
         "Model and temperature",
         *(rf"{name}, \%" for name in ("Aligned", *micro, *micro[1:])),
     ]
+
+
+def test_as_latex_tables_3_and_4_have_rows_of_one_kind_and_name_it(tmp_path):
+    """KaLMA prints each model once, as 'ChatGPT (0.5)'; its graphs are retrieved."""
+    gold = [*answers(RUNS[1], setup("graph-gold")), *answers(RUNS[1], setup("graph-imported"))]
+    dataset = three_runs(tmp_path / "all", "all kinds", gold)
+    alone = import_answers(tmp_path / "gold", answers(RUNS[1], setup("graph-gold")), "gold")
+
+    for table in (citation_table, quality_table):
+        assert len(table(dataset).rows) == 3
+        text = write_report(table(dataset), "latex")
+        assert text.count("small (0.5)") == 1
+        assert (
+            r"\caption{all kinds. Prompt type: Graph, retrieved here. Rows of other prompt types "
+            "are left out: 1 of Graph, as imported, 1 of Graph, gold.}" in text
+        )
+    assert "Prompt type: Graph, gold.}" in write_report(citation_table(alone), "latex")
 
 
 def test_a_mean_over_fewer_runs_says_over_how_many(uneven):

@@ -1,10 +1,12 @@
-"""Home leads to each page about the newest study or dataset that has something to read."""
+"""Home leads to each page about the study or dataset that has most of what it is about."""
 
 import pytest
 
+from annotation.models import Study
 from annotation.schemes import load_scheme
 from annotation.services.gold import set_gold
 from evaluation.home.destinations import reading
+from generation.models import Dataset
 from tests.annotation.makers import (
     material,
     opened,
@@ -15,6 +17,7 @@ from tests.annotation.makers import (
     yes_where_possible,
 )
 from tests.evaluation.makers_of_scores import make_run, make_score
+from tests.evaluation.tradeoffs.imported_setups import imported
 from tests.graph_material import hathaways
 from tests.makers import rated
 
@@ -44,7 +47,7 @@ def test_a_study_without_votes_has_nothing_to_read(tmp_path):
     assert links()["Gold items"] == "/studies/planned/gold/"
 
 
-def test_agreement_is_about_the_newest_study_with_votes(tmp_path):
+def test_agreement_is_about_the_study_with_most_votes_then_the_newest(tmp_path):
     rated(tmp_path / "older", TWO_RATERS, name="older")
     rated(tmp_path / "newer", TWO_RATERS, name="newer")
     planned(material(tmp_path / "two"), name="Planned")
@@ -52,13 +55,29 @@ def test_agreement_is_about_the_newest_study_with_votes(tmp_path):
     assert links()["Raters’ agreement"] == "/studies/newer/agreement/"
     assert results() == ["/studies/newer/", "/studies/older/"]
 
+    half_rated = rated(tmp_path / "half", {"x": {"attributable": ["yes"]}}, name="half")
+    make_score(make_run(half_rated.dataset), "x", 0.5)
+    make_score(make_run(Study.objects.get(slug="older").dataset), "x", 0.5)
+    assert links()["Raters’ agreement"] == "/studies/newer/agreement/"
+    assert links()["Human–auto agreement"] == "/studies/older/metrics/"
+    assert results() == ["/studies/half/", "/studies/newer/", "/studies/older/"]
 
-def test_a_study_that_raters_work_on_comes_before_newer_ones(tmp_path):
+
+def test_a_study_that_raters_work_on_comes_last_and_is_called_interim(tmp_path):
     study = opened(material(tmp_path / "two"), name="Open")
     rate_next(raters_of(study)[0])
-    rated(tmp_path / "newer", TWO_RATERS, name="newer")
+    other = rated(tmp_path / "other", TWO_RATERS, name="other")
+    make_score(make_run(other.dataset, metric="sensible", signature="s"), "x", 0.5)
+    study_of_today = opened(material(tmp_path / "three"), name="Newest")
+    rate_next(raters_of(study_of_today)[0])
 
-    assert results() == ["/studies/open/", "/studies/newer/"]
+    found = reading().results
+    assert [each.url for each in found] == [
+        "/studies/other/", "/tradeoffs/other/", "/studies/newest/", "/studies/open/"
+    ]  # fmt: skip
+    assert [each.sort for each in found][:1] == ["answer of a study"]
+    assert [each.sort for each in found][-1:] == ["interim answer of a study"]
+    assert links()["Raters’ agreement"] == "/studies/other/agreement/"
 
 
 def test_merged_against_separate_needs_votes_in_both_arms(tmp_path):
@@ -106,6 +125,28 @@ def test_a_trade_off_needs_scores_or_votes_on_both_sides(tmp_path):
     assert links()["Trade-off"] == "/tradeoffs/rated/"
     assert links()["Recipe"] == "/tradeoffs/rated/recipe/"
     assert results() == ["/studies/rated/", "/tradeoffs/rated/"]
+
+
+def test_trade_offs_are_about_the_dataset_with_most_setups_or_what_is_asked(tmp_path):
+    imported(tmp_path / "whole", "whole")
+    imported(tmp_path / "recipe", "recipe", [("M", 0.0, "top-2-of-4-part-1", "yyyy", "yyyy")])
+    imported(tmp_path / "chosen", "chosen", [("M", 0.0, "reranked", "yyyy", "yyyy")])
+    empty = imported(tmp_path / "empty", "empty", [("M", 0.0, "golden", "yyyy", "yyyy")])
+    assert [links()[name] for name in ("Trade-off", "Takeaways", "Re-ranking", "Recipe")] == [
+        "/tradeoffs/whole/",
+        "/tradeoffs/whole/takeaways/",
+        "/tradeoffs/chosen/reranking/",
+        "/tradeoffs/recipe/recipe/",
+    ]
+
+    # Without what is asked, they are about the dataset with most setups, too.
+    Dataset.objects.filter(slug__in=["recipe", "chosen"]).delete()
+    assert links()["Recipe"] == "/tradeoffs/whole/recipe/"
+    assert links()["Re-ranking"] == "/tradeoffs/whole/reranking/"
+    # A dataset whose only run was made for a threshold choice has no axis.
+    Dataset.objects.filter(slug="whole").delete()
+    empty.metric_runs.update(parameters={"made_for": "threshold choice"})
+    assert "Trade-off" not in links()
 
 
 def test_prompts_are_those_of_the_first_example(tmp_path):

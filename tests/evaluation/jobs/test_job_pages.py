@@ -86,7 +86,10 @@ def test_a_search_is_started_by_its_form_which_says_what_it_costs(study, told_mo
     assert cheaper.errors == {}
     assert "This field is required" not in cheaper.text
 
-    answer = researcher.post(address("new-search"), {**chosen, "name": "found"})
+    plan = researcher.post(address("new-search"), {**chosen, "name": "found"})
+    assert "Start: 9 calls at most" in shown(plan).buttons
+    assert not Job.objects.exists()
+    answer = researcher.post(address("new-search"), {**chosen, "name": "found", "seen_calls": 9})
 
     job = Job.objects.get()
     assert answer.url == address("job", job.pk)
@@ -117,7 +120,10 @@ def test_a_distillation_is_started_by_its_form(tmp_path, told_model, researcher)
     chosen = {"run": run.pk, "base": "minilm", "name": "small", "epochs": 2, "batch_size": 8}
     chosen |= {"learning_rate": "0.001", "seed": 0}
     refused = researcher.post(address("new-distillation"), {**chosen, "name": "minilm"})
-    answer = researcher.post(address("new-distillation"), chosen)
+    # 98 responses to learn from and 10 held out, in 2 epochs.
+    plan = shown(researcher.post(address("new-distillation"), chosen))
+    assert "Start: 216 calls at most" in plan.buttons
+    answer = researcher.post(address("new-distillation"), chosen | {"seen_calls": 216})
 
     assert "trains the model on 98 responses" in planned
     assert "10 of other dialogs" in planned

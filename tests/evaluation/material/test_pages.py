@@ -52,7 +52,7 @@ def test_an_example_shows_what_was_said_about_each_response(researcher, pilot):
     page = shown(researcher.get(example_address("e1")))
 
     tags = [tag.text for tag in page.parts("tag")]
-    assert {"Sensible no 2/3", "Specific undecided 1/2", "rouge 0.25"} <= {*tags}
+    assert {"Sensible no 2/3", "Specific no 2/3", "rouge 0.25"} <= {*tags}
     assert "pilot, merged arm" in page.text
     assert "pilot, separate arm, citation 2" in page.text
     assert "pilot, separate arm 1 flag" in page.text
@@ -89,7 +89,7 @@ def test_a_response_shows_every_vote_by_code(researcher, pilot):
     assert separate.columns == ["Question", "Majority", "Votes for it", "anna", "ben", "cleo"]
     assert separate.rows == [
         ["Sensible", "no", "2 of 3", "yes", "no", "no"],
-        ["Specific", "undecided", "1 of 2", "yes", "—", "(no)"],
+        ["Specific", "no", "2 of 3", "yes", "(no)", "(no)"],
     ]
     assert merged.caption.endswith("merged arm")
     assert of_citation.caption.endswith("separate arm, citation 2")
@@ -154,7 +154,7 @@ def test_a_late_vote_is_shown_as_surplus_and_not_counted(researcher, pilot):
 
     votes = shown(researcher.get(response_address("r1"))).tables[0]
 
-    assert votes.rows[0] == ["Sensible", "undecided", "1 of 2", "yes", "no", "no surplus"]
+    assert votes.rows[0] == ["Sensible", "tied", "1 of 2", "yes", "no", "no surplus"]
 
 
 def test_an_excluded_rater_s_vote_is_shown_as_such_and_not_counted(researcher, pilot):
@@ -163,7 +163,7 @@ def test_an_excluded_rater_s_vote_is_shown_as_such_and_not_counted(researcher, p
     votes = shown(researcher.get(response_address("r1"))).tables[0]
 
     assert votes.columns[3:] == ["anna", "ben", "cleo excluded"]
-    assert votes.rows[0] == ["Sensible", "undecided", "1 of 2", "yes", "no", "no"]
+    assert votes.rows[0] == ["Sensible", "tied", "1 of 2", "yes", "no", "no"]
 
 
 # --- whatever the data are ------------------------------------------------------------------

@@ -78,7 +78,7 @@ VECTORS = [
         [("Q1", "award", "Foo [bar]"), ("Q1", "sport", "x")],
     ),
     ("[Q1, name: Artemisia]", [("Q1", "name", "Artemisia")], "the same"),
-    ("[Q1, occupation: a\nb]", [], []),
+    ("[Q1, occupation: a\nb]", [], [("Q1", "occupation", "a b")]),
 ]
 each_vector = pytest.mark.parametrize(
     ("text", "there", "here"), VECTORS, ids=[repr(vector[0]) for vector in VECTORS]

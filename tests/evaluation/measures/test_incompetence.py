@@ -137,24 +137,27 @@ def test_f1_is_taken_of_many_resamples_at_once():
     assert np.allclose(na_f1_from(sums), [4 / 7, 0, 0, math.nan], equal_nan=True)
 
 
-def test_a_resample_that_admits_nothing_counts_in_the_interval_of_f1_as_0():
-    """One of 10 dialogs admits, rightly; 0.9^10 = 35 % of all resamples lack it: there F1 is 0.
+def test_the_only_dialog_that_admits_leaves_an_f1_of_0_when_it_is_left_out():
+    """One of 10 dialogs admits, rightly: F1 = 2 · 1/10 / (11/10) = .18182.
 
-    If these resamples were left out, no F1 would be 0: it is above 0 wherever the dialog is drawn.
+    F1 is 0 without it and 2/10 without another one; the mean is .18. V = 9/10 · (.18² + 9 · .02²) =
+    .0324, n = .18182 · .81818 / .0324 = 4.5914, and t² of 9 degrees = 5.1174. Middle = (.18182 +
+    5.1174 / 9.1828) / (1 + 1.11456) = .34953, half = √(1.11456 · (.14876 + 1.11456 / 4)) / 2.11456
+    = .32640.
     """
     statistics = np.array([[1.0, 1.0, 1.0, 1.0], *[[0.0, 0.0, 0.0, 1.0]] * 9])
     f1 = incompetence_figures(statistics, np.arange(10))["f1"]
 
     [interval] = bootstrap_intervals([f1], 10, seed=1)
 
-    assert interval.low == 0 < interval.high
+    assert interval == pytest.approx((0.34953 - 0.32640, 0.34953 + 0.32640), abs=1e-4)
 
 
 def test_all_three_have_intervals_over_dialogs():
-    statistics = counts_of([[[0.9], [0.1]], [[0.2, 0.1, 0.0]], [[0.9]], [[0.8, 0.1]]])
-    figures = incompetence_figures(statistics, np.arange(4))
+    statistics = counts_of([[[0.9], [0.1]], [[0.2, 0.1, 0.0]], [[0.9]], [[0.8, 0.1]], [[0.7]]])
+    figures = incompetence_figures(statistics, np.arange(5))
 
-    found = bootstrap_intervals(list(figures.values()), 4, seed=1)
+    found = bootstrap_intervals(list(figures.values()), 5, seed=1)
 
     for interval, figure in zip(found, figures_of(statistics).values(), strict=True):
         assert interval.low < figure < interval.high

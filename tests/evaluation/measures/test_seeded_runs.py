@@ -107,7 +107,7 @@ def test_a_run_that_admits_nothing_in_a_resample_has_no_precision_there():
     assert figure.measure(weights @ figure.statistics) == pytest.approx([2 / 3] * 3)
 
 
-def test_dialogs_are_resampled_once_for_all_runs():
+def test_runs_about_the_same_dialogs_are_kept_together():
     # The second run is the first one again: nothing is known better by asking twice.
     rng = np.random.default_rng(5)
     run = share(*((int(rng.integers(0, n + 1)), n) for n in rng.integers(1, 6, 30)))
@@ -115,7 +115,7 @@ def test_dialogs_are_resampled_once_for_all_runs():
 
     once, twice, averaged = bootstrap_intervals(
         [
-            run._replace(measure=lambda sums: share_from(sums)),  # no Wilson interval
+            run,
             mean_share([run, run], 30),
             mean_share([run, other], 30),
         ],
@@ -124,3 +124,14 @@ def test_dialogs_are_resampled_once_for_all_runs():
     )
     assert twice == pytest.approx(once)
     assert averaged != pytest.approx(once)
+
+
+def test_runs_that_are_right_everywhere_are_not_certain():
+    # Of ten dialogs, nothing varies: both runs are shares of 1 with n = 10. t² of 9 degrees =
+    # 2.26216² = 5.1174, so each lower end is 10 / 15.1174 = .6615, which is .3385 below 1. The
+    # distances of two shares that do not vary are independent: 1 - √(2 · (.3385 / 2)²) = .7606.
+    run = share(*[(1, 1)] * 10)
+
+    [interval] = bootstrap_intervals([mean_share([run, run], 10)], 10, seed=0)
+
+    assert interval == pytest.approx((0.7606, 1.0), abs=1e-4)

@@ -102,6 +102,14 @@ def test_a_demonstration_says_its_score_with_at_most_two_decimals(score, said):
         ("1.", 1.0),
         ("0.8.", 0.8),  # one full stop ends a sentence
         ("0.8\n", 0.8),
+        ("answer: 0.8", 0.8),
+        ("**Answer: 0.8**", 0.8),
+        ("**Score:** 0.8/1.", 0.8),
+        ("The final score is `0.8`", 0.8),
+        ("\u200b[0.8]", 0.8),
+        ("Score (0-1): 0.8", 0.8),
+        ("Score: 8/10", None),
+        ("Answer: 0.8 or 0.9", None),
         ("0.8..", None),
         ("80%", None),
         ("1.2", None),
@@ -202,10 +210,9 @@ def test_a_share_has_wilson_s_interval_and_the_error_one_that_holds_it():
     """
     found = table_1([0.9, 0.4, 0.6, 0.1], [1.0, 0.6, 0.4, 0.0], np.arange(4))
 
-    intervals = bootstrap_intervals(list(found.values()), 4, seed=1, n_resamples=50)
+    intervals = bootstrap_intervals(list(found.values()), 4, seed=1)
 
     of = dict(zip(found, intervals, strict=True))
     assert of["error_rate"] == pytest.approx((0.5 - 0.439170, 0.5 + 0.439170), abs=1e-5)
     assert of["missed"] == of["false_alarm"]
-    # Squared errors .01, .04, .04, .01: a mean of resampled ones is between these.
-    assert 0.01 - 1e-9 <= of["mse"].low < 0.025 < of["mse"].high <= 0.04 + 1e-9
+    assert math.isnan(of["mse"].low)  # four dialogs are too few for a bootstrap

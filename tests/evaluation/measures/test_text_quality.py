@@ -54,6 +54,11 @@ def test_a_text_that_looks_like_a_field_stays_text():
         ("Answer:\n\n5", 5),
         ("Score (out of 5): 4", 4),
         ("Rating (1 = worst, 5 = best): 4", 4),
+        ("GRADE: 4", 4),
+        ("- Coherence: **4**", 4),
+        ("My final score is “4”.", 4),
+        ("\ufeff4", 4),
+        ("Downgrade: 4", None),
         ("7", None),
         ("0", None),
         ("10/5", None),  # not the 5 after it

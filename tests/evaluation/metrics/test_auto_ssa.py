@@ -59,6 +59,18 @@ def test_a_reply_without_a_number_is_asked_for_again_at_other_seeds():
     assert (result.score, result.details) == (0.8, {"replies": ["Good.", "80%", "0.8"]})
 
 
+def test_what_the_model_thought_is_kept_with_its_replies():
+    said = Completion("0.8", reasoning="It fits.")
+    ran_out = Completion(problem="ran out of tokens", reasoning="Hm")
+
+    found = scored(AutoSensible(), ToldLanguageModel(lambda asked, decoding: said))
+    failed = scored(AutoSensible(), ToldLanguageModel(lambda asked, decoding: ran_out))
+
+    assert found.details == {"replies": ["0.8"], "reasoning": ["It fits."]}
+    assert (failed.score, failed.problem) == (None, "ran out of tokens")
+    assert failed.details == {"replies": [], "reasoning": ["Hm"]}
+
+
 def test_every_completion_that_was_asked_for_is_counted():
     """One readable reply; one at the second try; none at all; a problem at the first."""
     said = {"One.": ["0.8"], "Two.": ["no", "0.8"], "None.": ["no"] * 3}
@@ -147,7 +159,7 @@ def test_the_signature_tells_prompts_of_one_name_apart():
     other = AutoSensible(OWN._replace(text="Instructions: rate it well. ###"))
 
     # sha256 of 'Instructions: rate it. ###', by `sha256sum`
-    assert AutoSensible(OWN).signature_part == "prompt:pilot-1@314ab4f4|tries:3@0.5"
+    assert AutoSensible(OWN).signature_part == "prompt:pilot-1@314ab4f4|tries:3@0.5|read:2"
     assert other.signature_part != AutoSensible(OWN).signature_part
     assert AutoSensible().signature_part.startswith("prompt:paper@")
 

@@ -61,7 +61,9 @@ def agreement_row(run=1, **more):
         baseline=estimate(0.6),
         ceilings=CeilingColumns(ceiling_halves=estimate(0.9)),
         confusion=Confusion(tp=6, fn=2, fp=1, tn=3),
-        undecided=0,
+        waiting=0,
+        tied=0,
+        n_rarer_dialogs=9,
         without_score=WithoutScore(unscored=0, failed=0, assumed=0),
         truncated=0,
         metric_scale=None,
@@ -92,7 +94,8 @@ def mean_row(question, setup, arm):
         n=4,
         n_assumed=0,
         n_dialogs=4,
-        undecided=0,
+        waiting=0,
+        tied=0,
         n_mean=4,
         mean=estimate(0.5),
     )
@@ -106,8 +109,12 @@ def shift_row(question, setup, shift, is_significant):
         model="m",
         temperature=None,
         n=4,
+        n_yes_separate=1,
+        n_yes_merged=2,
         n_up=1,
         n_down=0,
+        n_left_out_waiting=0,
+        n_left_out_tied=0,
         shift=estimate(shift),
         test=ShiftTest(is_significant=is_significant),
     )
@@ -405,3 +412,26 @@ def test_a_download_has_row_names_that_the_page_has_in_its_table(researcher, tmp
     assert on_page["themes"].keys() == {"light", "dark"}
     names = {row["name"] for row in values(on_page["charts"]["accuracy"]) if "name" in row}
     assert all(name in svg for name in names)
+
+
+def test_the_chart_of_an_answer_fits_its_room_with_its_legend_above_it():
+    rows = [mean_row("q", f"s{n}", "separate") for n in range(4)]
+    panels = [mean_row("q", f"s{n}", "separate") for n in range(6)]
+
+    fitted = valid(scenarios_chart(rows, on_page=True))
+
+    assert (fitted["width"], fitted["autosize"]["type"]) == ("container", "fit-x")
+    colour = fitted["layer"][0]["encoding"]["color"]["legend"]
+    assert (colour["orient"], colour["columns"]["expr"]) == (
+        "top",
+        "containerSize()[0] < 360 ? 1 : 2",
+    )
+    assert valid(scenarios_chart(rows))["width"] == 420  # a file has its own width
+    assert "autosize" not in valid(scenarios_chart(panels, on_page=True))
+
+
+def test_a_shift_has_a_colour_if_it_is_significant_and_its_interval_excludes_0():
+    unclear = replace(shift_row("q", "s", 0.2, True), shift=Estimate(0.2, -0.1, 0.5))
+    rows = [unclear, shift_row("r", "s", 0.2, True), shift_row("t", "s", 0.2, False)]
+
+    assert [row.is_clear for row in rows] == [False, True, False]

@@ -64,9 +64,9 @@ def test_as_csv_it_has_a_line_per_row_with_every_figure(study, capsys):
 
     assert (first["study"], first["question"], first["setup"]) == ("pilot", "q", "model-a")
     assert float(first["mean"]) == 1.0
-    assert first["undecided"] == "1"
+    assert first["tied"] == "1"
     assert first["fleiss_kappa_low"] == "" or float(first["fleiss_kappa_low"]) <= 1
-    assert "undecided: 1" in first["left_out"]
+    assert "tied: 1" in first["left_out"]
     assert first["signature"].startswith("raters | ")
     assert [row["setup"] for row in others] == ["model-b"]
 
@@ -113,7 +113,7 @@ def test_as_a_table_it_shows_figures_left_out_and_signature(study, capsys):
 
     assert "pilot: raters" in out
     assert "50.0" in out  # one of two pairs agrees
-    assert "Left out: undecided 1" in out
+    assert "Left out: waiting 0, tied 1" in out
     assert raters_report(study).signature in out
 
 

@@ -48,6 +48,7 @@ def test_recall_and_precision_are_means_over_examples_worked_out_by_hand(dataset
     precision = [row["precision"] for row in report.records]
     assert precision[:3] == pytest.approx([1 / 3, (1 / 2) / 3, (1 / 3 + 1 / 3) / 3])
     assert {(row["n"], row["n_unranked"]) for row in report.records} == {(3, 1)}
+    assert {row["n_without_shared_words"] for row in report.records} == {None}
 
 
 def test_both_rankings_are_held_against_the_same_examples(dataset):

@@ -83,6 +83,23 @@ def test_what_is_left_out_and_guessed_is_counted(dataset):
     assert "idf:okapi-epsilon|k1:1.5|b:0.75" in report.signature
 
 
+def test_questions_that_share_no_word_with_any_passage_are_counted(tmp_path, researcher):
+    rows = [
+        asked("e1", "Is it a flood?", evidence=[passage("x", "a flood")]),
+        asked("e2", "???", evidence=[passage("y", "the mill")]),
+        asked("e3", "Why so?", evidence=[passage("y", "the mill")]),
+    ]
+    for row in rows:
+        row["evidence"][0]["golden"] = True
+    import_rows(tmp_path / "b", examples=rows)
+
+    report = retrieval_report(Dataset.objects.get(), RetrievalChoices())
+
+    assert {row["n_without_shared_words"] for row in report.records} == {2}
+    text = shown(page_of(researcher, Dataset.objects.get())).text
+    assert "2 questions share no word with any passage" in text
+
+
 def test_of_more_examples_a_sample_is_drawn_and_said(dataset, researcher, monkeypatch):
     monkeypatch.setattr(examples_module, "MOST_EXAMPLES", 2)
 

@@ -6,7 +6,7 @@ from django.urls import reverse
 from evaluation.metrics.base import ScoreRequest
 from evaluation.metrics.text_quality import Consistency, Rating
 from evaluation.models import MetricRun
-from evaluation.runs.scoring import material_of
+from evaluation.runs.materials import material_of
 from evaluation.votes.export import export_folder
 from generation.models import Call, Response
 from generation.text.flat_graph import document_texts

@@ -27,7 +27,18 @@ def search(*more):
     out, err = io.StringIO(), io.StringIO()
     call_command(
         "search_prompt",
-        *("--study", "pilot", "--setup", "cool", "--model", "teacher", "--name", "better", *more),
+        *(
+            "--study",
+            "pilot",
+            "--setup",
+            "cool",
+            "--model",
+            "teacher",
+            "--name",
+            "better",
+            "--yes",
+            *more,
+        ),
         stdout=out,
         stderr=err,
     )
@@ -41,10 +52,10 @@ def test_it_searches_here_and_now_and_prints_every_prompt(study, told_model):
 
     lines = out.splitlines()
     job = Job.objects.get()
-    assert (
-        "teacher is asked for at most 9 replies. If a reply cannot be read, it is asked up to 3"
-        in err
-    )
+    # The prompt alone about 3 examples, and each of 3 demonstrations about the 2 others. A reply
+    # has 16 tokens at most.
+    row = next(line for line in err.splitlines() if line.startswith("Prompt search for sensible"))
+    assert row.split()[-6:] == ["9", "0", "—", "144", "—", "—"]
     assert lines[0].split()[:3] == ["1", "kept", "MSE"]
     assert len(lines) == job.steps.count() + 2
     assert "better: 1 demonstrations, MSE 0.0000 over 2 responses" in lines[-2]
@@ -97,7 +108,7 @@ def test_distil_trains_lists_and_prints_table_1(tmp_path, told_model, settings):
     out = io.StringIO()
 
     call_command(
-        *("distil", "--run", str(run.pk), "--base", str(encoder), "--name", "small"),
+        *("distil", "--run", str(run.pk), "--base", str(encoder), "--name", "small", "--yes"),
         *("--epochs", "2", "--learning-rate", "0.01", "--batch-size", "8"),
         stdout=out,
         stderr=io.StringIO(),
@@ -122,5 +133,8 @@ def test_a_table_1_that_cannot_be_made_is_said(tmp_path, told_model):
     run = teacher_run(rated_and_unrated(tmp_path), told_model)
     small = Checkpoint(name="small", backend="distilled", location=str(tmp_path / "gone"))
 
+    distil = Distil()
+    distil.is_told_yes = True
+
     with pytest.raises(CommandError, match="found nothing; expected a folder"):
-        Distil()._table_1(run, small)
+        distil._table_1(run, small)

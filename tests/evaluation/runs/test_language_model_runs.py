@@ -8,8 +8,9 @@ import pytest
 from evaluation.backends.registry import BACKENDS, open_backend
 from evaluation.metrics.registry import metric_of
 from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.materials import unscored
 from evaluation.runs.plan import spec_of
-from evaluation.runs.scoring import RunScorer, unscored
+from evaluation.runs.scoring import RunScorer
 from evaluation.runs.services.runs import retry_failed
 from generation.backends import open_models
 from generation.backends.openai_http import AT_ONCE, OpenAILanguageModel, ServerPatience
@@ -131,7 +132,7 @@ def test_a_judge_behind_a_server_scores_by_its_words(tmp_path, server):
     run = work(asked_for(dataset, server.url, "auto_ais"))
 
     rows = rows_of(run)
-    assert run.backend_signature.startswith("judge|text|v:1|prompt@")
+    assert run.backend_signature.startswith("judge|text|v:2|prompt@")
     assert run.backend_signature.endswith("|openai|chat|127.0.0.1|org/tiny|v:1")
     assert [rows[key].score for key in ("r0", "r1", "r2")] == [0.0, 1.0, None]
     assert problems_of(run) == {"r2": "the model's reply is neither Yes nor No: 'Who knows'"}

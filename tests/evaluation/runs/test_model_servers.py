@@ -111,7 +111,7 @@ def test_only_language_models_have_a_limit(admin, adam):
     address = reverse("evaluation:change-limits", args=[added.pk])
     answer = admin.get(MODELS)
     assert address not in answer.text
-    assert shown(answer).table("Models").column("Limits") == ["—"]
+    assert shown(answer).table("Models").column("Limits and prices") == ["—"]
     answer = limit_to(admin, added, "60")
     assert answer.status_code == 422
     error = shown(answer).errors[f"{added.pk}_calls_per_minute"]
@@ -141,11 +141,27 @@ def test_an_admin_changes_the_limits_of_a_listed_model(admin, adam, said, limits
     assert listed.next_call_at == place  # what is reserved stays reserved
     entry = AuditEntry.objects.latest("pk")
     assert (entry.actor, entry.action, entry.subject) == (adam, "checkpoint.limited", "mini")
+    prices = {"input_price": None, "output_price": None}
     names = ("calls_per_minute", "calls_at_once")
     assert entry.details == {
-        "before": dict(zip(names, (60, 8), strict=True)),
-        "after": dict(zip(names, limits, strict=True)),
+        "before": dict(zip(names, (60, 8), strict=True)) | prices,
+        "after": dict(zip(names, limits, strict=True)) | prices,
     }
+
+
+def test_a_model_has_both_prices_or_none(admin):
+    listed = server_of(60)
+    address = reverse("evaluation:change-limits", args=[listed.pk])
+    limits = {"calls_per_minute": "60", "calls_at_once": "8"}
+
+    one = admin.post(address, limits | {"input_price": "30"})
+    both = admin.post(address, limits | {"input_price": "30", "output_price": "60"})
+
+    assert one.status_code == 422
+    assert "Give both prices, or none" in shown(one).errors[f"{listed.pk}_output_price"]
+    assert both.status_code == 302
+    listed.refresh_from_db()
+    assert listed.price == (30.0, 60.0)
 
 
 def test_the_same_limit_again_is_no_change(admin):

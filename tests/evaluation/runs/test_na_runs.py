@@ -73,7 +73,8 @@ def test_na_has_the_same_figures_after_export_and_import(tmp_path, db):
 
 @pytest.mark.parametrize("details", [None, {"removed": 3}, {"removed": [{"text": "spouse: Ben"}]}])
 def test_imported_scores_that_do_not_say_what_was_found_are_counted(tmp_path, db, details):
-    score = {"response": "admits", "metric": "incompetence", "score": "0.7", "signature": "old"}
+    score = {"response": "admits", "metric": "incompetence", "score": "0.7"}
+    score["signature"] = "old|t:0.5"
     said = score if details is None else score | {"details": json.dumps(details)}
     dataset = cited(tmp_path, responses=removed_rows(), scores=[said])
 
@@ -81,3 +82,13 @@ def test_imported_scores_that_do_not_say_what_was_found_are_counted(tmp_path, db
 
     assert report.records == []
     assert report.left_out["answers_without_details"] == 1
+
+
+def test_imported_scores_without_a_threshold_admit_and_hide_nothing(tmp_path, db):
+    score = {"response": "admits", "metric": "incompetence", "score": "0.7", "signature": "old"}
+    dataset = cited(tmp_path, responses=removed_rows(), scores=[score])
+
+    report = incompetence_report(dataset)
+
+    assert report.records == []
+    assert report.left_out["runs_without_threshold"] == 1

@@ -16,6 +16,7 @@ from tests.shown import shown
 pytestmark = pytest.mark.once
 
 NEW = "/metrics/new/"
+SEEN = {"seen_calls": "1000"}  # the plan that the person has seen has no more calls
 CLASSIFIER = {"architectures": ["BertForSequenceClassification"]}
 
 
@@ -53,6 +54,8 @@ def test_each_metric_is_offered_with_its_own_choices_alone(researcher, dataset, 
     own = [option.name for option in kind.options_for(backend)]
     always = {"csrfmiddlewaretoken", "over", "metric", "shown"}
     always |= {"model", "threshold", "sample", "seed"}
+    if backend == "" and listed == ["m-language-model", "m-openai"]:  # the first is chosen
+        always |= {"most_calls", "most_tokens", "most_cost"}
     assert set(found) - always - {"precision"} == {*own, *["evidence"] * kind.needs_evidence}
     assert float(found["threshold"]) == kind.threshold
     scale = f"from {kind.scale[0]:g} to {kind.scale[1]:g}"
@@ -160,7 +163,7 @@ def test_bf16_is_a_choice_where_the_backend_offers_it(researcher, dataset, model
     assert "precision" not in form("lexical").fields
     assert "precision" not in form("lexical", precision="bf16").fields
 
-    researcher.post(NEW, run_choices(model="m-transformers", precision="bf16"))
+    researcher.post(NEW, run_choices(model="m-transformers", precision="bf16") | SEEN)
 
     run = MetricRun.objects.get()
     assert run.parameters["precision"] == "bf16"
@@ -205,7 +208,7 @@ def test_a_prompt_that_a_search_has_found_can_be_chosen(researcher, dataset, mod
     assert prompts["search-1"].startswith("search-1, built on slice-a")
 
     chosen = {"metric": "sensible", "model": "m-openai", "prompt": "search-1"}
-    researcher.post(NEW, run_choices(**chosen))
+    researcher.post(NEW, run_choices(**chosen) | SEEN)
 
     run = MetricRun.objects.get()
     assert run.parameters["prompt_text"] == "Rate it.\n###"
@@ -313,7 +316,7 @@ def test_a_model_that_is_too_large_for_this_machine_is_left_to_the_workers(
     half_the_bytes = run_choices(model="mini", precision="bf16")
     assert hint not in shown(researcher.get(NEW, half_the_bytes)).text
 
-    researcher.post(NEW, run_choices(model="mini"))
+    researcher.post(NEW, run_choices(model="mini") | SEEN)
     assert MetricRun.objects.exists()
 
 

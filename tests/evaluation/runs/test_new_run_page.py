@@ -111,7 +111,7 @@ def test_a_run_over_a_study_covers_its_responses_alone(researcher, tmp_path):
 def test_a_run_by_a_model_takes_what_the_admin_has_set(researcher, dataset):
     model = Checkpoint.objects.create(name="mini", location="some-org/mini", entailment_index=1)
 
-    researcher.post(NEW, run_choices(model=model.name))
+    researcher.post(NEW, run_choices(model=model.name) | {"seen_calls": "1000"})
 
     run = MetricRun.objects.get()
     assert (run.backend, run.model_name, run.model_location) == (

@@ -186,7 +186,7 @@ def test_a_model_that_cannot_be_loaded_leaves_no_run(tmp_path):
     model = str(tmp_path / "empty-folder")
 
     with pytest.raises(CommandError, match=r"empty-folder(.|\n)*Nothing was scored\."):
-        run_metric("--dataset", "mill", "--backend", "transformers", "--model", model)
+        run_metric("--dataset", "mill", "--backend", "transformers", "--model", model, "--yes")
 
     assert not MetricRun.objects.exists()
 
@@ -267,7 +267,7 @@ def test_a_listed_model_is_found_by_its_name(tmp_path):
     Checkpoint.objects.create(name="listed", location=str(tmp_path / "nowhere"))
 
     with pytest.raises(CommandError, match="nowhere"):
-        run_metric("--dataset", "mill", "--backend", "transformers", "--model", "listed")
+        run_metric("--dataset", "mill", "--backend", "transformers", "--model", "listed", "--yes")
 
 
 def test_the_name_of_a_listed_model_means_that_model(tmp_path):

@@ -32,12 +32,12 @@ State, ChunkState = MetricRun.State, RunChunk.State
         ("t>=:0.7", 0.7, True),
         ("t:1e-3", 0.001, False),
         ("nli|t:0.7", 0.7, False),
-        ("nli|at:0.7", 0.5, False),
-        ("nli|t:high", 0.5, False),
-        ("nli|t:1-2", 0.5, False),
-        ("nli|t>=:1-2", 0.5, False),
-        ("nli|t>:0.7", 0.5, False),
-        ("", 0.5, False),
+        ("nli|at:0.7", None, False),
+        ("nli|t:high", None, False),
+        ("nli|t:1-2", None, False),
+        ("nli|t>=:1-2", None, False),
+        ("nli|t>:0.7", None, False),
+        ("", None, False),
     ],
 )
 def test_an_imported_run_has_the_threshold_of_its_signature(

@@ -149,6 +149,9 @@ def test_the_study_whose_votes_chose_a_run_is_noted_and_makes_no_other_run(tmp_p
     assert (again, again.parameters["calibrated_on"]) == (run, ["pilot", "other"])
     tuned = requested(dataset, threshold=0.4, chosen_by_votes_of="pilot")
     assert tuned.parameters["calibrated_on"] == ["pilot"]
+    # The first run was asked for before the choice; the second was made for it, until it is asked.
+    assert (again.parameters["made_for"], tuned.parameters["made_for"]) == ("", "threshold choice")
+    assert requested(dataset, threshold=0.4).parameters["made_for"] == ""
 
 
 # --- a sample of each model's responses -----------------------------------------------------

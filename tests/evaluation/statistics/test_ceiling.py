@@ -1,6 +1,7 @@
-"""Ceilings: halves and rest against every split of the votes, written out one by one."""
+"""Ceilings against every choice of votes, written out one by one, and by hand."""
 
 import math
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +11,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import binom
 
-from evaluation.statistics.ceiling import halves_statistics, rest_statistics
+from evaluation.statistics.ceiling import (
+    arms_ceiling,
+    beside_ceilings,
+    halves_ceiling,
+    rest_ceiling,
+    usual_votes,
+)
 from evaluation.statistics.intervals import share_from
 from evaluation.statistics.rater_answers import consensus, majority_category, majority_label
 
@@ -21,10 +28,7 @@ counts_of_three = arrays(
     np.int64, st.tuples(st.integers(0, 3), st.just(3)), elements=st.integers(0, 3)
 )
 
-few_and_slow = settings(max_examples=50)  # every split is written out
-
-
-FIVE = range(6)  # votes for yes, of five
+few_and_slow = settings(max_examples=50)  # every choice is written out
 
 
 def label_of_yes_no(counts):
@@ -43,9 +47,9 @@ def label_of_first(counts):
     return np.where(majority < 0, math.nan, majority == 0)
 
 
-def one_label(votes, n_categories, label_of):
-    counts = [[votes.count(category) for category in range(n_categories)]]
-    [label] = label_of(np.array(counts, dtype=float))
+@cache
+def one_label(counts, label_of):
+    [label] = label_of(np.array([counts], dtype=float))
     return label
 
 
@@ -53,143 +57,162 @@ def written_out(item):
     return [category for category, n in enumerate(item) for _ in range(n)]
 
 
-def halves_by_enumeration(item, label_of):
+def half_if_tied(votes, n_categories, label_of):
+    counts = tuple(votes.count(category) for category in range(n_categories))
+    label = one_label(counts, label_of)
+    return 0.5 if math.isnan(label) else label
+
+
+def agreement_by_enumeration(item, n_votes, size, label_of):
+    """Return the mean agreement of the first `size` of n_votes with the others, ties as a half."""
     votes = written_out(item)
-    if len(votes) < 2:
-        return [0, 0]
-    agreeing = decided = total = 0
-    for chosen in combinations(range(len(votes)), len(votes) // 2):
-        half = [votes[i] for i in chosen]
-        rest = [vote for i, vote in enumerate(votes) if i not in chosen]
-        one, other = (one_label(part, len(item), label_of) for part in (half, rest))
-        total += 1
-        decided += not math.isnan(one + other)
-        agreeing += one == other
-    return [agreeing / total, decided / total]
+    found = []
+    for drawn in combinations(range(len(votes)), n_votes):
+        for first in combinations(drawn, size):
+            one = half_if_tied([votes[i] for i in first], len(item), label_of)
+            rest = [votes[i] for i in drawn if i not in first]
+            other = half_if_tied(rest, len(item), label_of)
+            found.append(1 if one == other != 0.5 else 0.5 if 0.5 in (one, other) else 0)
+    return np.mean(found)
 
 
-def rest_by_enumeration(item, label_of):
-    votes = written_out(item)
-    agreeing = compared = 0
-    for i, vote in enumerate(votes if len(votes) > 1 else []):
-        own = one_label([vote], len(item), label_of)
-        rest = one_label(votes[:i] + votes[i + 1 :], len(item), label_of)
-        compared += not math.isnan(own + rest)
-        agreeing += own == rest
-    return [agreeing, compared]
+@pytest.mark.parametrize(
+    ("counts", "label_of"),
+    [
+        (counts_of_yes_no, label_of_yes_no),
+        (counts_of_three, label_of_good),
+        (counts_of_three, label_of_first),
+    ],
+)
+@pytest.mark.parametrize("ceiling_of", [halves_ceiling, rest_ceiling])
+def test_ceilings_are_those_of_every_choice_of_votes(ceiling_of, counts, label_of):
+    @few_and_slow
+    @given(counts)
+    def check(counts):
+        found = ceiling_of(counts, label_of)
+
+        size = found.n_votes // 2 if ceiling_of is halves_ceiling else 1
+        for item, agreement in zip(counts.tolist(), found.agreement, strict=True):
+            if sum(item) < found.n_votes or not found.n_votes:
+                assert math.isnan(agreement)
+            else:
+                expected = agreement_by_enumeration(item, found.n_votes, size, label_of)
+                assert agreement == pytest.approx(expected)
+
+    check()
 
 
-def enumerated(counts, by_enumeration, label_of):
-    return np.array([by_enumeration(item, label_of) for item in counts.tolist()]).reshape(-1, 2)
+def test_halves_and_rest_by_hand():
+    # 1 no, 4 yes. Halves: of ten pairs of votes 6 are yes yes, and the rest says yes: they agree.
+    # In the other 4 the pair is tied: half. (6 + 4/2) / 10. Rest: the no stands against 4 yes, each
+    # yes against 1 no, 3 yes: 4 of 5.
+    # 2 no, 3 yes. Halves: no no once and yes yes three times, and the rest contradicts both; 6 of
+    # ten are tied: 3 of 10. Rest: each no against 1 no, 3 yes: 0; each yes against 2 and 2: half.
+    counts = [[1, 4], [2, 3]]
+
+    halves, rest = (each(counts, label_of_yes_no) for each in (halves_ceiling, rest_ceiling))
+
+    assert halves.agreement == pytest.approx(np.array([0.8, 0.3]))
+    assert rest.agreement == pytest.approx(np.array([4 / 5, 3 / 10]))
+    assert share_from(rest.statistics.sum(axis=0)) == pytest.approx(0.55)
 
 
-@few_and_slow
-@given(counts_of_yes_no)
-def test_halves_of_yes_no_votes_are_those_of_every_split(counts):
-    expected = enumerated(counts, halves_by_enumeration, label_of_yes_no)
-
-    assert halves_statistics(counts, label_of_yes_no) == pytest.approx(expected)
+# A rater is right with .8. One other: .64 + .04. Two others: right .64, tied .32: .8 (.64 + .16) +
+# .2 (.04 + .16), the same. Three: right .896: .8 · .896 + .2 · .104 = .7376. Four: right .8192,
+# tied .1536: .8 (.8192 + .0768) + .2 (.0272 + .0768), the same.
+ONE_RIGHT_IN_FIVE_WRONG = {2: 0.68, 3: 0.68, 4: 0.7376, 5: 0.7376}
 
 
-@pytest.mark.parametrize("label_of", [label_of_good, label_of_first])
-@few_and_slow
-@given(counts=counts_of_three)
-def test_halves_of_other_votes_are_those_of_every_split(label_of, counts):
-    expected = enumerated(counts, halves_by_enumeration, label_of)
+@pytest.mark.parametrize(("n_votes", "expected"), ONE_RIGHT_IN_FIVE_WRONG.items())
+def test_a_ceiling_depends_on_the_votes_of_an_item(n_votes, expected):
+    counts = np.array([[n_votes - n_yes, n_yes] for n_yes in range(n_votes + 1)])
+    shares = binom.pmf(range(n_votes + 1), n_votes, 0.8)
 
-    assert halves_statistics(counts, label_of) == pytest.approx(expected)
+    found = rest_ceiling(counts, label_of_yes_no)
 
-
-@few_and_slow
-@given(counts_of_yes_no)
-def test_rest_of_yes_no_votes_leaves_each_vote_out(counts):
-    expected = enumerated(counts, rest_by_enumeration, label_of_yes_no)
-
-    assert rest_statistics(counts, label_of_yes_no) == pytest.approx(expected)
+    assert found.n_votes == n_votes
+    assert shares @ found.agreement == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("label_of", [label_of_good, label_of_first])
-@few_and_slow
-@given(counts=counts_of_three)
-def test_rest_of_other_votes_leaves_each_vote_out(label_of, counts):
-    expected = enumerated(counts, rest_by_enumeration, label_of)
+def test_whether_an_item_takes_part_does_not_depend_on_how_its_raters_agree():
+    # Two of three raters are left. A majority of three needs both, so only items on which they
+    # agree have one: 'accuracy 100 %'. They agree on 3 of 5.
+    counts = [[0, 2], [0, 2], [2, 0], [1, 1], [1, 1]]
 
-    assert rest_statistics(counts, label_of) == pytest.approx(expected)
-
-
-def test_halves_by_hand():
-    # 1 no, 4 yes. Two of five votes: 6 of 10 are yes yes (the rest no yes yes: yes), 4 undecided
-    # 0 no, 5 yes: always both yes
-    statistics = halves_statistics([[1, 4], [0, 5]], label_of_yes_no)
-
-    assert statistics == pytest.approx(np.array([[0.6, 0.6], [1, 1]]))
+    for ceiling in (halves_ceiling(counts, label_of_yes_no), rest_ceiling(counts, label_of_yes_no)):
+        assert ceiling.n_votes == 2
+        assert ceiling.agreement.tolist() == [1, 1, 1, 0, 0]
 
 
-def test_halves_that_contradict_each_other():
-    # 2 no, 3 yes. Two votes: no no (1 of 10; the rest yes), yes yes (3 of 10; the rest no no yes),
-    # the others undecided: decided 0.4, never agreeing
-    assert halves_statistics([[2, 3]], label_of_yes_no) == pytest.approx(np.array([[0, 0.4]]))
+def test_of_more_votes_every_choice_counts():
+    # Two of {1 no, 2 yes}: yes yes in 1 of 3 ways, else one of each.
+    found = rest_ceiling([[1, 1], [1, 2]], label_of_yes_no)
+
+    assert found.n_votes == 2
+    assert found.agreement == pytest.approx(np.array([0, 1 / 3]))
+    assert found.label == pytest.approx(np.array([1 / 2, 2 / 3]))
 
 
-def test_halves_of_the_worked_example():
-    statistics = halves_statistics([[1, 4], [2, 3]], label_of_yes_no)
-
-    assert share_from(statistics.sum(axis=0)) == pytest.approx(0.6)
-
-
-def test_rest_by_hand():
-    # 1 no, 4 yes: the no stands against 4 yes; each yes against 1 no, 3 yes
-    # 2 no, 3 yes: a no against 1 no, 3 yes: disagrees; a yes against 2 and 2: undecided
-    statistics = rest_statistics([[1, 4], [2, 3]], label_of_yes_no)
-
-    assert statistics.tolist() == [[4, 5], [0, 2]]
-    assert share_from(statistics.sum(axis=0)) == pytest.approx(4 / 7)
+def test_votes_of_a_ceiling_are_those_that_nine_in_ten_items_have():
+    assert usual_votes([5] * 9 + [3]) == 5
+    assert usual_votes([5] * 8 + [3] * 2) == 3
+    assert usual_votes([5, 1, 1, 0]) == 5  # an item with one vote has no other rater
+    assert usual_votes([1, 0]) == usual_votes([]) == 0
 
 
-@pytest.mark.parametrize("statistics_of", [halves_statistics, rest_statistics])
-def test_items_with_one_vote_or_none_drop_out(statistics_of):
-    assert statistics_of([[0, 1], [0, 0], [1, 0]], label_of_yes_no).tolist() == [[0, 0]] * 3
-    assert statistics_of(np.zeros((0, 2)), label_of_yes_no).shape == (0, 2)
+def test_arms_by_hand():
+    # Separate 2 of 3 yes: yes. Merged: 3 yes; 1 of 3 yes: no. A tie of two agrees half.
+    found = arms_ceiling([[1, 2], [1, 2]], [[0, 3], [2, 1]], label_of_yes_no)
+    assert (found.n_votes, found.agreement.tolist()) == (3, [1, 0])
+
+    tied = arms_ceiling([[1, 1], [0, 2]], [[0, 2], [0, 0]], label_of_yes_no)
+    assert tied.n_votes == 2
+    assert tied.agreement.tolist() == pytest.approx([0.5, math.nan], nan_ok=True)
 
 
-@pytest.mark.parametrize("statistics_of", [halves_statistics, rest_statistics])
-def test_each_distinct_item_is_computed_once(statistics_of):
-    asked = []
+def test_a_metric_is_compared_on_the_items_of_the_ceiling_with_ties_as_a_half():
+    # Two votes each. Raters agree on 2 of 3. The metric says yes, yes, no and has no label for the
+    # last: right on the first, half on the tied one, right on the third: 2.5 of 3.
+    counts = [[0, 2], [1, 1], [2, 0], [0, 2]]
+    metric, dialogs = np.array([1, 1, 0, math.nan]), np.arange(4)
+
+    found = beside_ceilings(metric, dialogs, {"rest": rest_ceiling(counts, label_of_yes_no)})
+
+    value = {name: float(each.measure(each.statistics.sum(axis=0))) for name, each in found.items()}
+    assert value == pytest.approx(
+        {
+            "ceiling_rest": 2 / 3,
+            "ceiling_rest_accuracy": 2.5 / 3,
+            "minus_ceiling_rest": 0.5 / 3,
+        }
+    )
+
+
+@pytest.mark.parametrize("ceiling_of", [halves_ceiling, rest_ceiling])
+def test_without_two_votes_there_is_no_ceiling(ceiling_of):
+    found = ceiling_of([[0, 1], [0, 0], [1, 0]], label_of_yes_no)
+
+    assert found.n_votes == 0
+    assert found.statistics.tolist() == [[0, 0]] * 3
+    assert ceiling_of(np.zeros((0, 2)), label_of_yes_no).agreement.shape == (0,)
+
+
+@pytest.mark.parametrize("ceiling_of", [halves_ceiling, rest_ceiling])
+def test_each_distinct_group_of_votes_is_asked_for_once(ceiling_of):
+    asked: list[tuple[int, ...]] = []
 
     def label_of(counts):
-        asked.append(len(counts))
+        asked.extend(map(tuple, counts.tolist()))
         return label_of_yes_no(counts)
 
-    many = statistics_of([[1, 4], [2, 3]] * 10_000, label_of)
+    many = ceiling_of([[1, 4], [2, 3]] * 10_000, label_of).agreement
 
-    assert len(asked) == 4
+    assert len(asked) == len(set(asked))
     assert many[:2].tolist() == many[-2:].tolist()
 
 
 def test_many_votes_are_as_exact_as_few():
-    # 30 no, 30 yes in halves of 30: undecided when 15 of each, else the halves contradict
-    undecided = math.comb(30, 15) ** 2 / math.comb(60, 30)
+    # 30 no, 30 yes in halves of 30: tied when 15 of each, else the halves contradict
+    tied = math.comb(30, 15) ** 2 / math.comb(60, 30)
 
-    assert halves_statistics([[30, 30]], label_of_yes_no) == pytest.approx(
-        np.array([[0, 1 - undecided]])
-    )
-
-
-def test_halves_may_agree_more_often_than_two_whole_groups_of_raters_would():
-    """The worked example: half of the items say yes at .95, half at .5."""
-    counts = np.array([[5 - n_yes, n_yes] for n_yes in FIVE])
-    shares = np.array([(binom.pmf(n, 5, 0.95) + binom.pmf(n, 5, 0.5)) / 2 for n in FIVE])
-
-    halves = share_from(shares @ halves_statistics(counts, label_of_yes_no))
-
-    # Two votes are yes, yes or no, no at .95 ** 2 and .05 ** 2, and at 1/4 and 1/4; three say yes
-    # at .95 ** 3 + 3 * .95 ** 2 * .05 = .99275, and at 1/2.
-    agreeing = 0.9025 * 0.99275 + 0.0025 * 0.00725 + 1 / 4
-    assert (
-        halves
-        == pytest.approx(agreeing / (0.9025 + 0.0025 + 1 / 2))
-        == pytest.approx(0.816, abs=5e-4)
-    )
-    majority = 0.95**5 + 5 * 0.95**4 * 0.05 + 10 * 0.95**3 * 0.05**2
-    whole = (majority**2 + (1 - majority) ** 2 + 1 / 2) / 2
-    assert whole == pytest.approx(0.749, abs=5e-4)
+    assert halves_ceiling([[30, 30]], label_of_yes_no).agreement == pytest.approx([tied / 2])

@@ -11,21 +11,21 @@ from sklearn.calibration import calibration_curve
 
 from evaluation.statistics.human_auto import (
     MEASURES,
-    Outcomes,
     calibration_bins,
     confusion,
     measures,
     measures_with_intervals,
     roc_points,
+    with_ties_half,
 )
-from evaluation.statistics.intervals import (
-    percentile_interval,
-    resample_dialogs,
-    share_interval,
-    sum_by_dialog,
+from tests.evaluation.statistics.outcomes import (
+    NAN,
+    complete,
+    outcomes,
+    random_outcomes,
+    with_rater_score,
 )
 
-NAN = math.nan
 EXACT = 1e-12
 SEEDS = range(12)
 
@@ -35,40 +35,10 @@ SCORE = [0.9, 0.6, 0.4, 0.6, 0.1]
 RATER_SCORE = [1.0, 0.8, 0.6, 0.4, 0.0]
 
 
-def outcomes(human, score, rater_score=None, dialogs=None, threshold=0.5):
-    human = np.array(human, dtype=float)
-    dialogs = np.arange(len(human)) if dialogs is None else np.array(dialogs)
-    return Outcomes(
-        human,
-        np.array(score, dtype=float),
-        human if rater_score is None else np.array(rater_score, dtype=float),
-        dialogs,
-        int(dialogs.max(initial=-1)) + 1,
-        threshold,
-    )
-
-
-def random_outcomes(seed, n=200, n_dialogs=40):
-    """Return outcomes with ties, some scores at the threshold, some undecided, some without."""
-    random = np.random.default_rng(seed)
-    n_yes = random.binomial(5, random.random(n))
-    human = (n_yes > 2).astype(float)
-    score = np.clip(n_yes / 5 + random.normal(0, 0.3, n), 0, 1)
-    if seed % 2:
-        score = score.round(1)  # many ties
-    human[random.random(n) < 0.1] = NAN
-    score[random.random(n) < 0.1] = NAN
-    dialogs = random.integers(n_dialogs, size=n)
-    return Outcomes(human, score, n_yes / 5, dialogs, n_dialogs, 0.5)
-
-
-def complete(given):
-    kept = ~np.isnan(given.human) & ~np.isnan(given.score)
-    return given.human[kept], given.score[kept], given.rater_score[kept], given.dialogs[kept]
-
-
-def by_scikit_learn(human, score, rater_score, threshold=0.5):
+def by_scikit_learn(given, threshold=0.5):
     """Return every measure from public packages."""
+    human, score, *_ = complete(given)
+    scored, rater_score, _ = with_rater_score(given)
     label = (score > threshold).astype(float)
     return {
         "accuracy": sklearn_metrics.accuracy_score(human, label),
@@ -78,8 +48,8 @@ def by_scikit_learn(human, score, rater_score, threshold=0.5):
         "f1": sklearn_metrics.f1_score(human, label),
         "kappa": sklearn_metrics.cohen_kappa_score(human, label),
         "auc": sklearn_metrics.roc_auc_score(human, score),
-        "mse": sklearn_metrics.mean_squared_error(rater_score, score),
-        "spearman": spearmanr(score, rater_score).statistic,
+        "mse": sklearn_metrics.mean_squared_error(rater_score, scored),
+        "spearman": spearmanr(scored, rater_score).statistic,
         "baseline": max(human.mean(), 1 - human.mean()),
     }
 
@@ -91,7 +61,7 @@ def by_scikit_learn(human, score, rater_score, threshold=0.5):
 def test_every_measure_equals_scikit_learn_and_scipy(seed):
     given = random_outcomes(seed)
 
-    expected = by_scikit_learn(*complete(given)[:3])
+    expected = by_scikit_learn(given)
 
     assert measures(given) == pytest.approx(expected, abs=EXACT)
     assert tuple(measures(given)) == MEASURES
@@ -130,10 +100,44 @@ def test_the_confusion_matrix_equals_scikit_learn(seed):
     assert all(type(n) is int for n in confusion(given).values())
 
 
-def test_items_without_majority_or_score_take_no_part():
-    padded = outcomes([*HUMAN, NAN, 1, NAN], [*SCORE, 0.9, NAN, NAN], [*RATER_SCORE, 0.5, 1.0, 0.5])
+def test_items_without_a_score_take_no_part():
+    padded = outcomes([*HUMAN, 1, NAN], [*SCORE, NAN, NAN], [*RATER_SCORE, 1.0, 0.5])
 
     assert measures(padded) == measures(outcomes(HUMAN, SCORE, RATER_SCORE))
+
+
+def test_tied_items_count_where_no_majority_is_needed():
+    """Two raters, eight items: they agree on two and are tied on six, where the scores fall.
+
+    Rater scores 1, .5 (six times), 0 have the ranks 8, 4.5, 1; scores .2, .1, .3, .4, .5, .6, .7,
+    .8 the ranks 2, 1, 3 … 8. Covariance -2.5 · 3.5 + 0 + 3.5 · -3.5 = -21, variances 42 and 24.5:
+    -21 / √1029 = -.655. Over the two items with a majority it would be -1.
+    """
+    human = [1, *[NAN] * 6, 0]
+    given = outcomes(human, [0.2, 0.1, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8], [1, *[0.5] * 6, 0])
+
+    figures = measures(given)
+
+    assert figures["spearman"] == pytest.approx(-21 / math.sqrt(42 * 24.5))
+    # Squared errors .64 (of the first), .16, .04, .01, 0, .01, .04, and .64 (of the last)
+    assert figures["mse"] == pytest.approx(1.54 / 8)
+    assert figures["accuracy"] == 0
+
+
+def test_with_ties_as_a_half_no_rated_item_drops_out():
+    """Scores .9 .6 .4 .1 with yes, tied, no, no: accuracy (3 + ½) / 4; only the tie is 'wrong'.
+
+    On the curve the tied item is half a yes and half a no. Yeses 1 (of .9) and ½ (of .6), noes ½
+    (of .6), 1 and 1: pairs won 1 · 2.5, and ½ · (2 + ¼), of 1.5 · 2.5.
+    """
+    given = outcomes([1, NAN, 0, 0], [0.9, 0.6, 0.4, 0.1])
+    is_tied = np.array([False, True, False, False])
+
+    found = with_ties_half(given, is_tied)
+
+    assert found["accuracy"] == pytest.approx(3.5 / 4)
+    assert found["auc"] == pytest.approx((2.5 + 0.5 * 2.25) / (1.5 * 2.5))
+    assert all(map(math.isnan, with_ties_half(given, np.zeros(4, bool)).values()))
 
 
 def test_items_without_a_rater_score_are_left_out_of_what_needs_one():
@@ -199,106 +203,6 @@ def test_scores_that_are_no_probabilities_have_no_squared_error(beyond):
     assert math.isnan(figures["mse_low"])
     assert math.isfinite(figures["auc"])
     assert calibration_bins(given) == []
-
-
-# Intervals
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_bootstrap_intervals_are_those_of_items_written_out_again_and_again(seed):
-    given = random_outcomes(seed, n=120, n_dialogs=30)
-    human, score, rater_score, dialogs = complete(given)
-    figures = measures_with_intervals(given, seed=5, n_resamples=60)
-
-    [weights] = resample_dialogs(30, 60, seed=5)
-    repeats = weights[:, dialogs].astype(int)
-    resampled = [
-        by_scikit_learn(*(np.repeat(each, n) for each in (human, score, rater_score)))
-        for n in repeats
-    ]
-
-    for name in ("balanced_accuracy", "kappa", "auc", "mse", "spearman"):
-        expected = percentile_interval(
-            np.array([row[name] for row in resampled]), len(np.unique(dialogs))
-        )
-        found = (figures[f"{name}_low"], figures[f"{name}_high"])
-        assert found == pytest.approx(expected, abs=1e-10), name
-
-
-def test_shares_have_wilson_intervals_over_dialogs():
-    given = random_outcomes(3)
-    human, score, _, dialogs = complete(given)
-    figures = measures_with_intervals(given, seed=1)
-
-    same = np.column_stack([human == (score > 0.5), np.ones(len(human))]).astype(float)
-    expected = share_interval(sum_by_dialog(same, dialogs, 40), most_items=len(human))
-
-    assert (figures["accuracy_low"], figures["accuracy_high"]) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_every_measure_lies_in_its_interval(seed):
-    figures = measures_with_intervals(random_outcomes(seed), seed=seed)
-
-    for name in MEASURES:
-        assert figures[f"{name}_low"] < figures[name] < figures[f"{name}_high"]
-
-
-def test_a_perfect_metric_still_has_an_interval():
-    figures = measures_with_intervals(outcomes([1, 0] * 20, [0.9, 0.1] * 20), seed=1)
-
-    for name in ("accuracy", "precision", "recall", "f1"):
-        assert figures[name] == figures[f"{name}_high"] == 1
-        assert 0.8 < figures[f"{name}_low"] < 0.95
-
-
-def test_large_chunks_and_small_ones_give_the_same_intervals(monkeypatch):
-    given = random_outcomes(4)
-    whole = measures_with_intervals(given, seed=1)
-
-    monkeypatch.setattr("evaluation.statistics.rank_measures.CHUNK_BYTES", 10_000)
-
-    assert measures_with_intervals(given, seed=1) == pytest.approx(whole, abs=EXACT)
-
-
-def test_accuracy_is_held_against_ceilings_over_the_same_resamples():
-    given = random_outcomes(5)
-    human, score, _, dialogs = complete(given)
-    random = np.random.default_rng(5)
-    ceiling = np.column_stack([random.random(300) < 0.93, np.ones(300)]).astype(float)
-    ceiling_dialogs = random.integers(40, size=300)
-
-    figures = measures_with_intervals(
-        given, seed=6, n_resamples=200, ceilings={"merged": (ceiling, ceiling_dialogs)}
-    )
-
-    share = ceiling[:, 0].mean()
-    assert figures["ceiling_merged"] == pytest.approx(share)
-    assert figures["ceiling_merged_low"] < share < figures["ceiling_merged_high"]
-    assert figures["minus_ceiling_merged"] == pytest.approx(figures["accuracy"] - share)
-    [weights] = resample_dialogs(40, 200, seed=6)
-    same = (human == (score > 0.5)).astype(float)
-    differences = np.array(
-        [
-            np.average(same, weights=row[dialogs])
-            - np.average(ceiling[:, 0], weights=row[ceiling_dialogs])
-            for row in weights
-        ]
-    )
-    expected = percentile_interval(differences, 40)
-    found = (figures["minus_ceiling_merged_low"], figures["minus_ceiling_merged_high"])
-    assert found == pytest.approx(expected)
-
-
-def test_a_metric_that_is_right_where_raters_agree_is_level_with_its_ceiling():
-    same = np.array([1, 1, 1, 0] * 10)
-    given = outcomes(same, np.ones(40), dialogs=np.repeat(range(10), 4))
-    ceiling = np.column_stack([same, np.ones(40)]).astype(float)
-
-    figures = measures_with_intervals(given, seed=1, ceilings={"rest": (ceiling, given.dialogs)})
-
-    assert figures["minus_ceiling_rest"] == 0
-    assert figures["minus_ceiling_rest_low"] == figures["minus_ceiling_rest_high"] == 0
 
 
 # Curves

@@ -1,7 +1,6 @@
 """Intervals over dialogs: the weights, the sums, shares, and what the interval covers."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -12,9 +11,9 @@ from scipy.stats import t as student
 from statsmodels.stats.proportion import proportion_confint
 
 from evaluation.statistics.agreement import (
-    fleiss_kappa_from,
+    ALPHA,
+    FLEISS_KAPPA,
     fleiss_kappa_statistics,
-    krippendorff_alpha_from,
     krippendorff_alpha_statistics,
     percent_agreement_from,
     percent_agreement_statistics,
@@ -64,6 +63,7 @@ def is_undefined(interval):
 def test_the_method_has_a_name():
     assert METHOD == (
         "Wilson interval with the design effect of dialogs for shares, "
+        "Wilson interval with the jackknife over dialogs for kappa, alpha, ranks and F1, "
         "else expanded percentile bootstrap over dialogs"
     )
 
@@ -293,11 +293,10 @@ def test_intervals_of_several_figures_are_those_of_each_alone():
     counts = random.multinomial(5, [0.2, 0.5, 0.3], size=60)
     dialogs = random.integers(20, size=60)
     few = slice(0, 30)  # a figure over some of the items
-    ordinal = partial(krippendorff_alpha_from, level="ordinal")
     figures = [
         Statistic(percent_agreement_statistics(counts), dialogs, percent_agreement_from),
-        Statistic(fleiss_kappa_statistics(counts[few]), dialogs[few], fleiss_kappa_from),
-        Statistic(krippendorff_alpha_statistics(counts), dialogs, ordinal),
+        Statistic(fleiss_kappa_statistics(counts[few]), dialogs[few], FLEISS_KAPPA),
+        Statistic(krippendorff_alpha_statistics(counts), dialogs, ALPHA["ordinal"]),
     ]
 
     together = bootstrap_intervals(figures, 20, seed=2)
@@ -335,8 +334,15 @@ def test_the_same_seed_gives_the_same_interval_and_another_does_not():
     assert first != other
 
 
-def test_a_figure_without_variation_has_an_interval_of_no_width():
-    assert mean_interval([0.5] * 10, range(10)) == (0.5, 0.5)
+def test_nothing_is_said_where_nothing_varies_or_dialogs_are_few():
+    # The mean of 1 and 0 in each dialog is the same in every resample. With five dialogs the tail
+    # is .1 %, more than the lowest resample's 1 / 5**5 = .03 %; with four it is less.
+    assert is_undefined(mean_interval([0.5] * 10, range(10)))
+    assert is_undefined(mean_interval([1.0, 0.0] * 6, np.arange(12) // 2))
+    # 3 × .1 and .3 differ by 6e-17, as sums do that are added in another order.
+    assert is_undefined(mean_interval([0.1 + 0.1 + 0.1, 0.3] * 6, range(12)))
+    assert is_undefined(mean_interval([0.0, 1.0, 0.0, 1.0], range(4)))
+    assert mean_interval([0.0, 1.0, 0.0, 1.0, 0.0], range(5)) == pytest.approx((0, 1), abs=0.2)
 
 
 def test_no_figures_have_no_intervals():
@@ -370,30 +376,29 @@ def test_one_undefined_figure_does_not_spoil_the_others():
 
 def test_no_variation_leaves_the_interval_of_alpha_undefined():
     counts = np.array([[0, 5]] * 10)
-    alpha = partial(krippendorff_alpha_from, level="nominal")
 
     interval = bootstrap_interval(
-        krippendorff_alpha_statistics(counts), np.arange(10), 10, alpha, seed=1
+        krippendorff_alpha_statistics(counts), np.arange(10), 10, ALPHA["nominal"], seed=1
     )
 
     assert is_undefined(interval)
 
 
 def resamples_with_both(n_of_one, n_of_other):
-    """Return the interval of a figure that is 1 where both groups are drawn, else undefined."""
+    """Return the interval of the share of one group where both are drawn, else undefined."""
     n = n_of_one + n_of_other
     group = np.arange(n) < n_of_one
     statistics = np.column_stack([group, ~group]).astype(float)
 
-    def one_where_both(sums):
-        return np.where((sums > 0).all(axis=1), 1.0, np.nan)
+    def share_where_both(sums):
+        return np.where((sums > 0).all(axis=1), sums[:, 0] / n, np.nan)
 
-    return bootstrap_interval(statistics, np.arange(n), n, one_where_both, seed=1)
+    return bootstrap_interval(statistics, np.arange(n), n, share_where_both, seed=1)
 
 
 def test_undefined_resamples_are_left_out_while_they_are_the_smaller_part():
-    # the one dialog of its group is missing from (3/4)^4 = 0.32 of all resamples of four
-    assert resamples_with_both(1, 3) == (1.0, 1.0)
+    # the one dialog of its group is missing from (4/5)^5 = 0.33 of all resamples of five
+    assert resamples_with_both(1, 4) == pytest.approx((0.2, 0.8), abs=0.2)
 
 
 def test_the_interval_is_undefined_when_most_resamples_are():
@@ -411,10 +416,10 @@ def test_the_interval_is_undefined_when_most_resamples_are():
 
 @pytest.mark.filterwarnings("error")
 def test_a_measure_that_divides_by_zero_warns_nobody():
-    statistics = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [1.0, 1.0]])
+    statistics = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]])
 
     interval = bootstrap_interval(
-        statistics, np.arange(4), 4, lambda sums: sums[:, 0] / sums[:, 1], seed=1
+        statistics, np.arange(5), 5, lambda sums: sums[:, 0] / sums[:, 1], seed=1
     )
 
     assert math.isfinite(interval.low)

@@ -27,7 +27,7 @@ def test_yes_and_no_are_what_the_majority_of_n_says():
     np.testing.assert_allclose(rule.rater_scores(counts), [2 / 3, 1 / 3, 1 / 2, 1])
 
 
-def test_a_median_above_the_middle_of_the_scale_is_a_yes_and_on_it_undecided():
+def test_a_median_above_the_middle_of_the_scale_is_a_yes_and_on_it_no_label():
     rule = rule_for({"ordinal": [1, 4]})  # cut at 2.5
     counts = [[0, 1, 1, 1], [1, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 0]]
 
@@ -58,6 +58,35 @@ def test_of_nominal_votes_the_named_label_is_a_yes_and_every_other_a_no():
 def test_some_of_the_votes_have_a_label_by_themselves():
     assert rule_for("yes_no").label_of(np.array([[0.0, 1.0]])) == [1]
     assert np.isnan(rule_for("yes_no").label_of(np.array([[1.0, 1.0], [0.0, 0.0]]))).all()
+
+
+WAITING, TIED, NEITHER = (True, False), (False, True), (False, False)
+
+
+@pytest.mark.parametrize(
+    ("scale", "settings", "counts", "n", "expected"),
+    [
+        ("yes_no", {}, [1, 1], 3, WAITING),
+        ("yes_no", {}, [2, 2], 5, WAITING),  # one vote of five is still to come
+        ("yes_no", {}, [2, 2], 4, TIED),
+        ("yes_no", {}, [1, 2], 3, NEITHER),  # more than half said yes
+        ("yes_no", {}, [0, 3], 5, NEITHER),  # three of five, whatever the others say
+        ("yes_no", {}, [0, 2], 5, WAITING),  # all that voted, but not more than half of five
+        ("yes_no", {}, [0, 0], 3, NEITHER),  # not rated
+        ({"ordinal": [1, 4]}, {}, [0, 1, 1, 0], 2, TIED),  # the median 2.5 is on the cut
+        ({"ordinal": [1, 4]}, {}, [0, 1, 1, 0], 3, WAITING),
+        ({"ordinal": [1, 4]}, {}, [0, 0, 1, 0], 3, NEITHER),  # a median needs one vote only
+        ({"nominal": ["a", "b", "c"]}, {"positive": {"q": "a"}}, [1, 1, 1], 3, TIED),
+        ({"nominal": ["a", "b", "c"]}, {"positive": {"q": "a"}}, [1, 1, 0], 3, WAITING),
+        ({"nominal": ["a", "b", "c"]}, {}, [1, 1, 1], 3, NEITHER),  # there is no rule
+    ],
+)
+def test_an_item_without_a_label_waits_until_all_its_votes_are_in_and_is_then_tied(
+    scale, settings, counts, n, expected
+):
+    found = rule_for(scale, **settings).unlabelled([counts], n)
+
+    assert (*found.is_waiting, *found.is_tied) == expected
 
 
 def test_votes_on_the_cut_speak_for_neither_side():

@@ -30,17 +30,17 @@ def test_fewer_raters_are_drawn_without_replacement():
 
     # Four standard errors of 200 · 400 responses.
     assert plan.same_as_pilot == pytest.approx(np.mean(same), abs=4 * math.sqrt(0.25 / 80_000))
-    assert plan.undecided == 0
+    assert plan.tied == 0
     assert not plan.is_extrapolated
 
 
-def test_an_even_number_of_raters_leaves_responses_undecided():
+def test_an_even_number_of_raters_leaves_responses_tied():
     # Two of the five raters, one of whom said yes: both said no in C(4, 2) of C(5, 2) sets.
     [plan] = raters_plans(
         np.array([[4, 1], [4, 1]]), np.array([0, 1]), raters=[2], n_dialogs=400, seed=1
     )
 
-    assert plan.undecided == pytest.approx(0.4, abs=4 * math.sqrt(0.24 / 80_000))
+    assert plan.tied == pytest.approx(0.4, abs=4 * math.sqrt(0.24 / 80_000))
     assert plan.same_as_pilot == 1
 
 
@@ -101,12 +101,12 @@ def test_responses_without_votes_are_left_out():
 def test_without_votes_nothing_is_known():
     [plan] = raters_plans(np.zeros((2, 2)), np.arange(2), raters=[3], n_dialogs=9, seed=1)
 
-    assert np.isnan([plan.half_width, plan.undecided, plan.same_as_pilot]).all()
+    assert np.isnan([plan.half_width, plan.tied, plan.same_as_pilot]).all()
 
 
 @pytest.mark.parametrize("votes", [[[1, 1]], [[1, 1], [1, 1]]])
-def test_where_all_are_undecided_there_is_no_interval(votes):
+def test_where_all_are_tied_there_is_no_interval(votes):
     plans = raters_plans(np.array(votes), np.arange(len(votes)), raters=[2], n_dialogs=9, seed=1)
 
-    assert plans[0].undecided == 1
+    assert plans[0].tied == 1
     assert np.isnan([plans[0].half_width, plans[0].same_as_pilot]).all()

@@ -180,7 +180,7 @@ def test_intervals_of_a_shift_that_is_not_there_hold_0():
     assert 0.90 <= np.mean(holds) <= 0.995
 
 
-def test_nothing_is_undecided_with_five_votes():
+def test_nothing_is_tied_with_five_votes():
     labels = majorities(votes_by_question(1)["attributable"])
 
     assert not np.isnan(labels).any()

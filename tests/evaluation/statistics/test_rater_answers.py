@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from evaluation.statistics.rater_answers import (
-    UNDECIDED,
+    NO_MAJORITY,
     consensus,
     majority_category,
     majority_label,
@@ -43,13 +43,13 @@ def same(actual, expected):
         ([2, 3], 5, 1),
         ([5, 0], 5, 0),
         ([0, 3], 5, 1),  # two votes missing, three of five suffice
-        ([0, 2], 5, UNDECIDED),  # all that voted, but not more than half of five
-        ([2, 2], 4, UNDECIDED),
-        ([2, 2], 5, UNDECIDED),
+        ([0, 2], 5, NO_MAJORITY),  # all that voted, but not more than half of five
+        ([2, 2], 4, NO_MAJORITY),
+        ([2, 2], 5, NO_MAJORITY),
         ([0, 1], 1, 1),
-        ([0, 0], 5, UNDECIDED),
-        ([0, 0], 0, UNDECIDED),
-        ([2, 2, 1], 5, UNDECIDED),
+        ([0, 0], 5, NO_MAJORITY),
+        ([0, 0], 0, NO_MAJORITY),
+        ([2, 2, 1], 5, NO_MAJORITY),
         ([1, 1, 3], 5, 2),
     ],
 )
@@ -60,8 +60,8 @@ def test_majority_is_more_than_half_of_the_raters(item, n_raters, majority):
 def test_each_item_may_have_its_own_number_of_raters():
     counts = np.array([[0, 2], [0, 2], [1, 1]])
 
-    assert majority_category(counts, [3, 5, 2]).tolist() == [1, UNDECIDED, UNDECIDED]
-    assert majority_category(counts, counts.sum(axis=1)).tolist() == [1, 1, UNDECIDED]
+    assert majority_category(counts, [3, 5, 2]).tolist() == [1, NO_MAJORITY, NO_MAJORITY]
+    assert majority_category(counts, counts.sum(axis=1)).tolist() == [1, 1, NO_MAJORITY]
 
 
 def test_no_items_have_no_majorities():
@@ -79,7 +79,7 @@ def test_majority_is_the_only_category_above_half(counts):
 
     for item, n, majority in zip(counts, n_votes, majority_category(counts, n_votes), strict=True):
         above_half = [category for category in range(4) if 2 * item[category] > n]
-        assert above_half == ([] if majority == UNDECIDED else [majority])
+        assert above_half == ([] if majority == NO_MAJORITY else [majority])
 
 
 def test_labels_are_yes_no_or_undefined():

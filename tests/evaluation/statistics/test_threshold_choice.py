@@ -7,6 +7,7 @@ import pytest
 from scipy.special import expit, ndtri
 
 from evaluation.models import MetricRun
+from evaluation.statistics.ceiling import Ceiling
 from evaluation.statistics.threshold_choice import (
     ThresholdChoice,
     best_threshold,
@@ -42,7 +43,7 @@ def of(*values):
         ([0.6, 0.8], [0, 0], 0.9),
         # No number is beyond the end of the scale: 'no to all' is a cut at 1, which 1 is not above.
         ([1.0, 1.0, 0.0], [0, 0, 0], 1.0),
-        # Undecided and missing ones take no part.
+        # Ties and missing ones take no part.
         ([0.2, 0.4, 0.3, NAN], [0, 1, NAN, 1], 0.3),
         ([NAN, 0.4], [0, NAN], NAN),
     ],
@@ -163,7 +164,7 @@ def test_no_dialog_has_a_part_in_the_choice_that_labels_it():
     assert held_out.mean() == 0
 
 
-def test_the_same_seed_chooses_the_same_and_every_compared_item_has_a_label():
+def test_the_same_seed_chooses_the_same_and_every_scored_item_has_a_label():
     scores, human = simulated(1, 60, 4)
     human[3] = NAN
     scores[2, 5] = NAN
@@ -174,7 +175,7 @@ def test_the_same_seed_chooses_the_same_and_every_compared_item_has_a_label():
     assert np.array_equal(found.labels, again.labels, equal_nan=True)
     assert found.by_fold == again.by_fold
     left_out = np.flatnonzero(np.isnan(found.labels)).tolist()
-    assert left_out == [3, 5]
+    assert left_out == [5]  # the item without a human label has one, for its tied votes
     assert (sum(found.n_chosen), len(found.by_fold), found.n_dialogs) == (10, 10, 30)
 
 
@@ -240,7 +241,7 @@ def test_figures_of_labels_by_hand():
     bad = np.full(10, 0.7)
 
     found = nested(np.vstack([bad, good]), human, dialogs, seed=3, untuned=ThresholdChoice(0, 0.5))
-    ceiling = np.column_stack([of(1, 1, 1, 1, 1, 1, 1, 1, 0, 0), np.ones(10)])
+    ceiling = Ceiling(5, of(1, 1, 1, 1, 1, 1, 1, 1, 0, 0), human)
     figures = figures_of_choice(found, human, dialogs, 5, seed=1, ceilings={"rest": ceiling})
 
     assert found.recommended == found.flattering
@@ -249,11 +250,12 @@ def test_figures_of_labels_by_hand():
     assert found.recommended.threshold == pytest.approx(0.55)
     assert found.n_chosen == (0, 5)
     assert figures["accuracy"] == figures["flattering_accuracy"] == 1.0
-    assert figures["optimism"] == figures["optimism_low"] == figures["optimism_high"] == 0
+    assert figures["optimism_low"] < figures["optimism"] == 0 < figures["optimism_high"]
     # Untuned: .7 > .5, yes to all.
     assert figures["untuned_accuracy"] == figures["gain"] == 0.5
     assert figures["untuned_balanced_accuracy"] == 0.5
     assert figures["baseline"] == 0.5
     assert figures["ceiling_rest"] == pytest.approx(0.8)
-    assert figures["minus_ceiling_rest"] == pytest.approx(0.2)
+    assert figures["minus_ceiling_rest"] == pytest.approx(figures["ceiling_rest_accuracy"] - 0.8)
+    assert figures["ceiling_rest_accuracy"] == 1
     assert figures["accuracy_low"] < 1.0 == figures["accuracy_high"]

@@ -27,7 +27,7 @@ def test_a_difference_of_independent_shares_has_newcombes_interval():
     """56 of 70 minus 48 of 80 (Newcombe, 1998, table II a, method 10): 0.0524 to 0.3339."""
     ends = np.array([wilson(56, 70), wilson(48, 80)])
 
-    low, high = ends_of_sum(np.array([56 / 70, 48 / 80]), ends, [1, -1], np.zeros((2, 5)))
+    low, high = ends_of_sum(np.array([56 / 70, 48 / 80]), ends, [1, -1], np.zeros((2, 5)), 1.0)
 
     assert (round(low, 4), round(high, 4)) == (0.0524, 0.3339)
     assert (low, high) == pytest.approx(
@@ -35,13 +35,33 @@ def test_a_difference_of_independent_shares_has_newcombes_interval():
     )
 
 
-def test_shares_that_go_together_differ_for_sure():
-    """The same share twice, 0.2 to 0.4: minus itself it is 0 for sure, plus itself twice."""
+def test_shares_that_go_together_differ_little():
+    """The same share twice, 0.2 to 0.4: plus itself it is twice that, minus itself nearly 0.
+
+    With a correlation of at most .98, the difference is 0 ± √(.01 + .01 - 2 · .98 · .01) = .02.
+    """
     ends = np.array([[0.2, 0.4]] * 2)
     alike = np.array([[0.1, -0.1, 0.0]] * 2)
 
-    assert ends_of_sum(np.array([0.3, 0.3]), ends, [1, -1], alike) == pytest.approx((0, 0))
-    assert ends_of_sum(np.array([0.3, 0.3]), ends, [1, 1], alike) == pytest.approx((0.4, 0.8))
+    def found(weights, most_alike):
+        return ends_of_sum(np.array([0.3, 0.3]), ends, weights, alike, most_alike)
+
+    assert found([1, 1], 1.0) == pytest.approx((0.4, 0.8))
+    assert found([1, -1], 1.0) == pytest.approx((0, 0))
+    assert found([1, -1], 0.98) == pytest.approx((-0.02, 0.02))
+
+
+def test_a_difference_in_which_no_dialog_differs_has_a_width():
+    """Forty dialogs, half yes, the same labels twice. Bonett and Price (2012): ± 1.96 · √2 / 42.
+
+    Wilson with t = 2.0227 (39 degrees): .5 ± .1540; with a correlation of 1 - t² / 40 = .8977 the
+    difference is ± .1540 · √(2 · .1023) = .0697, a little more than .0660.
+    """
+    labels = np.array([1, 0] * 20)
+
+    low, high = interval_of(figure_of([labels, labels], (1.0, -1.0)))
+
+    assert (low, high) == pytest.approx((-0.0697, 0.0697), abs=1e-4)
 
 
 def test_what_does_not_vary_goes_with_nothing():

@@ -29,3 +29,8 @@ def test_independent_items_by_hand():
 
 def test_a_share_of_1_is_worth_as_many_items_as_dialogs():
     assert independent_items(np.array([[2.0, 2], [5, 5]])) == 2
+
+
+def test_parts_of_wholes_that_do_not_vary_are_worth_as_many_items_as_dialogs():
+    # Three of five votes are yes in each item, so that no dialog differs from another.
+    assert independent_items(np.array([[0.6, 1], [1.2, 2], [0.6, 1]])) == 3

@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
 
 @pytest.fixture
 def study(tmp_path):
-    """Human y y n n y and one undecided; the metric says y n n y y y: 3 of 5 are the same."""
+    """Human y y n n y and one tied; the metric says y n n y y y: 3 of 5 are the same."""
     study = rated(tmp_path, votes(a="yyn", b="yyy", c="nnn", d="nny", e="yyy", f="yn"))
     scores = {"a": 0.9, "b": 0.5, "c": 0.4, "d": 0.6, "e": 0.8, "f": 0.9}
     make_scores(make_run(study.dataset), scores)
@@ -74,20 +74,20 @@ def test_a_decision_replaces_the_majority_where_it_is_chosen_as_the_truth(study,
     assert (before["accuracy"], before["n_human_yes"]) == (pytest.approx(3 / 5), 3)
     assert (row["accuracy"], row["n_human_yes"]) == (pytest.approx(4 / 5), 2)
     assert (row["tp"], row["fn"], row["fp"], row["tn"]) == (2, 0, 1, 2)
-    assert (row["n"], row["n_adjudicated"], row["undecided"]) == (5, 1, 1)
+    assert (row["n"], row["n_adjudicated"], row["tied"]) == (5, 1, 1)
     assert as_voted == before
     # What raters said about each other, and their scores, stay as voted.
     for name in ("ceiling_halves", "ceiling_rest", "mse", "spearman", "n_rater_score"):
         assert row[name] == before[name], name
 
 
-def test_a_decision_about_an_undecided_response_lets_it_count(study, decide):
+def test_a_decision_about_a_tied_response_lets_it_count(study, decide):
     decide(study, "f", 1)
 
     row = only_row(study)
 
     # f is a yes, as the metric says: 4 of 6.
-    assert (row["n"], row["n_adjudicated"], row["undecided"]) == (6, 1, 0)
+    assert (row["n"], row["n_adjudicated"], row["tied"]) == (6, 1, 0)
     assert row["accuracy"] == pytest.approx(4 / 6)
 
 
@@ -98,10 +98,11 @@ def test_what_cannot_be_decided_leaves(study, decide):
     [row] = report.records
 
     # b, c, d, e are left: human y n n y, metric n n y y, 2 of 4.
-    assert (row["n"], row["n_adjudicated"], row["undecided"]) == (4, 0, 2)
+    assert (row["n"], row["n_adjudicated"]) == (4, 0)
+    assert (row["tied"], row["cannot_be_decided"]) == (1, 1)
     assert row["accuracy"] == pytest.approx(2 / 4)
-    counted = {key: report.left_out[key] for key in ("undecided", "cannot_be_decided")}
-    assert counted == {"undecided": 1, "cannot_be_decided": 1}
+    counted = {key: report.left_out[key] for key in ("tied", "cannot_be_decided")}
+    assert counted == {"tied": 1, "cannot_be_decided": 1}
     assert report.left_out["adjudicated"] == 1
 
 

@@ -88,13 +88,13 @@ def test_whatever_is_not_compared_is_counted(tmp_path):
     report = agreement_report(study)
     row = report.records[0]
 
-    # Compared a, b; c is undecided, d failed, e assumed, f has no score yet.
+    # Compared a, b; c is tied (N is its two votes), d failed, e assumed, f has no score yet.
     assert (row["n"], row["accuracy"]) == (2, 1.0)
-    counted = {name: row[name] for name in ("undecided", "failed", "assumed", "unscored")}
-    assert counted == {"undecided": 1, "failed": 1, "assumed": 1, "unscored": 1}
+    counted = {name: row[name] for name in ("waiting", "tied", "failed", "assumed", "unscored")}
+    assert counted == {"waiting": 0, "tied": 1, "failed": 1, "assumed": 1, "unscored": 1}
     assert row["truncated"] == 3
     assert (report.left_out["failed"], report.left_out["assumed_scores"]) == (1, 1)
-    assert (report.left_out["unscored"], report.left_out["undecided"]) == (1, 1)
+    assert (report.left_out["unscored"], report.left_out["tied"]) == (1, 1)
 
 
 def test_the_truth_is_the_separate_arm_unless_another_is_chosen(tmp_path):
@@ -124,27 +124,31 @@ def test_the_ceilings_are_those_of_the_raters(tmp_path):
 
     row = only_row(study)
 
-    # Halves of three are one vote against two. a: the no alone against two yeses differ; a yes
-    # alone leaves a tie. b and c always agree. Decided 1/3 + 1 + 1, agreeing 2.
-    assert row["ceiling_halves"] == pytest.approx(2 / (7 / 3))
-    # Each against the rest. a: the no against two yeses; each yes against a tie. b, c: 3 of 3.
-    assert row["ceiling_rest"] == pytest.approx(6 / 7)
-    assert row["minus_ceiling_rest"] == pytest.approx(1 - 6 / 7)
+    # Halves of three are one vote against two, as one against the rest is. a: the no against two
+    # yeses differs; each yes leaves a tie, which counts half: 1/3. b and c always agree.
+    assert row["ceiling_halves"] == row["ceiling_rest"] == pytest.approx(7 / 9)
+    assert (row["ceiling_rest_votes"], row["ceiling_rest_n"]) == (3, 3)
+    assert row["minus_ceiling_rest"] == pytest.approx(1 - 7 / 9)
 
 
-def test_a_ceiling_is_over_the_responses_that_the_metric_is_compared_on(tmp_path):
+def test_a_ceiling_is_over_the_responses_that_the_metric_has_scored(tmp_path):
     votes_of = {"a": ("yyn", "nnn"), "b": ("nnn", "nnn"), "c": ("yyy", "yyy"), "d": ("yn", "yy")}
     study = two_arms(tmp_path / "s", votes_of)
     make_scores(make_run(study.dataset), {"a": 0.9, "b": 0.1, "d": 0.9})
 
     row = only_row(study)
 
-    # c has no score and d no majority. Halves: a decides a third of its splits and never agrees.
+    # c has no score. d has no majority, but it has two votes, so two votes of each count.
     assert (row["n"], row["accuracy"], row["label"]) == (2, 1.0, "majority")
-    assert (row["ceiling_merged"], row["minus_ceiling_merged"]) == (0.5, 0.5)
-    assert row["ceiling_halves"] == pytest.approx(1 / (4 / 3))
-    assert row["ceiling_rest"] == pytest.approx(3 / 4)  # the no of a against two yeses, and b's
-    assert [row[f"ceiling_{name}_n"] for name in ("merged", "halves", "rest")] == [2, 2, 2]
+    # Two of a's three are yes yes in one of three ways, else tied: 1/3 + 1/3 = 2/3 of a yes. Merged
+    # is no: 1/3. b: 1. d is tied: half.
+    assert row["ceiling_merged"] == pytest.approx((1 / 3 + 1 + 1 / 2) / 3)
+    # One against the other: a agrees in one of three ways, b always, d never.
+    assert row["ceiling_halves"] == row["ceiling_rest"] == pytest.approx((1 / 3 + 1) / 3)
+    # The metric says yes, no, yes.
+    for name in ("merged", "halves", "rest"):
+        assert row[f"ceiling_{name}_accuracy"] == pytest.approx((2 / 3 + 1 + 1 / 2) / 3)
+        assert (row[f"ceiling_{name}_n"], row[f"ceiling_{name}_votes"]) == (3, 2)
 
 
 def test_a_response_with_one_vote_takes_part_in_no_ceiling(tmp_path):
@@ -243,7 +247,7 @@ def test_a_confusion_matrix_counts_the_disagreements_of_the_worklist(tmp_path):
 def assert_equals_scikit_learn(study: Study, folder: Path, cuts: dict[str, float]) -> int:
     """Compare every row with figures from the exported files alone; return how many there were.
 
-    A question with a cut is ordinal: a median above it is a yes, on it undecided.
+    A question with a cut is ordinal: a median above it is a yes, on it no label.
     """
     export_folder(study.dataset, study, folder)
     with (folder / "votes.csv").open() as file:
@@ -263,17 +267,20 @@ def assert_equals_scikit_learn(study: Study, folder: Path, cuts: dict[str, float
     rows = agreement_report(study).records
     for row in rows:
         cut = cuts.get(row["question"], 0.5)
-        human, auto, score, rater_score = [], [], [], []
+        human, auto, score = [], [], []
+        rater_score, scored = [], []  # also of ties, which have no majority
         for (question, response), answers in by_target.items():
             middle = median(answers)  # for yes/no the majority, 0.5 on a tie
             found = scores.get((row["metric"], row["run_signature"], response))
-            if question != row["question"] or middle == cut or found is None:
+            if question != row["question"] or found is None:
                 continue
-            human.append(middle > cut)
-            auto.append(found > row["threshold"])
-            score.append(found)
             low, high = (1, 4) if row["question"] in cuts else (0, 1)
             rater_score.append((np.mean(answers) - low) / (high - low))
+            scored.append(found)
+            if middle != cut:
+                human.append(middle > cut)
+                auto.append(found > (row["threshold"] or 0.5))
+                score.append(found)
         tn, fp, fn, tp = confusion_matrix(human, auto, labels=[False, True]).ravel()
         expected = {
             "n": len(human),
@@ -284,15 +291,20 @@ def assert_equals_scikit_learn(study: Study, folder: Path, cuts: dict[str, float
             "f1": f1_score(human, auto),
             "kappa": cohen_kappa_score(human, auto),
             "auc": roc_auc_score(human, score),
-            "spearman": spearmanr(score, rater_score).statistic,
+            "n_rater_score": len(scored),
+            "spearman": spearmanr(scored, rater_score).statistic,
             "baseline": max(np.mean(human), 1 - np.mean(human)),
             "tp": tp,
             "fn": fn,
             "fp": fp,
             "tn": tn,
         }
-        if min(score) >= 0 and max(score) <= 1:
-            expected["mse"] = np.mean((np.array(score) - np.array(rater_score)) ** 2)
+        if min(scored) >= 0 and max(scored) <= 1:
+            expected["mse"] = np.mean((np.array(scored) - np.array(rater_score)) ** 2)
+        if row["threshold"] is None:  # imported: ranks and no labels
+            of_labels = {*expected} - {"n", "auc", "n_rater_score", "spearman", "baseline", "mse"}
+            assert {row[name] for name in of_labels} == {None}
+            expected = {name: expected[name] for name in expected.keys() - of_labels}
         for name, figure in expected.items():
             if name == "precision" and np.isnan(figure):
                 assert row[name] is None

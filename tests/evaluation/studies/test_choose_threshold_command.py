@@ -48,7 +48,7 @@ def test_a_listed_model_needs_no_backend_and_its_runs_alone_are_reported(study, 
     choose(capsys, "--flavors", "v1", "--windows", "0")
 
     grid = ["--flavors", "v1", "v3", "--windows", "0"]
-    report = json.loads(choose(capsys, "--model=tiny-nli", *grid, "--format=json"))
+    report = json.loads(choose(capsys, "--yes", "--model=tiny-nli", *grid, "--format=json"))
 
     assert {row["model"] for row in report["rows"]} == {"tiny-nli"}
     assert [row["kind"] for row in report["rows"]] == ["chosen", "candidate", "candidate"]

@@ -1,5 +1,6 @@
 """The report on A against B: against numpy, scipy and statsmodels, and by each judge."""
 
+from dataclasses import replace
 from itertools import combinations
 from statistics import mean
 
@@ -8,14 +9,16 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from evaluation.reports.base import CountedLabels
+from evaluation.reports.columns import Estimate
 from evaluation.statistics.paired_difference import paired_difference
 from evaluation.statistics.prediction_powered import RatedPart, prediction_powered_difference
 from evaluation.studies.figures.comparison import comparison_chart, system_correlation_chart
-from evaluation.studies.reports.comparison import COMPARISON, comparison_report
+from evaluation.studies.reports.comparison import COMPARISON, ComparisonRow, comparison_report
 from evaluation.studies.reports.comparison_sides import ComparisonChoices
 from evaluation.studies.reports.prediction_powered import PredictionPoweredChoices
 from evaluation.studies.reports.system_correlation import system_correlation_report
 from generation.choices.declaration import ChoiceError
+from tests.charts import valid
 from tests.evaluation.studies.few_labels import (
     DIALOGS,
     DRAWN,
@@ -67,6 +70,46 @@ def test_setups_are_compared_by_the_answers_of_raters(tmp_path):
         )
         assert (row["difference_low"], row["difference_high"]) == (expected.low, expected.high)
         assert (row["p"], row["p_mcnemar"]) == (expected.p_permutation, expected.p_mcnemar)
+
+
+def test_ties_and_waiting_answers_are_counted_and_a_tie_counts_half_beside_the_difference(tmp_path):
+    # N is 2. On e2, A is tied; on e3, it waits for a vote.
+    answers = {"A": ("yy", "yn", "y", "yy"), "B": ("nn", "yy", "yy", "yy")}
+    words = {"y": "yes", "n": "no"}
+    study = import_rows(
+        tmp_path,
+        examples=[example_row(f"e{n}") for n in range(1, 5)],
+        responses=[
+            response_row(f"{setup}{n}", f"e{n}", setup={"model": setup})
+            for setup in answers
+            for n in range(1, 5)
+        ],
+        votes=[
+            vote_row(f"{setup}{n}", f"w{m}", words[letter], "q")
+            for setup, of_setup in answers.items()
+            for n, said in enumerate(of_setup, start=1)
+            for m, letter in enumerate(said)
+        ],
+        scores=[
+            {"response": f"{setup}{n}", "metric": "nli", "score": "0.9"}
+            for setup in answers
+            for n in range(1, 5)
+        ],
+        scheme=scheme_of({"q": "yes_no"}),
+        study={"raters_per_unit": 2},
+    ).study
+    assert study is not None
+
+    row = compared(study)["A", "B"]
+
+    # Both have a label on e1 (yes, no) and e4 (yes, yes): A − B is 1 and 0. With e2: 1, ½ − 1, 0.
+    assert (row["n"], row["difference"]) == (2, pytest.approx(1 / 2))
+    assert (row["n_left_out_waiting"], row["n_left_out_tied"]) == (1, 1)
+    assert row["difference_ties_half"] == pytest.approx((1 - 0.5 + 0) / 3)
+    [by_score] = compared(study, by="scores").values()
+    assert (by_score["n_left_out_tied"], by_score["difference_ties_half"]) == (0, None)
+    left_out = comparison_report(study, ComparisonChoices()).left_out
+    assert (left_out["waiting"], left_out["tied"]) == (1, 1)
 
 
 def test_p_values_are_corrected_for_all_rows(tmp_path):
@@ -154,7 +197,7 @@ def test_metrics_are_compared_by_how_often_they_agree_with_raters(tmp_path):
         tmp_path,
         {f"r{n}": {"fine": [answer] * 3} for n, answer in enumerate(["yes", "yes", "no"], 1)},
         scores=[
-            {"response": f"r{n}", "metric": metric, "score": str(score)}
+            {"response": f"r{n}", "metric": metric, "score": str(score), "signature": "t:0.5"}
             for metric, of_metric in scores.items()
             for n, score in enumerate(of_metric, 1)
         ],
@@ -176,17 +219,45 @@ def test_an_unknown_metric_is_refused_with_the_known_ones(tmp_path):
         COMPARISON.chosen(few_labels(tmp_path), {"metric": "other"})
 
 
-def test_the_matrix_has_each_pair_twice(tmp_path):
-    report = comparison_report(few_labels(tmp_path), ComparisonChoices())
+def difference(a, b, low, high):
+    """Return a row whose difference is 1: all of a, and nothing of b."""
+    return ComparisonRow(
+        question="q",
+        metric=None,
+        scale="yes_no",
+        a=a,
+        b=b,
+        n=2,
+        n_dialogs=2,
+        mean_a=1.0,
+        mean_b=0.0,
+        difference=Estimate(1.0, low, high),
+        p_holm=0.5,
+    )
 
-    spec = comparison_chart(report.rows)
 
-    assert spec is not None
-    [cells] = spec["datasets"].values() if "datasets" in spec else [spec["data"]["values"]]
-    by_place = {(cell["row"], cell["column"]): cell["value"] for cell in cells}
-    assert len(by_place) == 6
-    for a, b in combinations(SETUPS, 2):
-        assert by_place[a, b] == -by_place[b, a]
+def test_the_matrix_has_each_pair_twice_and_colours_what_excludes_0():
+    rows = [difference(*pair, -0.3, 1.0) for pair in combinations("abcd", 2)]
+    rows[0] = replace(rows[0], difference=Estimate(1.0, 0.2, 1.0))
+
+    [cells] = valid(comparison_chart(rows))["datasets"].values()
+
+    assert {(cell["row"], cell["column"]): cell["value"] for cell in cells} == {
+        pair: sign * 100
+        for first in combinations("abcd", 2)
+        for pair, sign in ((first, 1), (first[::-1], -1))
+    }
+    # ±100 from two examples says nothing if its interval has 0 in it.
+    assert {(cell["row"], cell["column"]) for cell in cells if cell["shade"]} == {
+        ("a", "b"),
+        ("b", "a"),
+    }
+
+
+def test_there_is_no_matrix_under_four_sides():
+    rows = [difference(*pair, 0.2, 1.0) for pair in combinations("abc", 2)]
+
+    assert comparison_chart(rows) is None
 
 
 # --- the order of setups --------------------------------------------------------------------

@@ -138,8 +138,8 @@ def test_the_list_says_what_is_compared_and_what_is_left_out(tmp_path, researche
     assert "3 of 4 cases" in page.text
     assert "majority of the separate arm" in page.text
     [_, tabs] = page.parts("tabs")  # the first are the pages of the study
-    assert [*tabs.links] == ["Disagreements 3", "Missed 2", "False alarm 1", "No majority 1"]
-    assert "Not compared: 1 undecided." in page.text
+    assert [*tabs.links] == ["Disagreements 3", "Missed 2", "False alarm 1", "Tied 1"]
+    assert "Not compared: 1 tied." in page.text
 
 
 def test_evidence_without_a_window_scrolls_in_its_case(researcher, tmp_path):
@@ -199,11 +199,14 @@ def test_the_list_is_filtered_by_its_address(tmp_path, researcher, rosa, query, 
     assert [*cases_of(researcher.get(address(study, **query)))] == keys
 
 
-def test_the_newest_run_made_here_is_shown_unless_another_is_chosen(tmp_path, researcher):
+def test_the_main_run_is_shown_unless_another_is_chosen(tmp_path, researcher):
     study, first = disputed(tmp_path)
     imported = make_run(study.dataset, metric="rouge", signature="", is_imported=True)
+    # Of two runs over both setups, the newer one that no threshold choice made.
     second = make_run(study.dataset, signature="auto_ais|other")
-    make_scores(second, {"r-same": 0.2})
+    make_scores(second, {"r-same": 0.2, "r-miss": 0.9})
+    made_for = {"made_for": "threshold choice"}
+    make_scores(make_run(study.dataset, signature="third", parameters=made_for), {"r-far": 0.1})
 
     assert "r-same" in cases_of(researcher.get(address(study)))
     assert "r-miss" in cases_of(researcher.get(address(study, run=first.pk)))

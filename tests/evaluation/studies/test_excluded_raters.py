@@ -55,20 +55,20 @@ def sensible(study: Study) -> Mapping[str, object]:
     found: Record = row_of(study, "sensible")
     cached = next(row for row in current(study).raters.records if row["question"] == "sensible")
     assert cached == found
-    return {name: found[name] for name in ("n_votes", "mean", "undecided", "percent_agreement")}
+    return {name: found[name] for name in ("n_votes", "mean", "waiting", "percent_agreement")}
 
 
 def test_figures_follow_the_exclusion_the_new_judgements_and_the_inclusion(study):
     fourth, fifth, *newcomers = raters_of(study)[3:]
     # y y n y y: 4 yes of N = 5. Pairs that agree: 6 of yes, 0 of no, of 10.
     assert sensible(study) == {
-        "n_votes": 5, "mean": 1.0, "undecided": 0, "percent_agreement": 0.6
+        "n_votes": 5, "mean": 1.0, "waiting": 0, "percent_agreement": 0.6
     }  # fmt: skip
 
     exclude(fourth, fifth)
-    # y y n: no answer has more than half of 5. One pair of three agrees.
+    # y y n: no answer has more than half of 5, and two votes are missing. One pair of three agrees.
     assert sensible(study) == {
-        "n_votes": 3, "mean": None, "undecided": 1, "percent_agreement": pytest.approx(1 / 3)
+        "n_votes": 3, "mean": None, "waiting": 1, "percent_agreement": pytest.approx(1 / 3)
     }  # fmt: skip
 
     refill_units(study, researcher())
@@ -76,7 +76,7 @@ def test_figures_follow_the_exclusion_the_new_judgements_and_the_inclusion(study
     for rater in newcomers:
         rate_next(rater, NO)
     # y y n n n: 3 no of 5. Pairs that agree: 1 + 3 of 10.
-    in_full = {"n_votes": 5, "mean": 0.0, "undecided": 0, "percent_agreement": 0.4}
+    in_full = {"n_votes": 5, "mean": 0.0, "waiting": 0, "percent_agreement": 0.4}
     assert sensible(study) == in_full
 
     set_excluded(fourth, False, "Read after all.", researcher())

@@ -18,7 +18,7 @@ from evaluation.metrics.alignment import AlignmentMetric
 from evaluation.metrics.base import ScoreRequest, ScoringMaterial
 from evaluation.metrics.text_quality import Coherence, Consistency, Rating, TextQuality
 from evaluation.models import MetricRun
-from evaluation.runs.scoring import material_of
+from evaluation.runs.materials import material_of
 from evaluation.studies.reports.agreement import agreement_report
 from generation.models import Dataset
 from generation.text.flat_graph import flat_graph
@@ -178,7 +178,7 @@ def test_attribution_is_compared_on_every_answer(graph):
     row = agreement(study, run, "attributable")
     # Above 0.5 are all but graph-4's: one false alarm (45 metres), one miss (the river).
     assert (row["n"], row["n_human_yes"]) == (8, 6)
-    assert (row["unscored"], row["failed"], row["assumed"], row["undecided"]) == (0, 0, 0, 0)
+    assert (row["unscored"], row["failed"], row["assumed"], row["tied"]) == (0, 0, 0, 0)
     assert row["accuracy"] == pytest.approx(6 / 8)
 
 

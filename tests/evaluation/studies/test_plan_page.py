@@ -36,8 +36,12 @@ def page_of(client, dataset, **asked):
 def test_the_answer_is_a_sentence_with_its_hours(researcher, pilot):
     page = shown(page_of(researcher, pilot.dataset, wish=20))
 
-    # z² · .25 / .2² = 24.01; 25 responses · 5 raters · 60 s = 2.08 h; z √(.25 / 25) = .196
-    assert "Rate 25 dialogs with 5 raters each: 25 responses, 2.1 rater hours." in page.text
+    # z² · .25 / .2² = 24.01; 7 answers take 28 s, and about 45 characters 1.9 s to read:
+    # 25 responses · 5 raters · 29.9 s = 1.04 h; z √(.25 / 25) = .196
+    assert "Rate 25 dialogs with 5 raters each: 25 responses, 1.0 rater hours." in page.text
+    assert page.table("Assumptions of the plan").row("Seconds per response")["From"] == (
+        "reading at 238 words a minute and 4 s for each of 7 answers"
+    )
     assert "The interval of the mean will be about ± 19.6 points." in page.text
     assert "With fewer than 30 dialogs they promise too much." in page.text
     assert page.table("How many dialogs").row("25")["Enough"] == "yes"

@@ -4,6 +4,9 @@ import math
 
 import pytest
 
+from annotation.planning import estimated_hours, plan_units, rater_needs
+from annotation.rating_hours import pace_of
+from annotation.study_progress import plan_figures
 from evaluation.reports.formats import write_report
 from evaluation.reports.registry import CannotReport
 from evaluation.runs.names import run_key
@@ -18,6 +21,7 @@ from evaluation.studies.reports.plan_rows import (
 )
 from generation.choices.declaration import ChoiceError
 from generation.models import Dataset
+from tests.annotation.makers import planned
 from tests.charts import valid
 from tests.evaluation.makers_of_scores import make_run, make_scores
 from tests.evaluation.studies.hand_made import COOL, WARM, two_arms, votes
@@ -101,11 +105,39 @@ def test_the_widest_share_is_the_usual_one_and_hours_are_by_hand(dataset):
     assert smallest(rows) == (385, None)
     assert [row.n_dialogs for row in rows] == [30, 40, 50, 100, 200, 300, 385]
     last = rows[-1]
-    # 385 responses · 5 raters · 60 s = 32.08 h
-    assert (last.n_responses, last.hours) == (385, pytest.approx(385 * 5 / 60))
+    # 'Question of e0?', 'Passage of e0.' and 'Text of e0-one.' have 44 characters, and three more
+    # where the number has two digits, in 30 of 40: 46.25 on average, at 23.8 a second. 7 answers
+    # take 4 s each.
+    seconds = 46.25 / 23.8 + 7 * 4
+    assert (last.n_responses, last.hours) == (385, pytest.approx(385 * 5 * seconds / 3600))
     assert last.half_width == pytest.approx(Z * math.sqrt(0.25 / 385))
     assert [row.is_in_dataset for row in rows] == [True, True, *[False] * 5]
     assert (last.half_width_with_metric, last.visible, last.power) == (None, None, None)
+
+
+@pytest.mark.parametrize("scheme", ["AIS", "SSA"])
+def test_the_hours_are_those_of_the_study_that_it_plans(tmp_path, scheme):
+    """Three examples of two setups, of which one response has no evidence, so AIS leaves it out."""
+    rows = [
+        response_row(f"{key}-{setup}", key, setup=setup, text=f"Text of {setup} " * (n + 1))
+        for n, key in enumerate(("e1", "e2", "e3"))
+        for setup in ("cool", "warm")
+    ]
+    rows[-1]["evidence_shown"] = []
+    examples = [example_row(key, dialog=key) for key in ("e1", "e2", "e3")]
+    import_rows(tmp_path, examples=examples, responses=rows)
+    dataset = Dataset.objects.get()
+    study = planned(dataset, scheme=scheme, raters=5)
+    plan = plan_units(study)
+
+    [row] = (row for row in rows_of(dataset, scheme=scheme) if row.n_dialogs == 3)
+
+    assert row.n_responses == plan.n_responses == (5 if scheme == "AIS" else 6)
+    [hours] = estimated_hours(study, plan, pace_of(study)).values()
+    assert row.hours == pytest.approx(hours)
+    # The estimate's source is the same on both pages.
+    figures = plan_figures(study, plan, rater_needs(study))
+    assert assumed(dataset, scheme=scheme)["seconds"].source == figures.time_source
 
 
 def test_arms_cost_what_their_seconds_say(dataset):
@@ -155,7 +187,7 @@ def test_a_pilot_says_share_icc_and_the_correlation_of_a_metric(tmp_path):
         "pilot, Auto-AIS, v3, localized K = 2: 8 items, 4 dialogs"
     )
     assert found["examples"].amount == 2
-    assert found["seconds"].source == "usual value; the pilot has none"
+    assert found["seconds"].source == "reading at 238 words a minute and 4 s for the answer"
 
 
 def test_what_you_type_counts_before_the_pilot(tmp_path):
@@ -190,9 +222,11 @@ def test_two_setups_of_a_pilot_give_the_correlation_of_their_labels(tmp_path):
 
 def test_both_arms_of_a_pilot_give_their_correlation_and_seconds(tmp_path):
     answers = {"a": ("y", "y"), "b": ("y", "n"), "c": ("n", "n"), "d": ("n", "n")}
+    # Of 20 times in each arm, one is long: it moves no median.
     timed = [
-        vote_row("a", "w9", "yes", "q", arm="separate", seconds=60),
-        vote_row("a", "m9", "yes", "q", arm="merged", seconds=30),
+        vote_row("a", f"{arm}{n}", "yes", "q", arm=arm, seconds=600 if n == 0 else seconds)
+        for arm, seconds in (("separate", 60), ("merged", 30))
+        for n in range(20)
     ]
     study = two_arms(tmp_path, answers, more_votes=timed)
 
@@ -201,7 +235,12 @@ def test_both_arms_of_a_pilot_give_their_correlation_and_seconds(tmp_path):
 
     assert found["correlation"].amount == pytest.approx(0.125 / 0.5 / math.sqrt(3 / 16))
     assert found["share"].amount == 0.5
-    assert found["seconds"].amount == 45
+    key = study.scheme["key"]
+    assert (found["seconds"].amount, found["seconds"].source) == (
+        45,
+        f"separate: the median of 20 judgements with {key} on this dataset, 60 s for a response; "
+        f"merged: the median of 20 judgements with {key} on this dataset, 30 s for a response",
+    )
     assert "metric_correlation" not in found
     # 4 responses · 5 raters · (60 s + 30 s) = .5 h
     assert (row.n_dialogs, row.arms, row.hours) == (4, "both", pytest.approx(0.5))
@@ -216,7 +255,7 @@ def test_a_pilot_with_one_arm_or_without_votes_says_nothing_about_both(tmp_path)
 
     usual = "usual value; the pilot has none"
     assert [both[name].source for name in ("share", "correlation", "icc")] == [usual] * 3
-    assert [none[name].source for name in ("share", "icc", "seconds")] == [usual] * 3
+    assert [none[name].source for name in ("share", "icc")] == [usual] * 2
     assert none["metric_correlation"].amount is None
     assert not rows_of(study.dataset, RatersDesign, pilot=study.slug)
 
@@ -231,7 +270,7 @@ def test_the_accuracy_of_a_run_comes_from_its_threshold(tmp_path):
 def test_fewer_raters_are_simulated_and_more_are_marked(tmp_path):
     study = rated(tmp_path, votes(**{f"r{n}": "yyn" if n % 2 else "nny" for n in range(20)}))
 
-    rows = rows_of(study.dataset, RatersDesign, pilot=study.slug)
+    rows = rows_of(study.dataset, RatersDesign, pilot=study.slug, seconds=60)
 
     assert [(row.raters, row.is_extrapolated) for row in rows] == [
         (1, False),
@@ -240,7 +279,7 @@ def test_fewer_raters_are_simulated_and_more_are_marked(tmp_path):
         (7, True),
     ]
     one, three = rows[0], rows[1]
-    assert (three.same_as_pilot, three.undecided) == (1, 0)
+    assert (three.same_as_pilot, three.tied) == (1, 0)
     # One of three raters is drawn, and two of them give the majority.
     assert one.same_as_pilot == pytest.approx(2 / 3, abs=0.03)
     assert (one.n_dialogs, one.hours) == (20, pytest.approx(20 / 60))

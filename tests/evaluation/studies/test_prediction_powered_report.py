@@ -23,10 +23,18 @@ from tests.evaluation.studies.few_labels import (
     few_labels,
     few_labels_rows,
 )
-from tests.makers import statements
+from tests.makers import import_rows, statements, vote_row
 
 pytestmark = pytest.mark.once
 USUAL = PredictionPoweredChoices()
+
+
+def by_formula(labels, labelled, others):
+    """Return λ and the estimate in plain loops."""
+    covariance = np.cov(labels, labelled, ddof=0)[0, 1]
+    spread = np.var([*labelled, *others], ddof=1) * (1 + len(labels) / len(others))
+    lam = min(1.0, max(0.0, covariance / spread))
+    return lam, mean(labels) + lam * (mean(others) - mean(labelled))
 
 
 def rows_of(study, **choices):
@@ -48,15 +56,12 @@ def test_the_estimate_is_that_of_the_formula(tmp_path, setup):
             labelled.append(score[key])
         else:
             others.append(score[key])
-    covariance = np.cov(labels, labelled, ddof=0)[0, 1]
-    spread = np.var([*labelled, *others], ddof=1) * (1 + len(labels) / len(others))
-    lam = min(1.0, max(0.0, covariance / spread))
+    lam, expected = by_formula(labels, labelled, others)
 
     row = rows_of(study)[setup]
 
     assert (len(labels), len(others)) == (N_DRAWN, N_DIALOGS - N_DRAWN)
     assert row["lam"] == pytest.approx(lam, abs=1e-12)
-    expected = mean(labels) + lam * (mean(others) - mean(labelled))
     assert row["mean"] == pytest.approx(expected, abs=1e-12)
     assert row["human_mean"] == pytest.approx(mean(labels))
     assert row["metric_mean"] == pytest.approx(mean([*labelled, *others]))
@@ -65,6 +70,39 @@ def test_the_estimate_is_that_of_the_formula(tmp_path, setup):
     assert row["helps"] is True
     assert row["n_effective"] > 40
     assert row["why"] is None
+
+
+def test_a_tied_answer_counts_half_beside_the_estimate_and_a_waiting_one_in_neither(tmp_path):
+    rows = few_labels_rows()
+    tied, waiting, *_ = (f"{dialog}-first" for dialog in sorted(DRAWN))
+    # N is 3. Votes 2:2 are all in; 1:1 wait for a third.
+    rows["votes"] = [each for each in rows["votes"] if each["response"] not in (tied, waiting)]
+    rows["votes"] += [
+        vote_row(key, f"w{n}", "yes" if n % 2 else "no", "good")
+        for key, n_votes in ((tied, 4), (waiting, 2))
+        for n in range(1, n_votes + 1)
+    ]
+    study = import_rows(tmp_path, "few", **rows).study
+    votes = {each["response"]: each["answer"] for each in rows["votes"]}
+    score = {each["response"]: float(each["score"]) for each in rows["scores"]}
+    labels, labelled, others = [0.5], [score[tied]], []
+    # The scores of rated dialogs stay in the mean that is taken off, also without a label.
+    for dialog in DIALOGS:
+        key = f"{dialog}-first"
+        if dialog not in DRAWN:
+            others.append(score[key])
+        elif key not in (tied, waiting):
+            labels.append(1.0 if votes[key] == "yes" else 0.0)
+            labelled.append(score[key])
+    lam, _ = by_formula(labels, labelled, others)
+    shift = mean(others) - mean([*labelled, score[waiting]])
+
+    row = rows_of(study)["first"]
+
+    assert (row["n_labels"], row["n_left_out_waiting"], row["n_left_out_tied"]) == (38, 1, 1)
+    assert row["human_mean"] == pytest.approx(mean(labels[1:]))
+    assert row["human_mean_ties_half"] == pytest.approx(mean(labels))
+    assert row["mean_ties_half"] == pytest.approx(mean(labels) + lam * shift, abs=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tests.makers import example_row, import_rows, rated, response_row, scheme_o
 pytestmark = pytest.mark.once
 
 
-# --- means, majorities, undecided -----------------------------------------------------------
+# --- means, majorities, ties ----------------------------------------------------------------
 
 
 def test_every_figure_of_a_yes_no_question(tmp_path):
@@ -20,8 +20,9 @@ def test_every_figure_of_a_yes_no_question(tmp_path):
 
     row = only_row(study)
 
-    # Majorities: yes, yes, no, undecided, no: the mean is over four items.
-    assert (row["n"], row["undecided"], row["mean"]) == (5, 1, 2 / 4)
+    # Majorities: yes, yes, no, none, no: the mean is over four items, and d is tied.
+    assert (row["n"], row["waiting"], row["tied"], row["mean"]) == (5, 0, 1, 2 / 4)
+    assert row["mean_ties_half"] == pytest.approx((2 + 0.5) / 5)
     assert (row["majority_yes"], row["majority_no"]) == (2, 2)
     # Pairs: a has 3 (1 agrees), b 1 (1), c 1 (1), d 1 (0), e none: 3 of 6.
     assert row["percent_agreement"] == pytest.approx(3 / 6)
@@ -44,8 +45,27 @@ def test_a_majority_is_more_than_half_of_the_planned_raters(tmp_path):
 
     row = only_row(study)
 
-    # a: 2 of 4 is no majority though both said yes; b: 3 of 4; c: 2 of 4 said no.
-    assert (row["majority_yes"], row["majority_no"], row["undecided"]) == (1, 0, 2)
+    # a: 2 of 4 is no majority though both said yes; b: 3 of 4; c: 2 of 4 said no. The fourth vote
+    # is still to come.
+    assert (row["majority_yes"], row["majority_no"]) == (1, 0)
+    assert (row["waiting"], row["tied"], row["mean_ties_half"]) == (2, 0, None)
+
+
+def test_a_tied_gate_lets_half_of_an_item_through(tmp_path):
+    answers = {
+        "a": {"clear": ["yes", "yes"], "true": ["yes", "yes"]},
+        "b": {"clear": ["yes", "no"], "true": ["no", "no"]},
+        "c": {"clear": ["yes", "yes"], "true": ["yes", "no"]},
+        "d": {"clear": ["no", "no"], "true": ["no", "no"]},
+    }
+    scheme = scheme_of({"clear": "yes_no", "true": "yes_no"})
+    scheme["questions"][1]["after"] = ["clear"]
+
+    row = row_of(rated(tmp_path, answers, scheme=scheme), "true")
+
+    # Only a passed with a label. With ties as half: a is 1, c is ½, and b counts half as a no.
+    assert row["mean_after_gates"] == 1
+    assert row["mean_after_gates_ties_half"] == pytest.approx((1 + 0.5 + 0.5 * 0) / (1 + 1 + 0.5))
 
 
 def test_an_item_with_more_votes_than_planned_raters_counts_all_of_them(tmp_path):
@@ -80,7 +100,7 @@ def test_a_nominal_question_has_majorities_and_shares_but_no_mean(tmp_path):
     [row] = report.records
 
     assert row["mean"] is None
-    assert row["undecided"] == 1
+    assert (row["waiting"], row["tied"]) == (0, 1)
     assert [row[f"majority_{label}"] for label in "abc"] == [1, 0, 0]
     assert [row[f"share_{label}"] for label in "abc"] == pytest.approx([3 / 6, 2 / 6, 1 / 6])
     assert ",—," not in write_report(report, "csv")
@@ -92,7 +112,7 @@ def test_a_question_that_nobody_answered_has_no_figures(tmp_path):
 
     row = row_of(study, "other")
 
-    assert (row["n"], row["n_votes"], row["n_dialogs"], row["undecided"]) == (0, 0, 0, 0)
+    assert (row["n"], row["n_votes"], row["n_dialogs"], row["tied"]) == (0, 0, 0, 0)
     for name in ("mean", "mean_low", "percent_agreement", "fleiss_kappa", "alpha", "share_yes"):
         assert row[name] is None, name
     assert not row["no_variation"]
@@ -190,7 +210,7 @@ def test_by_gates_it_is_implied_and_no_part_of_agreement(behind):
     assert (row["percent_agreement"], row["alpha_items"]) == (1, 2)
     assert (row["share_yes"], row["n_implied"]) == (pytest.approx(3 / 5), 1)
     report = raters_report(behind, Choices(by_gates=True))
-    assert report.left_out["implied_votes"] == 1
+    assert report.left_out["implied_votes"] == 2  # one of them in the merged arm, for w1's no to b
     assert "given votes, answers behind closed gates implied" in report.signature
 
 
@@ -314,9 +334,9 @@ def test_flags_of_excluded_raters_count_as_little_as_their_votes(tmp_path):
     assert counted.left_out["flagged_responses"] == 1
 
 
-def test_votes_that_an_import_left_out_behind_a_gate_are_counted(tmp_path):
-    # w1 and w2 answered the gate; only w1 has a vote behind it, and no vote is implied.
-    answers = {"a": {"sensible": ["yes", "no"], "specific": ["yes", ""]}}
+def test_an_answer_that_is_missing_behind_an_open_gate_is_counted(tmp_path):
+    # w1, w2 and w3 answered the gate. w2 left the question behind it empty; w3 closed the gate.
+    answers = {"a": {"sensible": ["yes", "yes", "no"], "specific": ["yes", "", ""]}}
 
     report = raters_report(rated(tmp_path, answers, scheme=PAIR))
 
@@ -398,7 +418,8 @@ def test_left_out_names_every_reason_that_there_is(tmp_path):
     left_out = raters_report(rated(tmp_path, votes(a="yy", b="yn"))).left_out
 
     assert left_out == {
-        "undecided": 1,
+        "waiting": 0,
+        "tied": 1,
         "flagged_responses": 0,
         "implied_votes": 0,
         "missing_behind_gates": 0,

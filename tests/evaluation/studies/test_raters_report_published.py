@@ -257,9 +257,9 @@ def check(row: dict[str, Any], items: list[list[str]], labels: list[str], level:
             n_pairs += 1
             n_agreeing += one == other
         word, n = Counter(item).most_common(1)[0]
-        majorities[word if 2 * n > len(item) else "undecided"] += 1
+        majorities[word if 2 * n > len(item) else "tied"] += 1
     assert row["percent_agreement"] == pytest.approx(n_agreeing / n_pairs, abs=EXACT)
-    assert row["undecided"] == majorities["undecided"]
+    assert row["waiting"] + row["tied"] == majorities["tied"]
     for label in labels:
         assert row[f"majority_{label}"] == majorities[label]
         share = sum(item.count(label) for item in items) / sum(map(len, items))

@@ -9,6 +9,7 @@ from django.conf import settings
 from annotation.models import Assignment, Study, Unit
 from evaluation.reports.base import Choices
 from evaluation.reports.formats import write_report
+from evaluation.reports.rarer_answer import rater_agreement_note
 from evaluation.studies.reports.raters import raters_report
 from tests.evaluation.studies.hand_made import FIVE_STARS, PAIR, only_row, votes
 from tests.makers import example_row, import_rows, rated, response_row, scheme_of, statements
@@ -70,10 +71,11 @@ def test_with_one_dialog_there_are_figures_and_no_intervals(tmp_path):
 
 
 def test_an_interval_holds_its_figure_and_depends_on_the_seed_alone(tmp_path):
-    answers = votes(**{f"r{n}": ["yyn", "nny", "yyy", "nn-"][n % 4] for n in range(13)})
-    one = rated(tmp_path / "one", answers, name="one", study={"seed": 1})
-    two = rated(tmp_path / "two", answers, name="two", study={"seed": 1})
-    other = rated(tmp_path / "other", answers, name="other", study={"seed": 2})
+    answers = {f"r{n}": {"q": [*["113", "244", "443", "12"][n % 4]]} for n in range(13)}
+    scheme = scheme_of({"q": {"ordinal": [1, 4]}})
+    one = rated(tmp_path / "one", answers, name="one", study={"seed": 1}, scheme=scheme)
+    two = rated(tmp_path / "two", answers, name="two", study={"seed": 1}, scheme=scheme)
+    other = rated(tmp_path / "other", answers, name="other", study={"seed": 2}, scheme=scheme)
 
     row = only_row(one)
 
@@ -81,8 +83,23 @@ def test_an_interval_holds_its_figure_and_depends_on_the_seed_alone(tmp_path):
     assert only_row(one) == only_row(two)
     assert only_row(other)["mean"] == row["mean"]
     by_seed = {name for name, figure in only_row(other).items() if figure != row[name]}
-    assert by_seed
-    assert all(name.endswith(("_low", "_high")) for name in by_seed)
+    assert by_seed == {"mean_low", "mean_high"}  # nothing else is drawn
+
+
+@pytest.mark.parametrize(
+    ("n_with_no", "is_known", "is_noted"), [(4, False, True), (5, True, True), (15, True, False)]
+)
+def test_the_intervals_of_kappa_and_alpha_follow_the_rarer_answer(
+    tmp_path, n_with_no, is_known, is_noted
+):
+    # 40 dialogs, of which some hold a no; one no more has no second vote, so it is not compared.
+    answers = votes(**{f"r{n}": "yyn" if n < n_with_no else "yyy" for n in range(40)}, alone="n")
+
+    [row] = raters_report(rated(tmp_path, answers)).rows
+
+    assert row.n_rarer_dialogs == n_with_no
+    assert (row.alpha.low is not None) == (row.fleiss_kappa.low is not None) == is_known
+    assert bool(rater_agreement_note([row.n_rarer_dialogs, 40])) == is_noted
 
 
 def test_the_order_of_the_rows_in_a_file_changes_nothing(tmp_path):

@@ -28,7 +28,7 @@ ANSWERS = {
     "r0": (Y, N, Y),
     **{f"r{number}": (Y, Y, N) for number in (1, 2, 3, 4)},
     **{f"r{number}": (Y, Y, Y) for number in (5, 6, 7, 8, 9)},
-    "undecided": (Y, "yn", N),
+    "tied": (Y, "yn", N),
     "unrated": (Y, "", Y),
 }
 
@@ -47,12 +47,19 @@ def replicate(study: Study, setup: str | None = None, choices: Choices = USUAL):
 def test_the_noise_between_two_sets_of_raters_is_taken_off_what_merging_does(tmp_path):
     row = replicate(three_arms(tmp_path))
 
-    assert (row["question"], row["n"], row["n_left_out_undecided"]) == ("q", 10, 1)
+    assert (row["question"], row["n"]) == ("q", 10)
+    assert (row["n_left_out_waiting"], row["n_left_out_tied"]) == (0, 1)
     assert row["replicate_accuracy"] == pytest.approx(9 / 10)
     assert row["replicate_disagreement"] == pytest.approx(1 / 10)
     assert row["merged_disagreement"] == pytest.approx(4 / 10)
     assert row["difference"] == pytest.approx(3 / 10)
     assert row["replicate_shift"] == pytest.approx(-1 / 10)  # r0 from yes to no
+    # The tied one is a yes, then ½, and a no side by side: it disagrees by ½ and by 1.
+    assert row["replicate_accuracy_ties_half"] == pytest.approx(9.5 / 11)
+    assert row["replicate_disagreement_ties_half"] == pytest.approx(1.5 / 11)
+    assert row["merged_disagreement_ties_half"] == pytest.approx(5 / 11)
+    assert row["difference_ties_half"] == pytest.approx(3.5 / 11)
+    assert row["replicate_shift_ties_half"] == pytest.approx(-1.5 / 11)
     # Merged against separate has its own responses: all twelve, of which five differ.
     overall, *_ = uncertainty_report(Study.objects.get()).records
     assert (overall["n"], overall["disagreement"]) == (12, pytest.approx(5 / 12))
@@ -61,9 +68,9 @@ def test_the_noise_between_two_sets_of_raters_is_taken_off_what_merging_does(tmp
 def test_what_some_arm_lacks_is_counted(tmp_path):
     left_out = uncertainty_report(three_arms(tmp_path)).left_out
 
-    assert left_out["replicate_undecided"] == 1
+    assert (left_out["replicate_waiting"], left_out["replicate_tied"]) == (0, 1)
     assert left_out["not_rated_in_every_arm"] == 1
-    assert (left_out["undecided"], left_out["rated_in_one_arm"]) == (0, 0)
+    assert (left_out["tied"], left_out["rated_in_one_arm"]) == (0, 0)
 
 
 def test_the_interval_of_the_difference_is_that_of_a_paired_difference_of_labels(tmp_path):
@@ -142,7 +149,7 @@ def test_without_both_separate_arms_there_is_nothing_to_repeat(tmp_path, arms):
     report = uncertainty_report(study)
 
     assert not any("replicate_accuracy" in row for row in report.records)
-    assert "replicate_undecided" not in report.left_out
+    assert "replicate_tied" not in report.left_out
     assert "replicate" not in report.signature
     assert bool(report.records) == ("separate" in arms)
 
@@ -151,7 +158,7 @@ def test_a_scale_without_a_yes_says_why_there_are_no_figures(tmp_path):
     words = {"a": ("aab", "abb", "bbb"), "b": ("aaa", "aaa", "aaa")}
     row = replicate(three_arms(tmp_path, words, scale={"nominal": ["a", "b"]}, better=None))
 
-    assert row["n"] == row["n_left_out_undecided"] == 0
+    assert row["n"] == row["n_left_out_tied"] == 0
     assert row["why"]
     assert row["difference"] is None
 
@@ -178,7 +185,7 @@ def test_the_replicate_repeats_the_letter_of_its_scenario(tmp_path):
 def ceiling(study: Study, truth: str) -> tuple[float, float] | None:
     _, [people] = people_of(study, truth, study_counts(study, USUAL))
     found = people.ceilings.get("merged")
-    return None if found is None else tuple(found.sum(axis=0).tolist())
+    return None if found is None else tuple(found.statistics.sum(axis=0).tolist())
 
 
 def test_the_ceiling_leaves_the_replicate_out_unless_it_is_the_truth(tmp_path):

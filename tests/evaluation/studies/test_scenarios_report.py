@@ -30,43 +30,55 @@ def test_each_setup_in_each_arm_has_its_letter_and_its_mean(tmp_path):
         "C": (0.7, "separate"),
         "D": (0.7, "merged"),
     }
-    # A: c yes, d undecided. B: c no, d yes. C: a yes, b no. D: both yes.
-    assert [(row["n"], row["undecided"], row["mean"]) for row in rows.values()] == [
+    # A: c yes, d tied. B: c no, d yes. C: a yes, b no. D: both yes.
+    assert [(row["n"], row["tied"], row["mean"]) for row in rows.values()] == [
         (2, 1, 1.0),
         (2, 0, 0.5),
         (2, 0, 0.5),
         (2, 0, 1.0),
     ]
-    assert [row["n_mean"] for row in rows.values()] == [1, 2, 2, 2]  # the undecided are not in it
+    assert [row["n_mean"] for row in rows.values()] == [1, 2, 2, 2]  # the tied one is not in it
+    # With ties as half, A has a yes and ½.
+    assert [row["mean_ties_half"] for row in rows.values()] == [0.75, None, None, None]
     assert rows["D"]["n_dialogs"] == 2
     assert rows["D"]["mean_low"] < 1.0 == rows["D"]["mean_high"]
-    assert scenarios_report(study).left_out["undecided"] == 1
+    assert scenarios_report(study).left_out["tied"] == 1
 
 
-def test_one_arm_has_letters_too_and_setups_without_a_temperature_come_last(tmp_path):
+def test_one_arm_has_no_letters_and_setups_without_a_temperature_come_last(tmp_path):
     setups: dict[str, Any] = {"a": "plain", "b": WARM, "c": "another"}
     study = rated(tmp_path, votes(a="y", b="n", c="y"), setups=setups)
 
     rows = scenarios_report(study).records
 
     assert [(row["scenario"], row["setup"], row["temperature"]) for row in rows] == [
-        ("A", "m · T 0.7", 0.7),
-        ("B", "another", None),
-        ("C", "plain", None),
+        (None, "m · T 0.7", 0.7),
+        (None, "another", None),
+        (None, "plain", None),
     ]
 
 
-def test_letters_go_on_after_z_as_columns_do():
-    setups = [Setup(name=f"s{number:02}") for number in range(28)]
+BOTH = ["separate", "merged"]
 
-    letters = scenario_letters(setups, ["separate"])
 
-    assert [letters[f"s{number:02}", "separate"] for number in (0, 25, 26, 27)] == [
-        "A",
-        "Z",
-        "AA",
-        "AB",
-    ]
+@pytest.mark.parametrize(
+    ("temperatures", "arms", "letters"),
+    [
+        ([0.0, 0.7], BOTH, ["A", "B", "C", "D"]),
+        ([0.0, 0.7], ["separate", "separate_2", "merged"], ["A", "A2", "B", "C", "C2", "D"]),
+        ([0.0, 0.7], ["separate"], []),  # B is T 0.0 merged in [A] 4.3, and not T 0.7
+        ([0.0, 0.7], ["separate", "separate_2"], []),
+        ([0.0, 0.7], ["merged"], []),
+        ([0.7], BOTH, []),
+        ([0.7, 0.7], BOTH, []),
+        ([0.7, None], BOTH, []),
+        ([0.0, 0.0, 0.7], BOTH, []),  # two setups would be A
+    ],
+)
+def test_letters_are_those_of_the_paper_or_there_are_none(temperatures, arms, letters):
+    setups = [Setup(name=f"s{n}", temperature=each) for n, each in enumerate(temperatures)]
+
+    assert list(scenario_letters(setups, arms).values()) == letters
 
 
 def test_one_setup_alone_keeps_its_letters(tmp_path):
@@ -89,7 +101,7 @@ def test_ordinal_questions_have_means_of_medians_and_nominal_ones_none(tmp_path)
     stars, kind = scenarios_report(rated(tmp_path, answers, scheme=scheme)).records
 
     assert stars["mean"] == pytest.approx((4 + 2.5) / 2)
-    assert (kind["mean"], kind["undecided"], kind["n"]) == (None, 1, 2)
+    assert (kind["mean"], kind["tied"], kind["n"]) == (None, 1, 2)
 
 
 def test_responses_that_were_shown_nothing_are_counted_as_assumed_not_as_unrated(tmp_path):

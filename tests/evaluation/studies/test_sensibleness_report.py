@@ -92,7 +92,7 @@ def test_the_mean_is_over_the_slices_that_the_prompt_was_not_built_on(study):
     assert mean["mse"] == pytest.approx((0.41 / 4 + 0.04) / 2)
     assert mean["error_rate"] == pytest.approx(0.25)
     assert mean["missed"] == mean["false_alarm"] == pytest.approx(0.125)
-    assert mean["mse_low"] <= mean["mse"] <= mean["mse_high"]
+    assert mean["mse_low"] is None  # third has one dialog: its share has no interval
 
 
 def test_a_setup_of_another_dataset_that_is_called_the_same_is_another_slice(study):
@@ -126,7 +126,7 @@ def test_what_may_have_stopped_early_has_no_rater_score_and_is_counted(study):
     assert report.left_out["items_outside_full_share"] == 7 - len(full)
     assert agreement.left_out["items_outside_full_share"] == 7 - len(full)
     [row] = [row for row in agreement.rows if row.question == "sensible"]
-    # The one of third has two votes of different answers: undecided, compared with nothing.
+    # The one of third has two votes of different answers: it is tied, compared with nothing.
     n_rater_score = len(set(full) - {"t1"})
     assert (row.n, row.n_rater_score) == (6, n_rater_score)
     names = [measure.name for measure in auto_table([row], {}).measures]
@@ -205,7 +205,9 @@ def test_only_a_metric_called_like_the_question_is_held_against_it(study):
         ("sensible", "sensible"),
         ("specific", "specific"),
     }
-    assert {row["n"] for row in rows if row["metric"] == "specific"} == {0}  # no votes on it
+    # No rater was asked about it. The three who said no to c1 said no to it too.
+    n = {row["slice"]: row["n"] for row in rows if row["metric"] == "specific"}
+    assert n == {"cool": 1, "third": 0, "warm": 0, MEAN_OF_OTHERS: 1}
 
 
 def test_scores_that_are_no_probabilities_have_no_squared_error(study):

@@ -195,6 +195,7 @@ def test_the_started_run_gives_the_labels_that_were_recommended(researcher, tmp_
     start(researcher, study, family=family.key)
 
     run = MetricRun.objects.latest("pk")
+    assert run.cut is not None
     labels = {key: (0.5 if key in low else 1.0) > run.cut for key in ANSWERS}
     assert (run.threshold, run.is_yes_at_threshold) == (0.75, True)
     assert labels == {key: key not in low for key in ANSWERS}

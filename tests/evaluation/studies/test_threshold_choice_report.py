@@ -75,6 +75,23 @@ def test_candidates_are_cut_at_the_usual_threshold_over_the_same_responses(study
     assert rows["v3, localized K = 1"]["auc"] < 0.75
 
 
+def test_ties_agree_half_with_every_choice_beside_its_accuracy(tmp_path):
+    # Two more responses are tied. N is the number of votes, so none waits.
+    study = rated(tmp_path, votes(**ANSWERS, t1="yn", t2="ny"))
+    scores = {key: _score(n) for n, key in enumerate(ANSWERS)} | {"t1": 0.9, "t2": 0.1}
+    candidate(study.dataset, "v1", 0, scores)
+
+    report = threshold_choice_report(study)
+    chosen, [good] = chosen_of(report), candidates_of(report).values()
+
+    # 21 of 24, with ties as half (21 + 1) / 26.
+    assert (good["accuracy"], good["n_left_out_tied"]) == (21 / 24, 2)
+    assert good["accuracy_ties_half"] == pytest.approx(22 / 26)
+    assert (chosen["n"], chosen["n_left_out_waiting"], chosen["n_left_out_tied"]) == (24, 0, 2)
+    n_right = 24 * chosen["accuracy"]
+    assert chosen["accuracy_ties_half"] == pytest.approx((n_right + 1) / 26)
+
+
 def test_what_is_chosen_is_reported_on_other_dialogs_and_beside_the_flattering_figure(study):
     report = threshold_choice_report(study)
     row = chosen_of(report)

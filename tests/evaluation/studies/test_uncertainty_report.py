@@ -84,8 +84,9 @@ def test_accuracy_is_the_share_of_merged_majorities_that_separate_ones_confirm(t
 
     overall, cool = by_setup(study).values()
 
-    # a yes and yes, b yes and no, c no and no; d is undecided where rated alone.
-    assert (overall["n"], overall["n_left_out_undecided"]) == (3, 1)
+    # a yes and yes, b yes and no, c no and no; d is tied where rated alone, and a yes side by side.
+    assert overall["n"] == 3
+    assert (overall["n_left_out_waiting"], overall["n_left_out_tied"]) == (0, 1)
     assert overall["accuracy"] == pytest.approx(2 / 3)
     assert overall["disagreement"] == pytest.approx(1 / 3)
     assert overall["disagreement_low"] == pytest.approx(1 - overall["accuracy_high"])
@@ -93,7 +94,24 @@ def test_accuracy_is_the_share_of_merged_majorities_that_separate_ones_confirm(t
     assert cool["shift"] == pytest.approx(-1 / 3)
     assert (cool["p"], cool["p_holm"], cool["is_significant"]) == (1.0, 1.0, False)
     assert cool["visible_shift"] is None  # one discordant pair is never significant
-    assert uncertainty_report(study).left_out["undecided"] == 1
+    assert uncertainty_report(study).left_out["tied"] == 1
+    # With ties as half, d agrees by ½ and shifts from ½ to 1.
+    assert overall["accuracy_ties_half"] == pytest.approx(2.5 / 4)
+    assert overall["disagreement_ties_half"] == pytest.approx(1.5 / 4)
+    assert (cool["n_left_out_waiting"], cool["n_left_out_tied"]) == (0, 1)
+    assert cool["shift_ties_half"] == pytest.approx((-1 + 0.5) / 4)
+
+
+def test_a_pair_waits_if_one_of_its_labels_does_even_where_the_other_is_tied(tmp_path):
+    answers = {"a": ("yyy", "yyy"), "b": ("yynn", "yn"), "c": ("yn", "yynn"), "d": ("yyy", "yynn")}
+    study = two_arms(tmp_path / "s", answers, study={"raters_per_unit": 4})
+
+    overall = by_setup(study)[None]
+
+    # N is 4. b waits side by side, c alone; d is tied side by side; a has two labels.
+    assert overall["n"] == 1
+    assert (overall["n_left_out_waiting"], overall["n_left_out_tied"]) == (2, 1)
+    assert (overall["accuracy"], overall["accuracy_ties_half"]) == (1.0, pytest.approx(1.5 / 2))
 
 
 def test_six_of_eight_that_all_turn_to_yes_are_significant(tmp_path):
@@ -322,7 +340,7 @@ def test_ordinal_votes_are_cut_in_the_middle_or_where_the_study_says(tmp_path):
     assert {row["label"] for row in uncertainty_report(middle).records} == {"median above 3"}
     assert by_setup(low)[None]["label"] == "median above 2.5"
     # Cut at 3: a yes and yes, b on it, c no and no. At 2.5: b is a yes in both.
-    assert (by_setup(middle)[None]["n"], by_setup(middle)[None]["n_left_out_undecided"]) == (2, 1)
+    assert (by_setup(middle)[None]["n"], by_setup(middle)[None]["n_left_out_tied"]) == (2, 1)
     assert (by_setup(low)[None]["n"], by_setup(low)[None]["accuracy"]) == (3, 1.0)
 
 
@@ -342,7 +360,7 @@ def test_nominal_votes_need_a_label_that_is_named_as_positive(tmp_path):
         None,
         "majority says x",
     )
-    # a: x and undecided; b: z and x.
+    # a: x and tied; b: z and x.
     assert (by_setup(named)[None]["n"], by_setup(named)[None]["accuracy"]) == (1, 0.0)
     assert by_setup(named)[COOL_NAME]["n_up"] == 1
 

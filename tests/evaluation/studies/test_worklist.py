@@ -34,7 +34,7 @@ def found_in(study, run, question="attributable", **choices):
 def test_a_disagreement_is_missed_or_a_false_alarm_and_the_closest_votes_come_first(tmp_path):
     study, run = disputed(tmp_path)
 
-    # Votes apart: 1 (3:2), 3 (1:4), 5 (5:0). r-same agrees, r-even is undecided.
+    # Votes apart: 1 (3:2), 3 (1:4), 5 (5:0). r-same agrees, r-even is tied.
     assert found_in(study, run) == [
         ("r-miss", "missed"),
         ("r-false", "false alarm"),
@@ -73,7 +73,7 @@ def test_what_is_not_compared_is_counted_by_its_reason(tmp_path):
     found = worklist(study, run, load_scheme(study.scheme).questions[0], Choices())
 
     assert len(found.items) == found.n_compared == 1
-    assert found.left_out == {"failed": 1, "assumed": 1, "unscored": 1, "undecided": 1}
+    assert found.left_out == {"failed": 1, "assumed": 1, "unscored": 1, "tied": 1}
 
 
 def test_flagged_responses_and_gold_items_are_no_disagreements(tmp_path):

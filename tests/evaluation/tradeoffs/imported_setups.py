@@ -34,7 +34,12 @@ def rows(setups=SETUPS):
             for s, e in places
         ],
         "scores": [
-            {"response": f"r{s}-{e}", "metric": metric, "score": 0.9 if said == "y" else 0.1}
+            {
+                "response": f"r{s}-{e}",
+                "metric": metric,
+                "score": 0.9 if said == "y" else 0.1,
+                "signature": "t:0.5",
+            }
             for s, e in places
             for metric, said in (("auto_ais", setups[s][3][e]), ("sensible", setups[s][4][e]))
         ],

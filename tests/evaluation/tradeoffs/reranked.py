@@ -53,7 +53,7 @@ def rows() -> dict[str, Any]:
             for n in range(1, 5)
         ],
         "scores": [
-            {"response": f"{prompt}-{n}", "metric": metric, "score": score}
+            {"response": f"{prompt}-{n}", "metric": metric, "score": score, "signature": "t:0.5"}
             for metric, by_prompt in metrics.items()
             for prompt, scores in by_prompt.items()
             for n, score in enumerate(scores, start=1)

@@ -108,7 +108,7 @@ def restricted_dataset(
             shares = {side: kept(share)[f"{side}_share"] for side in ("dialog", "evidence")}
             responses.append(response_row(key, f"e{number}", setup=setup, shares=shares))
             scores += [
-                {"response": key, "metric": metric, "score": label}
+                {"response": key, "metric": metric, "score": label, "signature": "t:0.5"}
                 for metric, label in [("auto_ais", attributable), ("sensible", sensible)]
                 if label != "."
             ]

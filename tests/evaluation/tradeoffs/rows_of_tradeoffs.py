@@ -22,6 +22,8 @@ def row(x: float | None, y: float | None, **more: Any) -> TradeoffRow:
     return TradeoffRow(
         of=dot_columns(dot_of(Setup(name=name, **of_setup))),
         n=100,
+        n_examples=100,
+        n_not_rated=0,
         n_left_out=0,
         attribution_assumed=0,
         sensibleness_assumed=0,

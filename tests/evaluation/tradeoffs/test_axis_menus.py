@@ -3,9 +3,9 @@
 from annotation.models import Arm, Study
 from annotation.schemes import built_in_schemes, load_scheme
 from evaluation.models import MetricRun
+from evaluation.runs.main_metrics import SIDES
 from evaluation.tradeoffs.axes import Axis
 from evaluation.tradeoffs.axis_menus import axis_menu, names_among, short_names
-from evaluation.tradeoffs.readiness import SIDES
 
 ATTRIBUTION, SENSIBLENESS = SIDES
 QUESTIONS = {each.key: each for each in load_scheme(built_in_schemes()["AIS"]).questions}

@@ -114,6 +114,24 @@ def test_raters_are_known_by_study_and_question(said, is_same):
     assert by_same_metric([chose], Axes(judging, axis("other"))) == (False, False)
 
 
+@pytest.mark.parametrize(
+    ("study", "question", "is_same"),
+    [
+        ("P", "SSA", True),
+        ("P", "sensible", True),
+        ("P", "specific", True),
+        ("P", "attributable", False),
+        ("other", "sensible", False),
+    ],
+)
+def test_ssa_of_raters_is_made_of_the_votes_on_both_its_questions(study, question, is_same):
+    ssa, other = "raters of P, merged arm, SSA: m", f"raters of {study}, merged arm, {question}: m"
+
+    for chose, judges in ((ssa, other), (other, ssa)):
+        judging = Axes(axis("other"), CHOOSING.attribution._replace(run=None, said=judges))
+        assert flatters([chose], judging) == (False, is_same)
+
+
 def test_raters_are_called_by_study_arm_and_question():
     said = "raters of pilot: two, separate arm, attributable"
 

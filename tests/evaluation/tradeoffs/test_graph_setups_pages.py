@@ -28,14 +28,15 @@ def dots():
     ]
 
 
-def test_a_prompt_about_a_graph_is_in_no_cluster_and_has_a_number():
+def test_a_prompt_about_a_graph_is_in_no_cluster_and_is_named():
     found = {dot.label: dot.cluster for dot in dots()}
 
     assert found == {
-        f"[0.0, {SMALL}, 2]": "top right",
-        f"[0.0, {LARGE}, 2]": "top right",
-        f"[0.0, {LARGE}, 15]": None,
-        f"[0.0, {SMALL}, 15]": None,
+        f"[0.0, {SMALL}, Golden]": "top right",
+        f"[0.0, {LARGE}, Golden]": "top right",
+        f"[0.0, {LARGE}, Graph, retrieved here]": None,
+        f"[0.0, {LARGE}, Graph, gold]": None,
+        f"[0.0, {SMALL}, Graph, gold]": None,
     }
 
 

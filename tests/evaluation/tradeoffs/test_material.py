@@ -9,7 +9,7 @@ from evaluation.models import MetricRun
 from evaluation.tradeoffs.axes import (
     FAILED,
     NOT_ASKED,
-    UNDECIDED,
+    TIED,
     Values,
     axes_of,
     usual,
@@ -43,7 +43,7 @@ def material(tmp_path) -> TradeoffMaterial:
             for n in (1, 2, 3)
         ],
         scores=[
-            {"response": response, "metric": metric, "score": score}
+            {"response": response, "metric": metric, "score": score, "signature": "t:0.5"}
             for response, metric, score in SCORES
         ],
     )
@@ -105,7 +105,7 @@ def test_why_there_is_no_label_is_counted(material):
     again = material_of(material.dataset, material.axes)
 
     assert again.left_out[f"attribution_{FAILED}"] == 1
-    assert f"attribution_{UNDECIDED}" not in again.left_out
+    assert f"attribution_{TIED}" not in again.left_out
 
 
 def test_of_some_setups_only_their_scores_are_read_and_those_of_their_sources(

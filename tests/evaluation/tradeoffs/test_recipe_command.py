@@ -362,7 +362,7 @@ def test_calls_that_were_not_made_are_not_counted(dataset):
 def test_recipes_that_differ_have_names_that_differ(dataset, monkeypatch):
     names = []
 
-    def note(_, grid, *args, **options):
+    def note(command, dataset, grid, *args, **options):
         names.append(grid.name)
         raise CommandError("Noted.")
 

@@ -118,14 +118,17 @@ def test_more_examples_cost_no_more_queries(dataset, tmp_path):
     axes = axes_in(dataset)
     rerank(dataset, axes, NAMES, "sensible-first")
     first = len(statements(lambda: rerank(dataset, axes, NAMES, "max-attribution")))
-    n = range(5, 25)
+    more = range(5, 25)
     setup = {"model": MODEL, "temperature": 0.0, "prompt": "golden"}
     import_rows(
         tmp_path / "more",
         "own",
-        examples=[example_row(f"e{number}") for number in n],
-        responses=[response_row(f"golden-{number}", f"e{number}", setup=setup) for number in n],
-        scores=[{"response": f"golden-{number}", "metric": "auto_ais", "score": 1} for number in n],
+        examples=[example_row(f"e{n}") for n in more],
+        responses=[response_row(f"golden-{n}", f"e{n}", setup=setup) for n in more],
+        scores=[
+            {"response": f"golden-{n}", "metric": "auto_ais", "score": 1, "signature": "t:0.5"}
+            for n in more
+        ],
     )
 
     again = len(statements(lambda: rerank(dataset, axes, NAMES, "max-attribution")))

@@ -60,13 +60,14 @@ def plan(client, dataset, **more):
 # --- planning -------------------------------------------------------------------------------
 
 
-def test_without_responses_the_page_offers_the_largest_model(researcher, bare):
+def test_without_responses_the_page_leaves_the_model_to_the_person(researcher, bare):
     Checkpoint.objects.create(name="tiny-8b", backend="openai")
     Checkpoint.objects.create(name="tiny-70b", backend="openai")
 
     page = shown(page_of(researcher, bare))
 
-    assert page.fields["model"] == "tiny-70b"
+    assert page.fields["model"] == ""
+    assert [*page.choices("model")] == ["", "extractive", "tiny-8b", "tiny-70b"]
     assert page.fields["non_evidence"] == ["next-best"]
     assert "Plan the grid" in page.text
     assert "Not scored yet" not in page.text
@@ -283,7 +284,7 @@ def test_the_page_takes_the_same_queries_for_more_setups(
     researcher, scored, tmp_path, django_assert_num_queries
 ):
     page_of(researcher, scored)  # builds the index of the passages
-    n_queries = 25
+    n_queries = 27
 
     with django_assert_num_queries(n_queries):
         page_of(researcher, scored)

@@ -74,11 +74,15 @@ def test_a_temperature_has_the_digits_that_it_has(figure, written):
 
 
 @pytest.mark.parametrize(
-    ("asked", "label"), [(0.0, "[0.0, L, 1]"), (0.7, "[0.7, L, 1]"), (None, "[—, L, 1]")]
+    ("asked", "prompt", "label"),
+    [
+        (0.0, "retrieved-3", "[0.0, L, Retrieved 3]"),
+        (0.7, "no-evidence", "[0.7, L, No evidence]"),
+        (None, "odd", "[—, L, odd]"),
+    ],
 )
-def test_a_label_of_a_figure_reads_as_in_the_paper(asked, label):
-    """[A] 7: '[0.0, L, 6] -> [0.0, L, 1] or [0.7, L, 6] -> …'."""
-    made = dot("no-evidence", model="L")
+def test_a_label_of_a_figure_names_the_prompt_type(asked, prompt, label):
+    made = dot(prompt, model="L")
     made.setup.temperature = asked
 
     assert made.label == label

@@ -294,7 +294,7 @@ def test_no_text_covers_other_text_or_a_mark():
     assert not any(label.overlap(mark) for label in labels for mark in marks)
     assert all(label.is_inside(PLOT) for label in labels)
     assert len(labels) + found.n_without_label == 21
-    assert len(labels) >= 14
+    assert len(labels) >= 10  # a label that names its prompt type is about 150 px long
 
 
 def test_text_takes_the_first_free_place_or_that_which_covers_least():

@@ -73,9 +73,9 @@ def test_the_figure_has_the_view_of_its_address_and_says_its_axes(page):
 
     root = ET.fromstring(found.content)
     said = ["".join(each.itertext()) for each in root.iter() if each.tag.endswith("text")]
-    assert "[0.0, PaLM 8B, 2]" in said
-    assert "[0.0, PaLM 8B, 3]" not in said
-    assert "Attribution: auto_ais (imported)" in said
+    assert "[0.0, PaLM 8B, Golden]" in said
+    assert "[0.0, PaLM 8B, Golden + instr.]" not in said
+    assert "Attribution: auto_ais t:0.5 (imported)" in said
     assert "Golden" in said  # its legend
 
 
@@ -161,7 +161,7 @@ def test_the_methods_paragraph_says_every_parameter(page, dataset):
         "1,000 resamples, seed 0",
         "extractive|v:1, revision abc, SHA-256 model.bin 0123456789ab",
         "Temperature 0.0.",
-        "Golden (2), Golden, instructions (3), Retrieved 2 (4)",
+        "Golden; Golden, instructions; Retrieved 2",
         "top-p 1",
         "bm25 of 8 passages",
         "Sensible first among 3 setups for each example, 3 calls each",
@@ -194,5 +194,5 @@ def test_the_methods_paragraph_says_what_lines_of_retrieval_are_drawn_for():
 def test_a_figure_asks_as_many_queries_whatever_it_shows(page, dataset, django_assert_num_queries):
     page("figure", "svg")
     for number in ("1", "3"):
-        with django_assert_num_queries(10):
+        with django_assert_num_queries(11):
             page("figure", "svg", figure=number, labels="1")

@@ -293,8 +293,8 @@ def test_menus_of_axes_begin_with_those_of_their_side(dataset, see):
     groups = {name: page.groups_of(name) for name in ("attribution", "sensibleness")}
 
     assert groups["attribution"] == {
-        "Metrics of attribution": ["auto_ais (imported)"],
-        "Other metrics": ["sensible (imported)"],
+        "Metrics of attribution": ["auto_ais t:0.5 (imported)"],
+        "Other metrics": ["sensible t:0.5 (imported)"],
     }
     assert list(groups["sensibleness"]) == ["Metrics of sensibleness", "Other metrics"]
 

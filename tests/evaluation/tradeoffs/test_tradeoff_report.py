@@ -49,7 +49,7 @@ def test_shares_and_f1_are_over_examples_known_to_both_axes(dataset):
     assert golden["attribution_score"] == pytest.approx((0.9 + 0.2 + 0.6) / 3)
     assert golden["sensibleness_score"] == pytest.approx((0.3 + 0.9 + 1.0) / 3)
     assert (golden["cluster"], golden["n_calls"]) == ("top right", 1)
-    assert golden["label"] == "[0.0, PaLM 8B, 2]"
+    assert golden["label"] == "[0.0, PaLM 8B, Golden]"
     assert golden["context_tokens"] == pytest.approx((101 + 102 + 103 + 104) / 4)
     assert report.left_out["attribution_unknown"] == 2
     assert report.left_out["sensibleness_unknown"] == 1
@@ -65,7 +65,7 @@ def test_shares_have_wilson_intervals_over_dialogs(dataset):
 
     ends = golden["attribution_low"], golden["attribution_high"]
     assert ends == pytest.approx((0.51625 - 0.47242, 0.51625 + 0.47242), abs=1e-4)
-    assert golden["f1_low"] <= golden["f1"] <= golden["f1_high"]
+    assert golden["f1_low"] is golden["f1_high"] is None  # three dialogs are too few
     assert golden == by_setup(report_of(dataset))[NAMES[0]]
 
 

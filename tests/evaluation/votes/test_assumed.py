@@ -12,7 +12,7 @@ from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.material import material_of
 from evaluation.tradeoffs.pages.methods import methods_paragraph
 from evaluation.tradeoffs.reports.tradeoff import tradeoff_report
-from evaluation.votes.assumed_answers import assumed_in_dataset, assumed_responses
+from evaluation.votes.assumed_answers import assumed_on_axis, assumed_responses
 from evaluation.votes.export import export_folder
 from generation.models import Response
 from tests.evaluation.makers_of_scores import make_run, make_score
@@ -123,8 +123,9 @@ def test_silence_is_not_sensible(ssa):
 
     assert figures(rows["bare"]) == (2, 0, 1.0)
     assert figures(rows["silent"]) == (1, 1, 0.5)
-    # A response that is not sensible is not asked about being specific, and no rater said so.
-    assert figures(rows_of(scenarios_report(ssa), "specific")["silent"]) == (1, 0, 1.0)
+    # So it is not specific either: a closed gate implies a no. SSA is (.5 + .5) / 2.
+    assert figures(rows_of(scenarios_report(ssa), "specific")["silent"]) == (1, 1, 0.5)
+    assert figures(rows_of(scenarios_report(ssa), "SSA")["silent"]) == (1, 1, 0.5)
 
 
 def test_no_part_in_the_comparison_of_the_arms(ais):
@@ -133,7 +134,7 @@ def test_no_part_in_the_comparison_of_the_arms(ais):
     assert {row["n"] for row in uncertainty_report(ais).records} == {0}
 
 
-def test_on_an_axis_of_raters_setups_that_showed_nothing_stand_at_0(tmp_path):
+def test_on_an_axis_of_raters_setups_of_the_study_that_showed_nothing_stand_at_0(tmp_path):
     study = study_of(
         tmp_path / "ais", ATTRIBUTABLE, ("interpretable", "attributable"), evidence_choice="shown"
     )
@@ -141,12 +142,21 @@ def test_on_an_axis_of_raters_setups_that_showed_nothing_stand_at_0(tmp_path):
     for key in SENSIBLE:
         make_score(run, key, 0.9)
 
-    material = material_of(study.dataset, named_axes(study.dataset, "attributable", "sensible"))
+    axes = named_axes(study.dataset, "attributable", "sensible")
+    # The study has no votes on 'bare', and none of its setups is 'bare': its answers are alone.
+    assert keys(assumed_on_axis(study)) == ["silent-1", "bare-1", "bare-2"]
+    alone = tradeoff_report(material_of(study.dataset, axes), View())
+    assert {row["setup"]: row["n"] for row in alone.records} == {
+        "golden": 2,
+        "silent": 1,
+        "bare": 0,
+    }
+    assert alone.left_out["setups_without_ratings"] == 1
+    study.setups.add(study.dataset.setups.get(name="bare"))
+
+    material = material_of(study.dataset, axes)
     rows = {row["setup"]: row for row in tradeoff_report(material, View()).records}
 
-    # The study has no votes on 'bare', and none of its setups is 'bare'.
-    assert not study.setups.filter(name="bare").exists()
-    assert keys(assumed_in_dataset(study)) == ["bare-1", "bare-2", "silent-1"]
     bare, golden = rows["bare"], rows["golden"]
     assert (bare["n"], bare["attribution"], bare["attribution_assumed"]) == (2, 0.0, 2)
     assert (golden["n"], golden["attribution"], golden["attribution_assumed"]) == (2, 0.5, 0)

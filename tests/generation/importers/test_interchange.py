@@ -11,6 +11,7 @@ from tests.generation.importers.reading import (
     EXAMPLE,
     RESPONSE,
     VOTE,
+    opened,
     read_csv,
     read_lines,
     the_problem,
@@ -245,7 +246,7 @@ def test_a_vote_with_everything(tmp_path):
 def test_a_vote_with_nothing_optional(tmp_path):
     (vote,) = read_lines(tmp_path, "votes", VOTE)
 
-    assert vote[5:] == ("separate", None, None, None, None, False, "")
+    assert vote[5:] == ("separate", None, None, None, None, False, "", False)
 
 
 @pytest.mark.parametrize(
@@ -289,7 +290,6 @@ def test_implied_has_many_spellings(tmp_path, implied):
         ({"rater": "r" * 101}, "rater"),
         ({"question": ""}, "question"),
         ({"question": "q" * 65}, "question"),
-        ({"answer": None}, "answer"),
         ({"answer": [1]}, "answer"),
         ({"arm": "both"}, "arm"),
         ({"arm": ["separate"]}, "arm"),
@@ -307,16 +307,43 @@ def test_a_bad_field_of_a_vote_is_a_problem(tmp_path, change, field):
     assert the_problem(read_lines(tmp_path, "votes", VOTE | change)).field == field
 
 
-@pytest.mark.parametrize(
-    "score", ["nan", "inf", "-inf", "1e999", "high", "", "1,5", "1.7e308", "-1e13"]
-)
-def test_a_score_is_a_number_that_can_be_summed(tmp_path, score):
-    text = f'response,metric,score\nr1,auto_ais,"{score}"\nr1,auto_ais,-0.25\n'
+def test_an_answer_that_is_missing_is_an_empty_cell_and_no_answer_at_all_a_problem(tmp_path):
+    (vote,) = read_lines(tmp_path, "votes", VOTE | {"answer": None})
+    assert vote.answer == ""
 
-    problem, good = read_csv(tmp_path, "scores", text)
+    without = {key: value for key, value in VOTE.items() if key != "answer"}
+    assert the_problem(read_lines(tmp_path, "votes", without)).field == "answer"
 
-    assert problem.field == "score"
-    assert (good.score, good.citation, good.signature) == (-0.25, None, "")
+
+def test_a_bad_score_costs_its_score_and_one_that_says_nothing_is_counted(tmp_path):
+    cells = ["0.5", "nan", "NA", "", "inf", "1e999", "high", '"1,5"', '"1,500"', "-1e13", "50%"]
+    lines = "".join(f"r{n},faithful,{cell}\n" for n, cell in enumerate(cells))
+    (tmp_path / "scores.csv").write_text(f"response,metric,score\n{lines}", encoding="utf-8")
+
+    with opened(tmp_path) as material:
+        found = {score.response: score for score in material.records("scores")}
+        notes = material.notes
+
+    assert {key: score.score for key, score in found.items() if not score.problem} == {
+        "r0": 0.5,
+        "r7": 1.5,
+        "r10": 0.5,
+    }
+    assert {key: score.problem for key, score in found.items() if score.problem} == {
+        "r4": 'found "inf"; expected a number',
+        "r5": 'found "1e999"; expected a number from -1e+12 to 1e+12',
+        "r6": 'found "high"; expected a number',
+        "r8": 'found "1,500"; expected a point in the number, or decimal = "," in a mapping',
+        "r9": 'found "-1e13"; expected a number from -1e+12 to 1e+12',
+    }
+    assert notes == {
+        'cells without a score ("nan")': 1,
+        'cells without a score ("NA")': 1,
+        "cells without a score (empty)": 1,
+        "cells of scores that are no number, which is kept as the reason": 5,
+        "cells of scores with a decimal comma": 1,
+        "cells of scores in percent, read as shares (50% is 0.5)": 1,
+    }
 
 
 @pytest.mark.parametrize("gold_score", [-0.1, 1.01, 1.7e308])

@@ -31,9 +31,6 @@ from tests.generation.importers.reading import (
         ("{", "Expecting property name"),
         ("[1]", "[1]"),
         ('{"response": "a", "response": "b"}', 'the key "response" twice'),
-        ('{"seconds": NaN}', "NaN"),
-        ('{"seconds": -Infinity}', "-Infinity"),
-        ('{"seconds": 1e999}', "1e999"),
         ('{"seconds": ' + "9" * 5000 + "}", "a number of thousands of digits"),
         ('{"a": ' * 40 + "1" + "}" * 40, "more than 32 levels"),
         ("[" * 100_000, "nested too deep"),
@@ -285,6 +282,7 @@ votes = st.builds(
     at=st.none() | st.datetimes(timezones=st.just(UTC)),
     is_implied=st.booleans(),
     source_id=st.just("") | keys,
+    is_told=st.just(False),
 )
 round_trip = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
@@ -353,7 +351,9 @@ def test_whatever_the_fields_hold_the_answer_is_a_record_or_a_problem(tmp_path, 
 
     items = read_everything(tmp_path)
 
-    assert len({item.where.line for item in items}) == len(rows)
+    may_say_nothing = (str, float, type(None))  # 'NA' and NaN: there is no score
+    n_empty = sum(isinstance(row.get("score"), may_say_nothing) for row in rows)
+    assert len(rows) - len({item.where.line for item in items}) <= n_empty
     json.dumps([list(item) for item in items if isinstance(item, Problem)]).encode()
     "".join(str(item) for item in items if isinstance(item, Problem)).encode()  # can be stored
 

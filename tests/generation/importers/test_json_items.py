@@ -60,7 +60,7 @@ def test_an_entry_that_cannot_be_read_is_named_by_its_number_and_stops_no_other(
         ("7", "7"),
         ("", "nothing"),
         ('{"a": 1, "a": 2}', 'the key "a" twice'),
-        ('{"a": NaN}', "NaN"),
+        ('{"a": [Nan]}', "JSON"),
         ('{"a": "\\u0000"}', "a NUL character"),
     ]
     text = "[" + ",".join(f'{{"n": {n}}}, {entry}' for n, (entry, _) in enumerate(bad)) + "]"

@@ -54,9 +54,8 @@ class Command(BaseCommand):
         except UnmappedError as error:
             self._say_columns(error.look)
             raise CommandError(
-                "Its columns do not show which one has the responses. Write that in a mapping "
-                "file, and give the file with --mapping. Or upload the table on the site, and "
-                "choose the column there."
+                f"Attest does not know {error.look.asks}. Write that in a mapping file, and give "
+                "the file with --mapping. Or upload the table on the site, and choose there."
             ) from error
         except DatasetError as error:
             raise CommandError(str(error)) from error
@@ -73,6 +72,11 @@ class Command(BaseCommand):
             raise CommandError(
                 f"Found {outcome.n_problems:,} problem{many}. Fix the file, or import only the "
                 "good rows with --skip-bad."
+            )
+        if outcome.losses:
+            raise CommandError(
+                "Something would be lost. Say what the columns are with --mapping, or import it "
+                "with --accept."
             )
         self.stdout.write(self.style.SUCCESS("It can be imported."))
 

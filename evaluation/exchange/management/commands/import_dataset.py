@@ -8,7 +8,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.exchange.import_plan import plan_import
-from evaluation.exchange.interchange import BadRows, ImportOutcome, import_dataset
+from evaluation.exchange.interchange import (
+    BadRows,
+    ImportOutcome,
+    LossesNotAccepted,
+    import_dataset,
+)
+from evaluation.exchange.storing_choices import StoringChoices
+from generation.choices.arguments import add_arguments, given_from
 from generation.importers import ENCODINGS, READERS, UTF_8, Material, mapping_in, open_material
 from generation.importers.errors import DatasetError
 from generation.progress import progress_bar
@@ -37,11 +44,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--dry-run", action="store_true", help="Check everything. Store nothing."
         )
-        parser.add_argument(
-            "--skip-bad",
-            action="store_true",
-            help="Import the good rows, and leave the rows with problems out.",
-        )
+        add_arguments(parser, StoringChoices)
 
     def handle(self, *, path: Path, **options: Any) -> None:
         name = options["name"] or path.resolve().name.split(".")[0]
@@ -54,13 +57,19 @@ class Command(BaseCommand):
                     material,
                     plan_import(material, name, options["study"], on_progress),
                     dry_run=options["dry_run"],
-                    skip_bad=options["skip_bad"],
+                    **given_from(StoringChoices, options),
                     on_progress=on_progress,
                 )
         except BadRows as error:
             list_problems(self, error.outcome)
             raise CommandError(
                 "Nothing was imported. Fix the file, or import only the good rows with --skip-bad."
+            ) from error
+        except LossesNotAccepted as error:
+            list_losses(self, error.outcome)
+            raise CommandError(
+                "Nothing was imported. Say what the columns are with --mapping, or accept this "
+                "with --accept."
             ) from error
         except DatasetError as error:
             raise CommandError(f"{error}\nNothing was imported.") from error
@@ -104,6 +113,7 @@ def opened(path: Path, options: Mapping[str, Any]) -> Material:
 def say_what_was_found(command: BaseCommand, outcome: ImportOutcome) -> None:
     """Print what a file holds; the problems of its bad rows go to standard error."""
     list_problems(command, outcome)
+    list_losses(command, outcome)
     say = command.stdout.write
     for kind, count in outcome.counts.items():
         parts = ", ".join(f"{n:,} {what}" for what, n in count.items() if n or what == "new")
@@ -118,6 +128,12 @@ def say_what_was_found(command: BaseCommand, outcome: ImportOutcome) -> None:
         say(f"scheme: {outcome.scheme_origin}")
         for question, expected in outcome.answers.items():
             say(f"  {question}: {expected}")
+
+
+def list_losses(command: BaseCommand, outcome: ImportOutcome) -> None:
+    """Print what would be lost to standard error."""
+    for what, n in outcome.losses.items():
+        command.stderr.write(f"{what}: {n:,}")
 
 
 def list_problems(command: BaseCommand, outcome: ImportOutcome) -> None:

@@ -19,7 +19,7 @@ from argparse import RawDescriptionHelpFormatter
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from accounts.access import Role
@@ -34,6 +34,7 @@ from evaluation.exchange.import_plan import plan_import
 from evaluation.exchange.interchange import import_dataset
 from generation.importers import open_material
 from generation.importers.errors import DatasetError
+from generation.management.asking_command import AskingCommand
 from generation.models import Dataset
 
 EXAMPLE = """example:
@@ -51,7 +52,7 @@ ACCOUNTS = [DemoAccount(role.value, DEMO_PASSWORDS[role], role) for role in Role
 [RATER] = [account.username for account in ACCOUNTS if account.role == Role.RATER]
 
 
-class Command(BaseCommand):
+class Command(AskingCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -92,7 +93,7 @@ class Command(BaseCommand):
             for name in added:
                 self.stdout.write(f"{what}: {name}")
         if is_waited_for:
-            complete(self.stderr)
+            complete(self)
             self.stdout.write("Its grids, runs and experiments are done.")
 
 

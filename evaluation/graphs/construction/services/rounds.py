@@ -209,9 +209,9 @@ class _Writer:
 def _said(asked: EntryRound, completion: Completion, seconds: float, most_tokens: int) -> Said:
     """Return the answer and the question that a completion contains, or why it cannot be read."""
     said = Said(
-        completion=completion.text,
+        completion=completion.whole,
         n_prompt_tokens=completion.n_prompt_tokens,
-        n_completion_tokens=completion.n_tokens or count_tokens(completion.text),
+        n_completion_tokens=completion.n_tokens or count_tokens(completion.whole),
         seconds=seconds,
     )
     if completion.problem:

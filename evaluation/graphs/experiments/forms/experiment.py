@@ -21,8 +21,9 @@ from generation.choices.folded_fields import Fold, FoldingForm, Told
 from generation.choices.forms import posted_fields
 from generation.forms.model_fields import ModelsForm
 from generation.forms.number_lists import numbers, whole_numbers
-from generation.grids.grid_file import HIGHEST_TEMPERATURE, GridError, GridModel, Price
+from generation.grids.grid_file import HIGHEST_TEMPERATURE, GridError, GridModel
 from generation.grids.question_graphs import askable
+from generation.model_specs import Price
 from generation.models import Checkpoint, Dataset, Sample
 
 

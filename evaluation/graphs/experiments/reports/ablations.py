@@ -78,6 +78,11 @@ class RowOfStep(RowOfRuns):
         """The number of removed pieces of knowledge, or the accuracy in per cent."""
         raise NotImplementedError
 
+    @property
+    def drawn_at(self) -> float | None:
+        """The place of the step on the axis of a picture; None if it is not known."""
+        return self.at
+
 
 class Ablation(NamedTuple):
     """The steps of a dataset's families, and their answers to the common examples."""

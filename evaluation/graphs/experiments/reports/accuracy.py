@@ -44,6 +44,8 @@ REPORT = "accuracy"
 class AccuracyRow(RowOfStep):
     """The citations of answers whose prompts show a given share of gold sub-graphs."""
 
+    named_by = ("label", "accuracy")
+
     accuracy: Annotated[int, Column("Accuracy, %", Format.COUNT)]  # the number in the prompt's name
     runs: GroupColumns | OneRun
     step: StepCounts
@@ -59,6 +61,11 @@ class AccuracyRow(RowOfStep):
     @property
     def at(self) -> int:
         return self.accuracy
+
+    @property
+    def drawn_at(self) -> float | None:
+        """The share of shown sub-graphs that are gold, in per cent, as it was measured."""
+        return None if self.gold_share.value is None else 100 * self.gold_share.value
 
 
 def accuracy_report(dataset: Dataset) -> Report[AccuracyRow]:

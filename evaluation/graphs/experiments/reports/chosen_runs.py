@@ -2,6 +2,8 @@
 
 from collections.abc import Collection
 
+from django.db.models import Q
+
 from evaluation.graphs.reports.alignment import newest_of
 from evaluation.graphs.reports.quality import QUALITIES
 from evaluation.models import MetricRun
@@ -12,9 +14,10 @@ def runs_read(dataset: Dataset, metrics: Collection[str]) -> dict[str, MetricRun
     """Return the run that tables use for each metric. Metrics without a finished run are left out.
 
     `newest_of` chooses the run. For text quality, which is judged by samples, it is the newest
-    finished run whatever its sample. This takes one query.
+    finished run whatever its sample. Other runs need a threshold. This takes one query.
     """
     every = MetricRun.objects.filter(dataset=dataset, metric__in=metrics)
+    every = every.filter(Q(metric__in=QUALITIES) | Q(threshold__isnull=False))
     by_metric: dict[str, list[MetricRun]] = {metric: [] for metric in metrics}
     for each in every.select_related("dataset").order_by("pk"):
         by_metric[each.metric].append(each)

@@ -9,7 +9,7 @@ from evaluation.graphs.experiments.reports.costs import Cost, CostColumns, cost_
 from evaluation.graphs.experiments.reports.run_rows import (
     MADE_WITH,
     OneRun,
-    RowOfRuns,
+    RowOfWholeGraphs,
     of_prompts_word,
     per_run,
     run_figures,
@@ -57,7 +57,7 @@ class _CitationMaterial(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CitationTableRow(RowOfRuns):
+class CitationTableRow(RowOfWholeGraphs):
     """The citation quality, the alignment and the costs of some runs."""
 
     paper_columns = (  # [K] table 3

@@ -13,8 +13,8 @@ from django.db.models import Count, Sum
 
 from evaluation.reports.columns import Column, Format
 from evaluation.reports.report import ReportRow
-from generation.grids.grid_file import Price
 from generation.grids.progress import TOKENS_IN
+from generation.model_specs import Price
 from generation.models import Call, Grid
 
 

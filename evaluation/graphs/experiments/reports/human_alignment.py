@@ -17,8 +17,15 @@ from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
 from evaluation.reports.registry import CannotReport, NoChoices, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
+from evaluation.runs.item_scores import cut_of
 from evaluation.statistics import agreement
-from evaluation.statistics.intervals import Floats, Statistic, share_from
+from evaluation.statistics.intervals import (
+    Floats,
+    MixOfShares,
+    Statistic,
+    difference_of_shares,
+    share_from,
+)
 from evaluation.votes.counts import ArmCounts, Ints
 from generation.models import Setup
 
@@ -123,8 +130,7 @@ def human_alignment_report(study: Study) -> Report[HumanAlignmentRow]:
     over the scored pairs on which all raters agree (`n_agreed`). `automatic` is over all `n_run`
     pairs of the study's setups that the run has scored, and `gap` is human minus that, in points.
     `run_n_sampled` is how many answers of each model the run drew; None: it is over all. Intervals
-    resample dialogs. A pair's mean vote may be between 0 and 1, so the interval of `human` is a
-    bootstrap interval and not that of a share.
+    are over dialogs.
 
     Raises:
         CannotReport: the study does not ask exactly one yes/no question about citations.
@@ -158,7 +164,7 @@ def human_alignment_report(study: Study) -> Report[HumanAlignmentRow]:
     return Report(
         study.name,
         REPORT,
-        list(with_estimates(planned, len(dialogs), is_cautious=True)),
+        list(with_estimates(planned, len(dialogs))),
         _left_out(study, found),
         signature_of(REPORT, *choices, data=data_hash(data)),
     )
@@ -234,12 +240,13 @@ def _scored(run: MetricRun | None, models: Mapping[int, str]) -> list[ScoredPair
         target__response__setup__in=list(models),
     ).order_by()
     columns = "target", "target__response__setup", "target__response__example__dialog", "score"
+    cut = cut_of(run)
     return [
         ScoredPair(
             target,
             models[setup],
             dialog,
-            score > run.threshold or (run.is_yes_at_threshold and score == run.threshold),
+            score > cut,
         )
         for target, setup, dialog, score in scores.values_list(*columns).iterator(chunk_size=5000)
     ]
@@ -281,7 +288,7 @@ def _figures(
     is_aligned = np.array([bool(each.is_aligned) for each in pairs], float)
     agree = has_score * (votes == 0).any(axis=1)
     whole = np.array([each.is_aligned for each in scored], float)
-    voted = Statistic(np.column_stack([human, np.ones(len(pairs))]), dialogs, _mean_from)
+    voted = _share(human, np.ones(len(pairs)), dialogs)
     automatic = _share(whole, np.ones(len(scored)), of_run)
     same = _share(is_aligned * has_score, has_score, dialogs)
     return {
@@ -292,7 +299,7 @@ def _figures(
         "alpha": Statistic(
             agreement.krippendorff_alpha_statistics(votes),
             dialogs,
-            partial(agreement.krippendorff_alpha_from, level="nominal"),
+            agreement.ALPHA["nominal"],
         ),
         "automatic": automatic,
         "automatic_same": same,
@@ -306,27 +313,10 @@ def _share(part: Floats, whole: Floats, dialogs: Ints) -> Statistic:
     return Statistic(np.column_stack([part, whole]), dialogs, share_from)
 
 
-def _mean_from(sums: Floats) -> Floats:
-    """Return a mean of values from 0 to 1.
-
-    The values of a share are only 0 or 1. As a function other than `share_from`, this measure has
-    a bootstrap interval.
-    """
-    return share_from(sums)
-
-
 def _gap(human: Statistic, automatic: Statistic) -> Statistic:
     """Return one share minus another, in points. Dialogs are paired."""
-    here, there = human.statistics, automatic.statistics
-    return Statistic(
-        np.block([[here, np.zeros_like(here)], [np.zeros_like(there), there]]),
-        np.concatenate([human.dialogs, automatic.dialogs]),
-        _points_between,
-    )
-
-
-def _points_between(sums: Floats) -> Floats:
-    return 100 * (share_from(sums[..., :2]) - share_from(sums[..., 2:]))
+    points = MixOfShares((100.0, -100.0))
+    return difference_of_shares(human, automatic)._replace(measure=points)
 
 
 HUMAN_ALIGNMENT = ReportKind(

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, NamedTuple
 
-import numpy as np
-
 from evaluation.graphs.experiments.reports.chosen_runs import runs_read
 from evaluation.graphs.experiments.reports.run_rows import (
     REMOVED,
     OneRun,
-    RowOfRuns,
+    RowOfWholeGraphs,
     per_run,
     removed_unsaid,
     without_setups,
@@ -23,6 +21,8 @@ from evaluation.graphs.reports.quality import (
     QUALITIES,
     QualityScore,
     judge_columns,
+    mean_score,
+    n_other_dialogs,
     quality_scores,
 )
 from evaluation.models import MetricRun
@@ -35,7 +35,6 @@ from evaluation.reports.setups import setup_columns
 from evaluation.runs.scores import setups_of_the_judge
 from evaluation.runs.seeded_setups import GroupColumns, seeded_runs
 from evaluation.statistics.intervals import Statistic
-from evaluation.statistics.rater_answers import mean_from, mean_statistics
 from generation.models import Dataset
 
 REPORT = "quality_table"
@@ -58,12 +57,13 @@ class JudgedColumns(ReportRow):
     n: Annotated[int, Column("Scored", Format.COUNT)]  # answers with a score
     n_failed: Annotated[int, Column("Failed", Format.COUNT)]
     n_not_scored: int
+    n_other_dialogs: int  # dialogs with another score than the most frequent one
     is_own_judge: bool  # whether the judge wrote some of the answers
     run: RunId | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class QualityTableRow(RowOfRuns):
+class QualityTableRow(RowOfWholeGraphs):
     """The text quality of the answers of some runs, as means from 1 to 5."""
 
     paper_columns = ("label", "coherence", "consistency", "fluency", "relevance")  # [K] table 4
@@ -167,13 +167,7 @@ def _of(made: _QualityMaterial, metric: str, setups: Collection[int]) -> list[Qu
 
 
 def _figures(made: _QualityMaterial, setups: Collection[int]) -> dict[str, Statistic]:
-    figures = {}
-    for metric in QUALITIES:
-        scores = _of(made, metric, setups)
-        values = np.array([np.nan if s.score is None else s.score for s in scores], np.float64)
-        dialogs = np.array([each.dialog for each in scores], np.int64)
-        figures[metric] = Statistic(mean_statistics(values), dialogs, mean_from)
-    return figures
+    return {metric: mean_score(_of(made, metric, setups)) for metric in QUALITIES}
 
 
 def _row(
@@ -206,6 +200,7 @@ def _judged(
         n=n,
         n_failed=len(scores) - n,
         n_not_scored=n_answers - len(scores),
+        n_other_dialogs=n_other_dialogs(scores),
         is_own_judge=run is not None and bool(made.judges_own[run.pk] & set(setups)),
         run=run.pk if run and scores else None,
     )

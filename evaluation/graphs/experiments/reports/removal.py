@@ -45,6 +45,7 @@ from evaluation.reports.local_ids import RunId
 from evaluation.reports.registry import NoChoices, ReportKind
 from evaluation.reports.report import Report
 from evaluation.reports.setups import setup_columns
+from evaluation.runs.item_scores import cut_of
 from evaluation.runs.seeded_setups import GroupColumns
 from evaluation.statistics.intervals import Statistic
 from generation.json_length import JsonLength
@@ -65,6 +66,8 @@ class _RemovalMaterial(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class RemovalRow(RowOfStep):
     """Citations and [NA] of answers from whose graphs a given number of members was removed."""
+
+    named_by = ("label", "n_removed")
 
     paper_columns = (
         "label",
@@ -162,7 +165,8 @@ def _row(
     known = [n for n in lengths if n is not None]
     of_runs = [each for pk in setups for each in material.na.get(pk, ())]
     scored = _scored(of_runs)
-    counts = incompetence_counts(na_statistics(scored, material.run.cut if material.run else 0.5))
+    cut = cut_of(material.run) if material.run else 0.5
+    counts = incompetence_counts(na_statistics(scored, cut))
     return partial(
         RemovalRow,
         n_removed=step.at,
@@ -221,7 +225,7 @@ def _scored(found: list[NaAnswer]) -> list[NaAnswer]:
 def _na_figures(run: MetricRun | None, scored: list[NaAnswer]) -> dict[str, Statistic]:
     if run is None or not scored:
         return {f"na_{name}": NOTHING for name in ("precision", "recall", "f1")}
-    figures = na_figures(na_statistics(scored, run.cut), scored)
+    figures = na_figures(na_statistics(scored, cut_of(run)), scored)
     return {f"na_{name}": figure for name, figure in figures.items()}
 
 

@@ -27,6 +27,7 @@ from evaluation.runs.seeded_setups import GroupColumns, SeededRuns, kind_of
 from evaluation.statistics.intervals import Statistic, share_from
 from generation.json_length import JsonLength
 from generation.models import Dataset, Response, Setup
+from work.amounts import UNDEFINED
 
 # F1 → the names of its precision and its recall, and the function that combines them.
 F1_OF = {
@@ -37,6 +38,8 @@ F1_OF = {
 MADE_WITH = "mean over runs, deviation n - 1, F1 of the means"
 # The reason for leaving out answers with removed knowledge whose prompt type removes none.
 REMOVED = "answers_with_removed_knowledge"
+# Prompts about whole graphs, first those of the paper's tables.
+_PAPER_PROMPTS = ("graph-retrieved", "graph-imported", "graph-gold")
 NOTHING = Statistic(np.zeros((0, 2)), np.zeros(0, np.int64), share_from)  # an undefined figure
 
 Figures = Mapping[str, Statistic]  # the figures of one run, by name
@@ -54,9 +57,8 @@ class RowOfRuns(ReportRow):
     """A row for the runs of a group, or for one of them.
 
     A figure `x` is the mean over the runs where it is defined. F1 is computed from the mean
-    precision and the mean recall. The F1 of [NA] is 0 if no run admits anything. Intervals resample
-    dialogs, and each resample is used for all runs. The intervals of a single run are those of its
-    own report.
+    precision and the mean recall. The F1 of [NA] is 0 if no run admits anything. Intervals are
+    over the dialogs of all runs. The intervals of a single run are those of its own report.
     """
 
     runs: GroupColumns | OneRun
@@ -109,6 +111,25 @@ class RowOfRuns(ReportRow):
         """Return the number of runs that a mean is over, if the figure of some is undefined."""
         n_undefined = self.n_undefined(name)
         return f", of {self.runs.n_runs - n_undefined}" if n_undefined else ""
+
+
+class RowOfWholeGraphs(RowOfRuns):
+    """A row of tables 3 and 4 of [K]: runs that were shown whole graphs, of any kind."""
+
+    @classmethod
+    def paper_rows(cls, rows: Sequence[ReportRow]) -> tuple[Sequence[ReportRow], str]:
+        """Return the rows with one kind of prompt, and a caption that names it.
+
+        The paper's tables are about retrieved graphs, so these are chosen if there are any.
+        """
+        n_rows = Counter((row.value("prompt"), row.value("prompt_title")) for row in rows)
+        there = sorted(n_rows, key=lambda each: (*_PAPER_PROMPTS, each[0]).index(each[0]))
+        (prompt, title), *others = there
+        caption = f"Prompt type: {title or UNDEFINED}."
+        if others:
+            said = ", ".join(f"{n_rows[other]} of {other[1] or UNDEFINED}" for other in others)
+            caption += f" Rows of other prompt types are left out: {said}."
+        return [row for row in rows if row.value("prompt") == prompt], caption
 
 
 RowOf = TypeVar("RowOf", bound=RowOfRuns)
@@ -213,13 +234,13 @@ def with_means(
         Planned(partial(make, over_runs=_spread(runs)), _joint(runs, n_dialogs))
         for make, runs in planned
     ]
-    return list(with_estimates(joint, n_dialogs, is_cautious=True))
+    return list(with_estimates(joint, n_dialogs))
 
 
 def per_run(planned: Sequence[tuple[Callable[..., RowOf], Figures]], n_dialogs: int) -> list[RowOf]:
     """Return a row for each run, with its own figures, which the means of groups are made of."""
     alone = [Planned(partial(make, over_runs={}), figures) for make, figures in planned]
-    return list(with_estimates(alone, n_dialogs, is_cautious=True))
+    return list(with_estimates(alone, n_dialogs))
 
 
 def _joint(runs: Sequence[Figures], n_dialogs: int) -> dict[str, Statistic]:

@@ -32,6 +32,7 @@ from generation.grids.grid_file import GridError
 from generation.models import Dataset
 from generation.services.grids import GridChangeError
 from generation.services.planning import send_grid
+from generation.views.plan_first import plan_first
 
 
 @require_safe
@@ -85,6 +86,9 @@ def score_experiment(request: SignedInRequest, slug: str, key: str) -> HttpRespo
     form = ScoreForm(EXPERIMENTS[key], request.POST)
     if form.is_valid():
         try:
+            asking = services.scoring_asking(dataset, key, form.plan())
+            if page := plan_first(request, asking):
+                return page
             runs = services.request_scoring(dataset, key, form.plan(), request.user)
         except (ChoiceError, RunError) as error:
             form.add_error(None, str(error))

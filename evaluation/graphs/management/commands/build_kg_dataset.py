@@ -14,10 +14,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from evaluation.graphs.construction.pages import counts_of, work_of
 from evaluation.graphs.construction.problem_names import PROBLEMS
+from evaluation.graphs.construction.services.call_plan import construction_asking
 from evaluation.graphs.construction.services.constructions import (
     ConstructionPlan,
     left_out_at_once,
@@ -26,10 +27,13 @@ from evaluation.graphs.construction.services.constructions import (
 from evaluation.graphs.construction.services.entries_check import EntriesCheck, Upload, checked
 from evaluation.jobs.command import do_here
 from evaluation.jobs.services import JobError
+from evaluation.models import Job
 from evaluation.votes.export import export_folder
+from generation.call_plan import CallPlan
 from generation.choices.arguments import add_arguments, given_from
 from generation.importers.entries import LIMITS
 from generation.importers.errors import DatasetError
+from generation.management.asking_command import AskingCommand
 from generation.models import ConstructedDataset, Construction, Dataset
 from generation.services.constructions import ConstructionError, publish
 
@@ -50,7 +54,7 @@ entries.csv:
 """
 
 
-class Command(BaseCommand):
+class Command(AskingCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -102,15 +106,23 @@ class Command(BaseCommand):
         if options["dry_run"]:
             self._say_what_would_be(check)
             return
+        began: list[Job] = []
+
+        def request() -> Job:
+            began.append(request_construction(plan, None))
+            return began[-1]
+
+        def asking() -> CallPlan:
+            began.clear()  # the request was tried, and undone
+            return construction_asking(plan)
+
         try:
-            job = request_construction(plan, None)
+            do_here(self, request, asking, "Constructing", UNIT)
         except JobError as error:
             option = f"--{error.field.replace('_', '-')}: " if error.field else ""
             raise CommandError(f"{option}{error}\nNothing was asked.") from error
-        try:
-            do_here(job, f"Constructing {job.name}", UNIT, self.stderr)
         finally:
-            construction = Construction.objects.filter(job=job.pk).first()
+            construction = Construction.objects.filter(job__in=began).first()
             if construction:
                 self._report(construction, plan)
         if construction is None:

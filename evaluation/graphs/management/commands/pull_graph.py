@@ -7,16 +7,19 @@ it goes on where it was.
 """
 
 from argparse import RawDescriptionHelpFormatter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from evaluation.graphs.services.graph_pull import PullPlan, request_pull
+from evaluation.graphs.services.pull_calls import pull_asking
 from evaluation.jobs.command import do_here
 from evaluation.jobs.services import JobError
 from evaluation.models import Job
 from generation.choices.arguments import add_arguments, given_from
+from generation.management.asking_command import AskingCommand
 
 MOST_BYTES = 10_000_000  # size of a file of names
 CALLED = {"with_missing": "missing", "with_mentions": "mentions"}
@@ -28,7 +31,7 @@ EXAMPLE = """examples:
 """
 
 
-class Command(BaseCommand):
+class Command(AskingCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -48,10 +51,10 @@ class Command(BaseCommand):
             **given_from(PullPlan, options, called=CALLED),
         )
         try:
-            job = request_pull(plan, None)
+            request = partial(request_pull, plan, None)
+            self._report(do_here(self, request, partial(pull_asking, plan), "Pulling", "names"))
         except JobError as error:
             raise CommandError(f"{error}\nNothing was pulled.") from error
-        self._report(do_here(job, f"Pulling {job.name}", "names", self.stderr))
 
     def _report(self, job: Job) -> None:
         for step in job.steps.all():

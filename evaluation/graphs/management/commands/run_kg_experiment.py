@@ -13,7 +13,7 @@ from argparse import RawDescriptionHelpFormatter
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.management.commands.create_study import raters_called
 from annotation.models import Study
@@ -31,24 +31,24 @@ from evaluation.graphs.experiments.services import (
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.registry import CannotReport, all_reports
 from evaluation.reports.report import Report
-from evaluation.runs.command import requested_here, score_here
+from evaluation.runs.command import confirm_runs, requested_here, retry_here, score_here
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.model_options import add_model_arguments, spec_from
 from evaluation.runs.plan import RunPlan
-from evaluation.runs.services.runs import RunError, retry_failed
+from evaluation.runs.services.runs import RunError
 from generation.choices.arguments import add_arguments, given_from
 from generation.choices.declaration import ChoiceError, made
 from generation.grids.grid_file import (
-    MOST_PRICE,
     PRECISIONS,
     GridChoices,
     GridError,
     GridModel,
-    Price,
 )
 from generation.limits import LONGEST_NAME
+from generation.management.asking_command import AskingCommand
 from generation.management.grid_commands import ask_grid, print_plan
 from generation.management.named import named
+from generation.model_specs import MOST_PRICE, Price
 from generation.models import Dataset
 
 EXAMPLE = """examples:
@@ -67,7 +67,7 @@ JUDGED = {"n_judged": "judged", "seed": "draw_seed"}
 PAIRS = {"n_pairs": "pairs", "seed": "pair_seed"}
 
 
-class Command(BaseCommand):
+class Command(AskingCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -105,7 +105,7 @@ class Command(BaseCommand):
             _print_plan(dataset, wanted, self.stdout)
             return
         if wanted:
-            ask_grid(dataset, wanted, self.stderr, self.stderr, is_retrying=options["retry_failed"])
+            ask_grid(self, dataset, wanted, self.stderr, is_retrying=options["retry_failed"])
         if plans or experiment.has_grid:
             self._score(dataset, experiment, plans, is_retrying=options["retry_failed"])
         self.stdout.write(
@@ -132,16 +132,17 @@ class Command(BaseCommand):
         if not answers.exists():
             hint = " Name the models to ask with --models." if experiment.has_grid else ""
             raise CommandError(f"{dataset.name} has no answers for this experiment.{hint}")
+        confirm_runs(self, dataset, plans, answers)
         for plan in plans:
             try:
-                run = requested_here(dataset, plan, answers)
+                run = requested_here(self, dataset, plan, answers)
             except CommandError as error:
                 if not isinstance(error.__cause__, RunError):
                     raise
                 self.stderr.write(f"{plan.metric.title}: {error}")
                 continue
             if is_retrying:
-                retry_failed(run, None)
+                retry_here(self, run)
             self.stderr.write(score_here(run, self.stderr))
 
 

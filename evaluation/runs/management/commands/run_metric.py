@@ -7,19 +7,19 @@ command again: it goes on, and it also scores responses that were added since.
 from argparse import RawDescriptionHelpFormatter
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Study
 from evaluation.metrics.registry import METRICS
 from evaluation.runs.choices import RunChoices, plan_of, sample_of
-from evaluation.runs.command import requested_here, score_here
+from evaluation.runs.command import requested_here, retry_here, score_here
 from evaluation.runs.metric_options import add_metric_options, metric_options_from
 from evaluation.runs.model_options import add_model_arguments, spec_from
 from evaluation.runs.plan import RunPlan, responses_of_study
-from evaluation.runs.services.runs import retry_failed
 from generation.choices.arguments import add_arguments, given_from
 from generation.choices.declaration import ChoiceError, made
 from generation.evidence import EvidenceChoice
+from generation.management.asking_command import AskingCommand
 from generation.management.named import named
 from generation.models import Dataset
 
@@ -31,7 +31,7 @@ EXAMPLE = """examples:
 """
 
 
-class Command(BaseCommand):
+class Command(AskingCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -64,9 +64,9 @@ class Command(BaseCommand):
         responses = responses_of_study(study) if study else dataset.responses.of_benchmark()
         if not responses.exists():
             raise CommandError("There are no responses to score.")
-        run = requested_here(dataset, plan, responses)
+        run = requested_here(self, dataset, plan, responses)
         if options["retry_failed"]:
-            retry_failed(run, None)
+            retry_here(self, run)
         self.stdout.write(score_here(run, self.stderr))
 
 
@@ -88,4 +88,5 @@ def _plan(study: Study | None, options: dict[str, Any]) -> RunPlan:
         threshold=chosen.threshold,
         n_sampled=sample_of(metric, chosen.sample),
         seed=chosen.seed,
+        budget=chosen.budget,
     )

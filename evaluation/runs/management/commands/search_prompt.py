@@ -7,21 +7,23 @@ the same command again: it goes on where it was.
 """
 
 from argparse import RawDescriptionHelpFormatter
+from functools import partial
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Study
 from evaluation.jobs.command import do_here
 from evaluation.jobs.services import JobError
-from evaluation.metrics.auto_ssa import TRIES
 from evaluation.models import Job
 from evaluation.runs.choices import precisions_of
 from evaluation.runs.model_options import add_model_arguments, spec_from
 from evaluation.runs.prompts import PROMPTED
+from evaluation.runs.services.job_calls import search_asking
 from evaluation.runs.services.prompt_search import SearchPlan, request_prompt_search, slice_of
 from generation.choices.arguments import add_arguments, given_from
 from generation.choices.declaration import ChoiceError
+from generation.management.asking_command import AskingCommand
 from generation.management.named import named
 from generation.model_specs import ModelSpec
 from work.amounts import UNDEFINED
@@ -33,7 +35,7 @@ EXAMPLE = """examples:
 """
 
 
-class Command(BaseCommand):
+class Command(AskingCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -64,21 +66,18 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         try:
             plan = _plan(options)
-            found = slice_of(plan)
-            job = request_prompt_search(plan, None)
+            n_left_out = slice_of(plan).n_outside_full_share
+            if n_left_out:
+                self.stderr.write(
+                    f"{n_left_out:,} rated responses are left out: some may have fewer votes, "
+                    "because the study stops asking when a majority is decided."
+                )
+            request = partial(request_prompt_search, plan, None)
+            asking = partial(search_asking, plan)
+            self._report(do_here(self, request, asking, "Searching", "prompts"))
         except (JobError, ChoiceError) as error:
             option = f"--{error.field.replace('_', '-')}: " if error.field else ""
             raise CommandError(f"{option}{error}\nNothing was asked.") from error
-        self.stderr.write(
-            f"{plan.spec.name} is asked for at most {found.most_calls:,} replies. If a reply "
-            f"cannot be read, it is asked up to {len(TRIES)} times."
-        )
-        if found.n_outside_full_share:
-            self.stderr.write(
-                f"{found.n_outside_full_share:,} rated responses are left out: some may have fewer "
-                "votes, because the study stops asking when a majority is decided."
-            )
-        self._report(do_here(job, f"Searching {job.name}", "prompts", self.stderr))
 
     def _report(self, job: Job) -> None:
         for step in job.steps.all():

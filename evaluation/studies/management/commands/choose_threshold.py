@@ -9,7 +9,7 @@ from argparse import RawDescriptionHelpFormatter
 from itertools import product
 from typing import Any, get_args
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Arm, Study
 from annotation.schemes import load_scheme
@@ -18,13 +18,14 @@ from evaluation.models import MetricRun
 from evaluation.reports.base import Choices
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.runs.choices import plan_of
-from evaluation.runs.command import requested_here, score_here
+from evaluation.runs.command import confirm_runs, requested_here, score_here
 from evaluation.runs.families import FLAVORS, GRID, WINDOWS, Family, families_of
 from evaluation.runs.model_options import add_model_arguments, spec_from
-from evaluation.runs.plan import RunPlan, responses_of_study
+from evaluation.runs.plan import THRESHOLD_CHOICE, RunPlan, responses_of_study
 from evaluation.studies.reports.threshold_choice import threshold_choice_report
 from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
+from generation.management.asking_command import AskingCommand
 from generation.management.named import named
 
 EXAMPLE = """examples:
@@ -35,7 +36,7 @@ EXAMPLE = """examples:
 """
 
 
-class Command(BaseCommand):
+class Command(AskingCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -72,8 +73,9 @@ class Command(BaseCommand):
         responses = responses_of_study(study)
         if not responses.exists():
             raise CommandError("There are no responses to score.")
+        confirm_runs(self, study.dataset, plans, responses)
         for number, plan in enumerate(plans, start=1):
-            run = requested_here(study.dataset, plan, responses)
+            run = requested_here(self, study.dataset, plan, responses)
             self.stderr.write(f"{number} of {len(plans)}: {score_here(run, self.stderr)}")
         report = threshold_choice_report(
             study,
@@ -122,7 +124,7 @@ def _plans(study: Study, options: dict[str, Any]) -> list[RunPlan]:
             precision=options["precision"] or "",
             evidence=options["evidence"] or "",
             usual_evidence=study.evidence_choice,
-        )
+        )._replace(made_for=THRESHOLD_CHOICE)
         for flavor, window, hypothesis in product(
             options["flavors"], options["windows"], options["hypotheses"]
         )

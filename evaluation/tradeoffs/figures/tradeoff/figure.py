@@ -53,7 +53,8 @@ class TradeoffFigure(NamedTuple):
     legend: Legend
     line_legend: list[tuple[str, str]]  # style, title
     n_outside: int  # setups beyond the part that is shown
-    n_undefined: int  # setups without a figure on one axis
+    n_undefined: int  # other setups without a figure on one axis
+    n_not_rated: int  # setups without a mark, because raters have answered none of their examples
     n_without_label: int  # marks without room for their label
     width: int = WIDTH
     height: int = HEIGHT
@@ -75,11 +76,17 @@ class TradeoffFigure(NamedTuple):
         return (plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2
 
     @property
+    def n_hollow(self) -> int:
+        """The number of marks over a part of their setup's examples."""
+        return sum(mark.row.of.is_rated_in_part for mark in self.marks)
+
+    @property
     def alt_text(self) -> str:
         """A description of the figure for readers who cannot see it."""
         setups = "1 setup" if len(self.marks) == 1 else f"{len(self.marks):,} setups"
         axes = f"{self.titles[1]} against {self.titles[0].lower()}"
-        return f"{axes} for {setups}, with curves of equal F1"
+        hollow = f", {self.n_hollow:,} of them rated in part" if self.n_hollow else ""
+        return f"{axes} for {setups}{hollow}, with curves of equal F1"
 
 
 def figure_of(
@@ -103,6 +110,7 @@ def figure_of(
     setups = [row.of for row in rows]
     palette = with_rings(palette or palette_of(setups), setups)
     known = [(row, point) for row in rows if (point := row.point)]
+    n_not_rated = sum(0 < row.n_examples == row.n_not_rated and not row.point for row in rows)
     lowest = _lowest([row for row, _ in known], view, lines)
     window = window_of(lowest, view.x_from, view.x_to, view.y_from, view.y_to)
     marks = [
@@ -133,7 +141,8 @@ def figure_of(
         legend=legend_of([mark.row.of for mark in marks], palette),
         line_legend=legend_of_lines(lines),
         n_outside=len(known) - len(marks),
-        n_undefined=len(rows) - len(known),
+        n_undefined=len(rows) - len(known) - n_not_rated,
+        n_not_rated=n_not_rated,
         n_without_label=sum(mark.label is None for mark in marks) if view.labels else 0,
     )
 

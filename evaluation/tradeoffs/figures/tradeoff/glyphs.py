@@ -3,7 +3,8 @@
 Colours are classes (`m1` to `m5`, `m0`; `a1` to `a3` for aggregates; `e1`, `e2` for restricted
 context; `t0` solid, `t7` light), so that one figure serves light pages, dark pages and files. An
 aggregate has the colour of its function. If a view has aggregates of several models, each also has
-a ring in the colour of its model.
+a ring in the colour of its model. The mark of a setup of which raters have answered only a part of
+the examples is hollow, whatever its temperature.
 """
 
 from collections.abc import Sequence
@@ -34,6 +35,7 @@ SHAPES = {
     "hexagon": "M-5.8 0L-2.9-5H2.9L5.8 0 2.9 5H-2.9z",
     "star": "M0-9L2.3-3 8.6-2.8 3.7 1.1 5.3 7.3 0 3.8-5.3 7.3-3.7 1.1-8.6-2.8-2.3-3z",
 }
+HOLLOW = "hollow"  # class of a mark over a part of its setup's examples
 MOST_MODELS = 5  # models with a colour of their own; the others share one
 FUNCTION_COLOURS = {"max-attribution": "a1", "sensible-first": "a2"}
 
@@ -103,6 +105,7 @@ def glyph_of(row: DotColumns, palette: Palette) -> Glyph:
     """Return the mark of a setup."""
     kind = _kind(row)
     fill = "t7" if row.temperature in palette.light else "t0"
+    fill = f"{fill} {HOLLOW}" if row.is_rated_in_part else fill
     if row.is_aggregate:
         ring = model_colour(row.model, palette) if palette.has_rings else ""
         return Glyph(SHAPES["star"], f"{_function_colour(row.function)} {fill}", ring=ring)
@@ -110,7 +113,8 @@ def glyph_of(row: DotColumns, palette: Palette) -> Glyph:
         is_golden = kind.evidence == "golden"
         if palette.is_restricted_by_evidence:
             return Glyph(SHAPES["small"], f"{'e1' if is_golden else 'e2'} {fill}")
-        fill = "t0" if is_golden else "t7"
+        hollow = f" {HOLLOW}" if row.is_rated_in_part else ""
+        fill = f"{'t0' if is_golden else 't7'}{hollow}"
     has_instructions = kind is not None and kind.has_instructions
     return Glyph(_shape(kind), f"{model_colour(row.model, palette)} {fill}", has_instructions)
 
@@ -174,7 +178,7 @@ def _prompts(rows: Sequence[DotColumns], palette: Palette) -> tuple[LegendEntry,
     found: dict[tuple[int, str], list[DotColumns]] = {}
     for row in rows:
         kind = _kind(row)
-        found.setdefault((kind.number if kind else 99, _family_title(row, kind)), []).append(row)
+        found.setdefault((kind.place if kind else 99, _family_title(row, kind)), []).append(row)
     entries = []
     for (_, title), alike in sorted(found.items()):
         glyph = glyph_of(alike[0], palette)

@@ -80,7 +80,17 @@ def said_of(row: TradeoffRow) -> str:
     attribution, sensibleness, f1 = (decimal(each.value, 3) for each in estimates)
     return (
         f"{name}: attribution {attribution}, sensibleness {sensibleness}, F1 {f1}, "
-        f"{row.n:,} examples"
+        f"{_examples_of(row)}"
+    )
+
+
+def _examples_of(row: TradeoffRow) -> str:
+    """Return how many examples a mark is over, and of how many if raters answered only a part."""
+    if not row.of.is_rated_in_part:
+        return f"{row.n:,} examples"
+    return (
+        f"only {row.n:,} of its {row.n_examples:,} examples ({row.n / row.n_examples:.0%}), as "
+        f"{row.n_not_rated:,} have no rating"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from evaluation.reports.figures.free_places import Text
 from evaluation.reports.figures.themes import FILE_FONT, LIGHT
 from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure
-from evaluation.tradeoffs.figures.tradeoff.glyphs import SHAPES, Glyph, LegendEntry
+from evaluation.tradeoffs.figures.tradeoff.glyphs import HOLLOW, SHAPES, Glyph, LegendEntry
 from evaluation.tradeoffs.figures.tradeoff.lines import RING_TITLES
 
 LEGEND_GAP = 26  # between the figure and its legend
@@ -61,12 +61,18 @@ def _groups(figure: TradeoffFigure) -> Iterator[tuple[str, list[_Entry]]]:
         for style, title in RING_TITLES.items()
         if style in there
     ]
+    n = figure.n_hollow
+    hollow = Glyph(SHAPES["circle"], f"m0 {HOLLOW}")
+    of_hollow: list[_Entry] = (
+        [(f"Rated in part: {n:,} setup{'s' * (n != 1)}", hollow, "")] if n else []
+    )
     groups: list[tuple[str, list[_Entry]]] = [
         ("Model", of(legend.models)),
         ("Temperature", of(legend.temperatures)),
         ("Prompt type", of(legend.prompts)),
         ("Re-ranked", of(legend.functions)),
         ("Lines", of_lines),
+        ("Hollow marks", of_hollow),
     ]
     yield from ((heading, entries) for heading, entries in groups if entries)
 
@@ -129,9 +135,14 @@ def file_style() -> str:
         ".spot text": {"font-size": "10px", "fill": LIGHT["ink"], "stroke": "none"},
         ".dot": {"stroke-width": 1.4, "fill": LIGHT["ink"], "stroke": LIGHT["ink"]},
         **_series(),
+        f".dot.{HOLLOW}": {
+            "fill": LIGHT["surface"],
+            "stroke-width": 1.7,
+            "stroke-dasharray": "3 1.3",
+        },
         ".dot .around": {"fill": "none", "stroke-width": 1.6},
         ".dot .in": {"fill": LIGHT["surface"], "stroke": "none"},
-        ".dot.t7 .in": {"fill": LIGHT["ink"], "stroke": "none"},
+        f".dot.t7 .in, .dot.{HOLLOW} .in": {"fill": LIGHT["ink"], "stroke": "none"},
         ".span": {"fill": "none", "stroke-width": 1.2, "opacity": 0.5},
         ".line": {"fill": "none", "stroke-width": 1.4},
         ".line--golden": {"stroke": LIGHT["series-1"]},

@@ -7,15 +7,14 @@ from argparse import RawDescriptionHelpFormatter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from evaluation.measures.reranking import SENSIBLE_FIRST
 from evaluation.metrics.registry import METRICS
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.runs.choices import options_of
-from evaluation.runs.command import requested_here, score_here
+from evaluation.runs.command import confirm_runs, requested_here, retry_here, score_here
 from evaluation.runs.metric_options import add_metric_options, metric_options_from
-from evaluation.runs.services.runs import retry_failed
 from evaluation.tradeoffs.axes import Axes, Axis, of_run
 from evaluation.tradeoffs.recipe_plan import (
     RecipeChoices,
@@ -41,6 +40,7 @@ from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
 from generation.grids.grid_file import GridChoices, GridError, Retrieval
 from generation.grids.recipe import recipe_grid
+from generation.management.asking_command import AskingCommand
 from generation.management.grid_commands import ask_grid, print_plan, with_name
 from generation.management.named import named
 from generation.models import Dataset, Sample
@@ -63,7 +63,7 @@ ANOTHER_MODEL = (
 )
 
 
-class Command(BaseCommand):
+class Command(AskingCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -82,7 +82,7 @@ class Command(BaseCommand):
                 default="",
                 metavar="METRIC/MODEL",
                 help="re-ranks: a metric, with its model, or the key of an axis (run-12); default: "
-                "the oldest run that is there, else a new one",
+                "the pinned run, else the oldest that is there, else a new one",
             )
             parser.add_argument(
                 f"--judge-{side}",
@@ -126,7 +126,7 @@ class Command(BaseCommand):
             print_plan(dataset, wanted, said)
             return
         is_retrying = options["retry_failed"]
-        grid = ask_grid(dataset, wanted, said, self.stderr, is_retrying=is_retrying)
+        grid = ask_grid(self, dataset, wanted, said, is_retrying=is_retrying)
         recipe = recipe_of(grid)
         if recipe is None:
             raise CommandError(f"{grid} is a grid, but not a recipe. Choose another --name.")
@@ -167,11 +167,14 @@ class Command(BaseCommand):
     ) -> dict[str, Axis]:
         """Score the responses that scorers have not scored; return the axes by `signature_part`."""
         axes: dict[str, Axis] = {}
-        for scorer in {each.signature_part: each for each in scorers}.values():
+        different = {each.signature_part: each for each in scorers}.values()
+        plans = [scorer.plan for scorer in different if scorer.plan]
+        confirm_runs(self, recipe.dataset, plans, responses_to_score(recipe))
+        for scorer in different:
             if scorer.plan:
-                run = requested_here(recipe.dataset, scorer.plan, responses_to_score(recipe))
+                run = requested_here(self, recipe.dataset, scorer.plan, responses_to_score(recipe))
                 if is_retrying:
-                    retry_failed(run, None)
+                    retry_here(self, run)
                 said.write(score_here(run, self.stderr))
                 run.refresh_from_db()
                 axes[scorer.signature_part] = of_run(run)

@@ -18,6 +18,7 @@ from typing import Any
 from generation.importers.errors import excerpt
 from generation.importers.fields import Row
 from generation.importers.json_items import json_items
+from generation.importers.mapped.cells import SEVERAL
 from generation.importers.mapped.readers.counts import LeftOut
 from generation.importers.sources import Source
 from generation.records import Problem
@@ -29,7 +30,6 @@ REPLACED = "predictions that a later one of the same model replaces"
 KNOWN = "marks of annotations as ground truth: their answers count as votes, and are in meta too"
 _FIELDS = (re.compile(rb'"annotations"\s*:'), re.compile(rb'"completed_by"\s*:'))
 _HEAD_BYTES = 1 << 22  # bytes in which a task is looked for
-SEVERAL = " + "  # separates labels
 
 
 def recognises(source: Source, name: str) -> bool:

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from generation.importers.json_text import JSONTrouble, parse_json
+from generation.importers.json_text import JSONTrouble, parse_row
 from generation.importers.limits import Limits
 from generation.importers.mapped.cells import TEXTS
 
@@ -93,6 +93,6 @@ def _parsed(payload: str) -> Any:
     if payload.lstrip()[:1] not in ("{", "["):
         return payload
     try:
-        return parse_json(payload, Limits().max_nesting)
+        return parse_row(payload, Limits().max_nesting)
     except JSONTrouble:
         return payload

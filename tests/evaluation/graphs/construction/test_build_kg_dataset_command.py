@@ -49,7 +49,7 @@ def writer():
 
 def arguments(file: Path, url: str, *more: object) -> list[str]:
     named = [file, "--name", "Families", "--model", "writer", "--endpoint", url, "--allow-private"]
-    return ["build_kg_dataset", *map(str, named), *map(str, more)]
+    return ["build_kg_dataset", "--yes", *map(str, named), *map(str, more)]
 
 
 def build(file: Path, url: str, *more: object) -> list[str]:

@@ -101,6 +101,7 @@ class TestNew:
         checked = self.check(client, HEAD + GOOD + SHORT).context["entries"].upload.signed
         choices = {
             "do": "start",
+            "seen_calls": "1000",  # the plan that the person has seen has no more calls
             "checked": checked,
             "name": "Bards",
             "model": "small",

@@ -240,12 +240,13 @@ def test_series_are_told_apart_by_more_than_colour(seeded):
 def test_a_whisker_is_the_interval_or_with_too_few_dialogs_the_deviation(seeded):
     def ends(estimate, **over_runs):
         made = replace(removal_report(seeded).rows[0], recall=estimate, over_runs=over_runs)
-        return list(whisker(made, "recall").values())[1:]
+        drawn = whisker(made, "recall")
+        return [drawn["low"], drawn["high"], *([drawn["few"]] if "few" in drawn else [])]
 
     assert ends(Estimate(0.5, 0.3, 0.6), recall_deviation=0.1) == [30.0, 60.0]
-    assert ends(Estimate(0.5), recall_deviation=0.1) == [40.0, 60.0]
+    assert ends(Estimate(0.5), recall_deviation=0.1) == [40.0, 60.0, 1]  # over one run: dashed
     # Within the axis: 50 % ± 60 points.
-    assert ends(Estimate(0.5), recall_deviation=0.6) == [0, 100]
+    assert ends(Estimate(0.5), recall_deviation=0.6) == [0, 100, 1]
     assert ends(Estimate(0.5)) == ends(UNKNOWN, recall_deviation=0.1) == [None, None]
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 from django.core.management import call_command
 
+from evaluation.graphs.experiments.figures import experiment_charts
 from evaluation.graphs.experiments.reports.accuracy import accuracy_report
 from evaluation.graphs.experiments.reports.citation_table import citation_table as table_3
 from evaluation.graphs.experiments.reports.quality_table import quality_table as table_4
@@ -35,6 +36,10 @@ def own_folder(own_cache_and_folder):
     """Keep this module's stored results apart from those of other tests."""
 
 
+def axes_of(chart):
+    return [layer["encoding"]["x"]["axis"] for layer in chart["layer"]]
+
+
 def test_the_setups_of_a_grid_are_grouped_over_their_seeds(tmp_path):
     dataset = lovelace(tmp_path)  # gold: born and family; a minimum set, of one: born
     prompts = ["graph-gold", "graph-gold-minus-1", "graph-gold-minus-2", "graph-accuracy-20"]
@@ -59,6 +64,12 @@ def test_the_setups_of_a_grid_are_grouped_over_their_seeds(tmp_path):
     # entities are gold for family. So it is in each of two runs.
     assert (replaced["accuracy"], replaced["n_runs"]) == (20, 2)
     assert (replaced["n_gold_subgraphs"], replaced["n_subgraphs"]) == (2 * 2, 2 * 3)
+    # Figure 5 has them at the share that is there, 2 / 3, and not at the nominal 20.
+    chart = experiment_charts("accuracy", accuracy_report(dataset).rows)["recall"]
+    [points] = chart["datasets"].values()
+    assert [point["x"] for point in points] == [100, round(200 / 3, 3)]
+    assert "gold among the sub-graphs shown, % (nominal) 66.7 (20):" in points[1]["said"]
+    assert all('[["100"], ["66.7", "(20)"]]' in axis["labelExpr"] for axis in axes_of(chart))
     [table] = table_3(dataset).records
     assert (table["prompt"], table["n_calls"], table["n_failed_calls"]) == ("graph-gold", 2, 0)
     assert table["seconds"] > 0

@@ -5,8 +5,8 @@ import pytest
 from evaluation.graphs.experiments.forms.experiment import ScoreForm, StartForm
 from evaluation.graphs.experiments.registry import EXPERIMENTS
 from evaluation.graphs.experiments.services import ExperimentPlan, ScoringPlan, grid_of
-from generation.grids.grid_file import GridModel, Price
-from generation.model_specs import ModelSpec
+from generation.grids.grid_file import GridModel
+from generation.model_specs import ModelSpec, Price
 from generation.models import Checkpoint
 from tests.generation.lovelace import lovelace
 from tests.makers import statements

@@ -18,8 +18,8 @@ from evaluation.models import MetricRun
 from evaluation.reports.registry import all_reports
 from evaluation.runs.services.runs import RunError
 from generation.choices.declaration import ChoiceError
-from generation.grids.grid_file import GridError, GridModel, Price
-from generation.model_specs import ModelSpec
+from generation.grids.grid_file import GridError, GridModel
+from generation.model_specs import ModelSpec, Price
 from generation.models import Checkpoint, Dataset, Grid
 from generation.services.grids import GridChangeError
 from generation.text.prompt_types import prompt_type

@@ -8,7 +8,8 @@ from annotation.services.studies import close_study
 from annotation.study_progress import arm_progress
 from evaluation.reports.base import Choices
 from evaluation.reports.report import Record
-from evaluation.studies.pages.answer import findings, rests_on
+from evaluation.studies.pages.answer import findings
+from evaluation.studies.pages.answer_basis import rests_on
 from evaluation.studies.reports.choices import usual_choices
 from evaluation.studies.reports.scenarios import scenarios_report
 from evaluation.studies.reports.study import Figures, study_figures
@@ -130,12 +131,61 @@ def test_labels_without_a_majority_are_counted_and_in_no_share(tmp_path):
 
     share, counted = said(study)
     assert share.startswith("Raters answered yes for 100 %")
-    assert counted == "No majority, and so in no share: 2."
-    assert said(arms)[1] == "No majority, and so in no share: 1 side by side."
+    assert counted == "Tied with all votes in, and so in no share: 2."
+    assert said(arms)[1] == "Tied with all votes in, and so in no share: 1 side by side."
     assert said(none)[0].endswith(
         "no response has a label in both arms, so the two cannot be compared."
     )
     assert said(alone)[0].endswith(" alone; none has a majority side by side yet.")
+
+
+def test_a_sentence_says_what_its_figure_would_be_where_ties_move_it(tmp_path):
+    # 20 yes and 10 tied: 100 %, whose interval of 20 dialogs is about 16 points wide. With ties as
+    # half it is (20 + 5) / 30 = 83 %. One tied of 21 moves it by 2 points only.
+    yes = {f"y{n}": {"q": ["yes", "yes"]} for n in range(20)}
+    ties = {f"t{n}": {"q": ["yes", "no"]} for n in range(10)}
+    many = rated(tmp_path / "many", yes | ties)
+    one = rated(tmp_path / "one", yes | {"t0": ties["t0"]}, name="one")
+
+    assert said(many)[0].endswith(
+        "; the share would be 83 % if the 10 tied responses counted half."
+    )
+    assert "counted half" not in said(one)[0]
+
+
+def test_an_interim_answer_has_n_in_its_sentences_and_compares_what_both_arms_decided(tmp_path):
+    # Decided in both arms: r0 to r6. r7 is tied side by side, so its no alone has no part.
+    votes = {f"r{n}": ("yyy", "nnn" if n == 6 else "yyy") for n in range(7)}
+    study = two_arms(tmp_path / "two", votes | {"r7": ("nnn", "yn")})
+    alone = rated(tmp_path / "one", {f"r{n}": {"attributable": ["yes"]} for n in range(20)})
+    study.state = alone.state = Study.State.OPEN
+
+    both, tied, same = said(study)
+    assert both == (
+        "Of the 7 responses that are decided in both arms, raters said yes for 6 of 7 side by side "
+        "and 7 of 7 alone; no shift could be shown, and with 1 of 7 labels differing none could "
+        "have been."
+    )
+    assert tied == "Tied with all votes in, and so in no share: 1 side by side."
+    assert "86 % (6 of 7; " in same
+    assert " of the responses decided in both arms have the label that they have alone" in same
+    [share] = said(alone, "attributable")
+    assert share.startswith("Raters found 100 % (20 of 20; ")
+
+
+@pytest.mark.parametrize(
+    ("n", "state", "has_lead"), [(19, "open", False), (20, "open", True), (19, "closed", True)]
+)
+def test_an_interim_answer_emphasises_nothing_below_20_decided_responses(
+    tmp_path, n, state, has_lead
+):
+    votes = {f"r{m}": {"q": ["yes"]} for m in range(n)} | {"tied": {"q": ["yes", "no"]}}
+    study = rated(tmp_path / "s", votes)
+    study.state = state
+
+    [found] = findings(study, load_scheme(study.scheme), figures_of(study))
+
+    assert found.has_lead == has_lead
 
 
 def test_too_few_raters_give_no_share(tmp_path):
@@ -150,16 +200,18 @@ def test_too_few_raters_give_no_share(tmp_path):
 
 
 def test_points_of_a_scale_are_told_as_the_mean_of_medians(tmp_path):
-    # Medians alone: 4 and 3, mean 3.5; side by side: 4 and 4, mean 4.
-    votes = {"a": ("445", "444"), "b": ("233", "445")}
+    # Medians alone: 4 and 3, mean 3.5; side by side: 4 and 4, mean 4. Three times over, because
+    # two dialogs have no interval; side by side nothing varies, so that nothing is said.
+    given = {"a": ("445", "444"), "b": ("233", "445")}
+    votes = {f"{key}{n}": given[key] for key in given for n in range(3)}
     study = two_arms(tmp_path / "stars", votes, scale={"ordinal": [1, 5]})
-    [alone, together] = scenarios_report(study).records
-    ends = [f"({r['mean_low']:.2f}–{r['mean_high']:.2f})" for r in (together, alone)]
+    alone, _ = scenarios_report(study).records
+    ends = f"({alone['mean_low']:.2f}–{alone['mean_high']:.2f})"
 
     first, *_ = said(study)
     assert first.startswith(
-        f"The mean of the raters’ medians is 4.00 {ends[0]} on the scale from 1 to 5 side by side "
-        f"and 3.50 {ends[1]} on the scale from 1 to 5 alone; "
+        "The mean of the raters’ medians is 4.00 on the scale from 1 to 5 side by side "
+        f"and 3.50 {ends} on the scale from 1 to 5 alone; "
     )
 
 
@@ -182,8 +234,27 @@ def test_the_metric_that_agrees_most_is_named_beside_what_it_must_beat(tmp_path)
     assert "(good) agrees with the human majority on 100 % (" in sentence
     assert sentence.endswith(
         " of 3 responses, the highest of 2 metric runs. To compare: always the more frequent "
-        "label, 67 %; half of the raters against the other half, 100 %."
+        "label, 67 %; half of 3 votes against the other half, 100 %."
     )
+
+
+def test_a_pinned_metric_is_told_before_the_one_that_agrees_most(tmp_path):
+    # As above: 'bad' has one of three right.
+    votes = {"a": {"attributable": ["yes"] * 3}, "b": {"attributable": ["yes"] * 3}}
+    study = rated(tmp_path / "p", votes | {"c": {"attributable": ["no"] * 3}})
+    make_scores(make_run(study.dataset, signature="good"), {"a": 0.9, "b": 0.8, "c": 0.1})
+    make_scores(make_run(study.dataset, signature="bad"), {"a": 0.1, "b": 0.1, "c": 0.1})
+    study.dataset.main_attribution_metric = "auto_ais: bad"
+
+    sentence = said(study, "attributable")[-1]
+    assert "(bad) agrees with the human majority on 33 % (" in sentence
+    assert ", as the main metric of the dataset; the highest of 2 metric runs is " in sentence
+    assert "(good), 100 %. To compare: " in sentence
+
+    study.dataset.main_attribution_metric = "auto_ais: gone"
+    gone, sentence = said(study, "attributable")[-2:]
+    assert gone == "The main metric of the dataset has no figure here: auto_ais: gone."
+    assert "(good) agrees with the human majority on 100 % (" in sentence
 
 
 def test_what_it_rests_on_says_when_raters_stopped_early(tmp_path):
@@ -204,7 +275,8 @@ def test_what_it_rests_on_says_when_raters_stopped_early(tmp_path):
     close_study(study, researcher())
     closed = rests_on(Study.objects.get(), figures_of(study), done)
 
-    assert so_far[0] == "2 votes by 5 raters on 2 responses from 2 dialogs."
+    # Of five raters, two responses and two dialogs, one each has these votes.
+    assert so_far[0] == "2 votes by 1 rater on 1 response from 1 dialog."
     assert f"The study has so far 1 of {done['of']} judgements done." in so_far
     assert f"The study was closed with 1 of {done['of']} judgements done." in closed
     assert so_far[-1].replace("\N{NO-BREAK SPACE}", " ") == (

@@ -62,7 +62,7 @@ def tidy(client):
 def test_the_tidy_csv_has_one_row_per_vote(researcher, pilot):
     rows = tidy(researcher)
 
-    assert len(rows) == Vote.objects.count() == 7
+    assert len(rows) == Vote.objects.count() == 8
     assert rows[3] == {
         "study": "pilot",
         "arm": "separate",

@@ -33,7 +33,7 @@ def test_a_run_stands_beside_baseline_ceilings_confusion_and_disagreements(resea
         ["human yes", "1 33 %", "2 67 %"],
         ["human no", "1 100 %", "0 0 %"],
     ]
-    assert "1 undecided, 0 not scored, 0 failed, 0 assumed" in page.part("cm").text
+    assert "0 waiting, 1 tied, 0 not scored, 0 failed, 0 assumed" in page.part("cm").text
     assert "3 disagreements in 4 cases" in page.part("cm").text
     listed = reverse("evaluation:disagreements", args=[study.slug])
     of_run = f"?run={run.pk}&question=attributable&truth=separate"

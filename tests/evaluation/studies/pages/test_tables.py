@@ -69,12 +69,12 @@ def test_a_study_shows_means_agreement_and_what_is_left_out(researcher, pilot):
     agreement = raters.table("Agreement between raters, merged arm")
     assert agreement.column("Question") == ["1 Sensible", "2 Specific"]
     implied = methods.table("What the figures leave out, and why").row("implied votes")
-    assert implied["How many"] == "1"
+    assert implied["How many"] == "2"
     assert "a closed gate implies them" in implied["Why"]
     assert raters_report(study).signature in raters.part("agreement").text
     assert all("3 votes" not in page.text for page in (results, raters, methods))
-    assert results.facts["Votes"] == "7"
-    assert "1 of them implied" in results.part("overview").text
+    assert results.facts["Votes"] == "8"
+    assert "2 of them implied" in results.part("overview").text
 
 
 def test_a_study_of_one_arm_has_a_column_for_each_setup(researcher, tmp_path):
@@ -84,8 +84,8 @@ def test_a_study_of_one_arm_has_a_column_for_each_setup(researcher, tmp_path):
     page = shown(page_of(researcher, study))
 
     means = page.table("Question means by scenario")
-    assert means.columns == ["Question", "A model <one>", "B model-two", "Undecided"]
-    assert means.rows == [["1 Q", "100", "0", "0"]]  # one dialog each: no interval
+    assert means.columns == ["Question", "model <one>", "model-two", "Waiting", "Tied"]
+    assert means.rows == [["1 Q", "100", "0", "0", "0"]]  # one dialog each: no interval
     page = shown(page_of(researcher, study, "study-merged"))
     assert "only the separate arm" in page.part("merged").text
     assert "no merged arm" in page.part("time").text
@@ -156,7 +156,11 @@ def test_the_accuracy_of_merged_votes_is_the_ceiling_of_a_run_that_scored_them_a
         )
         ceiling = metrics.table("Auto-metrics against").row("Ceiling: merged arm")["Accuracy"]
         measures = metrics.table("More measures").rows
-        [n] = [row[2] for row in measures if row[1] == "merged arm against separate arm"]
+        [n] = [
+            row[2]
+            for row in measures
+            if row[1] == "3 votes of the merged arm against as many alone"
+        ]
         [note] = merged.parts("merged-ceiling")
         return ceiling, n, note.text
 
@@ -210,23 +214,23 @@ def test_more_scenarios_than_columns_lie_under_each_other(researcher, tmp_path):
 
     means = shown(page_of(researcher, study)).table("Question means by setup")
 
-    assert means.columns == ["Question and setup", "Separate", "n , separate", "Undecided"]
+    assert means.columns == ["Question and setup", "Separate", "n , separate", "Waiting", "Tied"]
     assert [row[:2] for row in means.rows[:2]] == [["1 Q"], ["setup-0", "0"]]
     assert means.row("setup-5")["Separate"] == "100"
 
 
 def test_each_mean_says_how_many_items_it_is_over(researcher, tmp_path):
-    # Of five setups the first has a response on which two raters are undecided in the merged arm.
+    # Of five setups the first has a response on which two raters are tied in the merged arm.
     arms = {f"r{n}": ("yy", "yy") for n in range(10)} | {"r0": ("yy", "yn")}
     setups = {f"r{n}": {"model": "m", "temperature": n % 5 / 10} for n in range(10)}
     study = two_arms(tmp_path / "s", arms, setups=setups)
 
     page = shown(page_of(researcher, study))
 
-    # Mean with the interval of two dialogs, n; twice; undecided.
+    # Mean with the interval of two dialogs, n; twice; waiting and tied.
     assert page.table("Question means by setup").rows[1:3] == [
-        ["T 0.0", "100 1–100", "2", "100", "1", "1"],
-        ["T 0.1", "100 1–100", "2", "100 1–100", "2", "0"],
+        ["T 0.0", "100 n = 2 1–100", "2", "100", "1", "0", "1"],
+        ["T 0.1", "100 n = 2 1–100", "2", "100 n = 2 1–100", "2", "0", "0"],
     ]
     assert "1 to 2 targets" in page.part("scenarios").text
 
@@ -361,9 +365,9 @@ def test_mtrag_has_a_page_for_its_study_and_its_responses(researcher, shared):
     assert "median above 2.5" in head
     assert "majority" not in head
     answers = page.table("Answers of the separate arm")
-    assert {*answers.column("Undecided")} == {"—"}  # medians are never undecided by themselves
+    assert {*answers.column("Tied")} == {"—"}  # medians are never tied by themselves
     assert "A saving can only be measured" in pages["study-merged"].part("time").text
-    assert "RougeL" in metrics.table("Auto-metrics against").column("Auto-metric")
+    assert "RougeL" in metrics.table("Scores without a threshold").column("Auto-metric")
     key = Response.objects.order_by("pk").values_list("key", flat=True)[0]
     response = shown(researcher.get(response_address(key)))
     assert "Faithfulness" in response.table("pilot").column("Question")

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.reports.numbers import p_value, percent
 from evaluation.reports.setups import short_names
-from evaluation.studies.reports.uncertainty import Direction
+from evaluation.studies.reports.direction import Direction
 from evaluation.studies.templatetags.studies import directions
 
 pytestmark = pytest.mark.once

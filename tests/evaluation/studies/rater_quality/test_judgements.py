@@ -33,7 +33,7 @@ def agreement_of(judged, code):
     """Return a rater's share of agreement with the majority of the others."""
     place = [rater.code for rater in judged.raters].index(code)
     own = judged.of_rater == place
-    same = beside_others(judged, judged.counted).same[own]
+    same = beside_others(judged, judged.counted, 0).same[own]
     return share_of(same, judged.dialogs[own])
 
 

@@ -86,8 +86,10 @@ def test_names_agree_with_the_majority_of_the_others_and_have_no_mean(tmp_path):
 
     row = row_about(study_of(tmp_path, patterns, scheme=scheme), "w1")
 
-    # w1 agrees with aab, aba and baa; differs from aaa and from bcc; abc has no majority.
+    # w1 agrees with aab, aba and baa; differs from aaa and from bcc; abc has no majority, 4 times.
     assert row["agreement"] == pytest.approx(3 / 5)
+    assert (row["n_left_out_waiting"], row["n_left_out_tied"]) == (0, 4)
+    assert row["agreement_ties_half"] == pytest.approx(3.5 / 6)
     assert (row["q_n"], row["q_mean"], row["q_others_mean"]) == (24, None, None)
 
 

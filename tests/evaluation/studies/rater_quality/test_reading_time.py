@@ -1,14 +1,18 @@
 """The time of units, and the time that it takes to read what is new in them."""
 
 import pytest
+from django.urls import reverse
 
+from annotation.models import Rater
 from evaluation.studies.rater_quality.judgements import judgements_of
+from evaluation.studies.rater_quality.pace import fast_votes
 from evaluation.studies.rater_quality.reading_time import unit_times
 from evaluation.studies.rater_quality.reports import rater_quality
 from tests.annotation.makers import material, opened, rate_next, raters_of
-from tests.evaluation.studies.rater_quality.rater_votes import in_order, numbered, row_about
+from tests.evaluation.studies.rater_quality.rater_votes import in_order, row_about
 from tests.graph_material import ENTITIES, QUESTIONS
 from tests.makers import example_row, import_rows, response_row, scheme_of, vote_row
+from tests.shown import shown
 
 pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
 
@@ -245,19 +249,77 @@ def test_below_20_responses_with_a_time_nothing_is_said_of_times(tmp_path):
     assert (row["median_seconds"], row["reading_seconds"], row["fast_share"]) == (None, None, None)
 
 
-def test_who_answers_faster_than_one_can_read_stands_out(tmp_path):
-    # w2 takes 2 s for what is read in 35 s, 30 times. If one half was fast by chance, this would
-    # have the probability 2^-30.
-    examples = {key: f"e-{key}" for key in numbered(["y"] * 30)}
+def paced(folder, seconds, n_responses=24):
+    """Return a study in which each rater takes some seconds for each response: rater → seconds.
+
+    Two responses follow each other for each example. Reading them takes 35 s and 5 s, in the
+    median 20 s, of which a quarter is 5 s.
+    """
+    examples = {f"r{n:02}": f"e{n // 2:02}" for n in range(n_responses)}
     answers = {key: "yn"[n % 2] for n, key in enumerate(examples)}
-    votes = in_order("w1", answers, seconds=30) + in_order("w2", answers, seconds=2)
+    votes = [v for rater, each in seconds.items() for v in in_order(rater, answers, seconds=each)]
+    return study_of(folder, examples, votes)
 
-    found = rater_quality(study_of(tmp_path, examples, votes)).reasons
 
-    assert {code: [reason.short for reason in said] for code, said in found.items()} == {
-        "w2": ["faster than reading"]
+@pytest.mark.parametrize(
+    ("seconds", "n_responses", "stand_out"),
+    [
+        # A quarter of 35 s is 8.75 s, and one of 5 s is 1.25 s: half of the units are too fast.
+        (dict.fromkeys(["w1", "w2", "w3", "w4", "w5", "w6"], 1.3), 24, "w1 w2 w3 w4 w5 w6"),
+        ({"w1": 30, "w2": 4.9}, 24, "w2"),
+        ({"w1": 30, "w2": 5.1}, 24, ""),  # the median is a quarter of the median reading time
+        ({"w1": 30, "w2": 1}, 18, ""),  # fewer than 20 responses
+    ],
+)
+def test_who_is_faster_than_reading_stands_out_whatever_the_others_do(
+    tmp_path, seconds, n_responses, stand_out
+):
+    study = paced(tmp_path, seconds, n_responses)
+
+    found = rater_quality(study)
+
+    assert {code: [each.short for each in said] for code, said in found.reasons.items()} == {
+        code: ["faster than reading"] for code in stand_out.split()
     }
-    assert found["w2"][0].sentence == (
-        "100 % of 30 units took less than 25 % of the time that reading what is new in them takes "
-        "(p <.001 after correction)."
+    assert found.reference == set(seconds)  # the rule takes no rater out of the comparison
+
+
+def test_the_reason_says_the_times_and_the_votes_behind_them(tmp_path):
+    study = paced(tmp_path, {"w1": 30, "w2": 30, "w3": 1.3})
+
+    [reason] = rater_quality(study).reasons["w3"]
+    fast = fast_votes(study)
+
+    assert reason.sentence == (
+        "Half of the responses took 1.3 s or less, and reading what is new in one takes 20 s; 50 % "
+        "of the units took less than 25 % of their reading time. This does not depend on other "
+        "raters."
     )
+    # One of three raters has a third of the votes, 24 of 72.
+    assert (fast.n_raters, fast.n_voters) == (1, 3)
+    assert fast.share == pytest.approx(1 / 3)
+    assert fast.are_many
+    Rater.objects.filter(code="w3").update(is_excluded=True)
+    assert fast_votes(study)[:3] == (0, 2, 0)
+
+
+def test_results_doubt_votes_that_nobody_read_for_and_show_no_saving(tmp_path, researcher):
+    # Four dialogs, each with three pairs; merged 1 s, separate 1.5 s: a third less.
+    examples = {f"r{n:02}": f"e{n // 2:02}" for n in range(24)}
+    votes = in_order("w1", dict.fromkeys(examples, "y"), seconds=1.5)
+    for n in range(12):
+        votes += merged("w2", {f"r{2 * n:02}": "yes", f"r{2 * n + 1:02}": "no"}, n, seconds=1)
+    study = study_of(tmp_path, examples, votes)
+
+    results, arms = (
+        shown(researcher.get(reverse(f"evaluation:{name}", args=[study.slug])))
+        for name in ("study", "study-merged")
+    )
+
+    assert (
+        "Too fast to have read. 2 of 2 raters, with 100 % of the votes, are faster" in results.text
+    )
+    assert "33 % less" not in results.text
+    assert "100 % of the votes are faster than reading" in results.text
+    assert "33 % less" not in arms.text
+    assert "so no saving is shown" in arms.text

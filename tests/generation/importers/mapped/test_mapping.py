@@ -146,8 +146,14 @@ def test_scores_are_numbers_with_a_comma_too(tmp_path):
         ("fluency", 1),
     ]
     responses, _ = read(table(tmp_path, *lines), text, "responses")
-    (problem,) = [each for each in responses if isinstance(each, Problem)]
-    assert (problem.where.line, problem.field, problem.found) == (3, "fluency", '"x"')
+    assert [response.text for response in responses] == ["She.", "Then."]
+    (*_, bad), notes = read(table(tmp_path, *lines), text, "scores")
+    assert (bad.metric, bad.score, bad.problem) == (
+        "fluency",
+        None,
+        'found "x"; expected a number',
+    )
+    assert notes["cells without a score (empty)"] == 1
 
 
 def test_scores_of_a_list_say_why_there_is_none(tmp_path):

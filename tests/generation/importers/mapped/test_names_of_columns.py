@@ -107,8 +107,8 @@ def test_columns_may_be_written_otherwise_and_lists_stand_in_cells(tmp_path):
     assert notes == {}
 
 
-def test_the_same_answer_once_more_is_another_response(tmp_path):
-    lines = ("question,answer", f"{QUESTION},She did.", f"{QUESTION},She did.")
+def test_another_answer_to_the_same_question_is_another_response(tmp_path):
+    lines = ("question,answer", f"{QUESTION},She did.", f"{QUESTION},He did.")
 
     found, notes = read(csv_file(tmp_path, *lines))
 
@@ -119,18 +119,19 @@ def test_the_same_answer_once_more_is_another_response(tmp_path):
     assert notes["responses without evidence, so that AIS cannot be rated"] == 2
 
 
-def test_long_keys_have_room_also_for_the_same_answer_once_more(tmp_path):
+def test_long_keys_have_room_also_for_another_answer(tmp_path):
     """An id of 150 signs and a setup of 100 are more than the 200 that a key may have."""
     row = {"qid": "q" * 150, "question": "Who?", "answer": "She.", "model": "m" * 100}
 
-    responses, _ = read(json_file(tmp_path, row, row), "responses")
+    responses, _ = read(json_file(tmp_path, row, row | {"answer": "He."}), "responses")
 
     assert [len(response.key) <= 200 for response in responses] == [True, True]
     assert responses[0].key != responses[1].key
 
 
 def test_answers_without_a_text_are_counted(tmp_path):
-    rows = [{"question": "Who?", "answer": answer} for answer in ("She.", "", None)]
+    answers = {"Who?": "She.", "When?": "", "Why?": None}
+    rows = [{"question": question, "answer": answer} for question, answer in answers.items()]
 
     responses, notes = read(json_file(tmp_path, *rows), "responses")
 
@@ -238,3 +239,33 @@ def test_the_time_of_a_vote_is_told_by_names_that_nothing_else_has(tmp_path):
 
     assert {columns.get("lead_time"), columns.get("voted_at")} == {"seconds", "at"}
     assert not {"seconds", "at"} & {*columns}  # may be an answer's as well as a vote's
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "is_scores"),
+    [
+        ("usage", {"prompt_tokens": 11, "completion_tokens": 4, "total_tokens": 15}, False),
+        ("tokenUsage", {"total": 15, "prompt": 11}, False),
+        ("stats", {"totalTokens": 15, "latencyMs": 320.5, "cost": 0.01}, False),
+        ("metrics", {"faithfulness": 0.5, "token_f1": 1}, True),
+    ],
+)
+def test_what_an_answer_took_is_no_score(tmp_path, name, numbers, is_scores):
+    messages = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": "She."}]
+    rows = [{"messages": messages, "model": model, name: numbers} for model in ("a", "b")]
+
+    found, _ = read(json_file(tmp_path, *rows))
+
+    metrics = {each.metric for each in found.get("scores", ())}
+    assert metrics == ({*numbers} if is_scores else set())
+    assert (name in found["responses"][0].meta) is not is_scores
+
+
+def test_what_an_answer_took_is_no_score_in_a_frame_of_a_tool_either(tmp_path):
+    header = "question,contexts,answer,faithfulness,token_f1,total_tokens,latency"
+    path = csv_file(tmp_path, header, f"{QUESTION},\"['{PASSAGE}']\",She.,0.5,1,15,2.5")
+
+    found, _ = read(path)
+
+    assert [each.metric for each in found["scores"]] == ["faithfulness", "token_f1"]
+    assert found["responses"][0].meta.keys() == {"total_tokens", "latency"}

@@ -285,6 +285,7 @@ WRITTEN = (
     "deepeval.json",
     "promptfoo.json",
     "label_studio_export.json",
+    "label_studio_export.csv",
 )
 PUBLISHED = (
     "wice/wice_claim_dev.jsonl",

@@ -1,4 +1,4 @@
-"""Targets without a majority: their list, in which they are adjudicated, and the way to it."""
+"""Tied targets: their list, in which they are adjudicated, and the way to it."""
 
 import csv
 import io
@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotation.models import GoldAnswer, Target
+from annotation.models import GoldAnswer, Study, Target
 from annotation.schemes import load_scheme
 from evaluation.models import Adjudication, MetricRun
 from evaluation.reports.base import Choices
-from evaluation.studies.disagreements.worklist import UNDECIDED, worklist
+from evaluation.studies.disagreements.worklist import TIED, worklist
 from evaluation.studies.reports.scenarios import scenarios_report
 from tests.evaluation.makers_of_scores import disputed, make_run, make_scores
 from tests.evaluation.studies.hand_made import FIVE_STARS, two_arms, votes
@@ -21,17 +21,17 @@ from tests.shown import shown
 pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
 
 
-def undecided_in(study: Any, run: MetricRun | None = None, **choices: Any) -> list[str]:
-    """Return the keys of the targets without a majority on a study's last question, in order."""
+def tied_in(study: Any, run: MetricRun | None = None, **choices: Any) -> list[str]:
+    """Return the keys of the tied targets on a study's last question, in order."""
     keys = dict(Target.objects.values_list("pk", "response__key"))
     question = load_scheme(study.scheme).questions[-1]
-    found = worklist(study, run, question, Choices(**choices)).undecided
-    assert {item.kind for item in found} <= {UNDECIDED}
+    found = worklist(study, run, question, Choices(**choices)).tied
+    assert {item.kind for item in found} <= {TIED}
     return [keys[item.target] for item in found]
 
 
 def address(study: Any, name: str = "disagreements", *args: Any, **query: Any) -> str:
-    asked = {"kind": UNDECIDED} | query
+    asked = {"kind": TIED} | query
     return reverse(f"evaluation:{name}", args=[study.slug, *args], query=asked)
 
 
@@ -39,22 +39,24 @@ def address(study: Any, name: str = "disagreements", *args: Any, **query: Any) -
 
 
 def test_the_closest_votes_come_first_whether_a_metric_has_scored_or_not(tmp_path):
-    # N is 6. Votes apart: far 2 (3:1), near 0 (2:2), few 1 (0:1); the others have a majority.
-    answers = votes(far="yyyn", near="yynn", few="n", yes="yyyyn", no="nnnn")
-    study = rated(tmp_path, answers, study={"raters_per_unit": 6})
-    assert undecided_in(study) == ["near", "few", "far"]
+    # The cut is 3. Votes apart: far 2 (0:2), near 0 (1:1), few 1 (0:1). N is 2 or the number of
+    # votes, so `waits` is on the cut with a vote to come, and is not listed.
+    answers = votes(far="22333", near="24", few="233", waits="3", yes="555", no="111")
+    scheme = scheme_of({"q": FIVE_STARS})
+    study = rated(tmp_path, answers, scheme=scheme, study={"raters_per_unit": 2})
+    assert tied_in(study) == ["near", "few", "far"]
 
     run = make_run(study.dataset)
     make_scores(run, {"near": 0.9, "yes": 0.1})
     work = worklist(study, run, load_scheme(study.scheme).questions[0], Choices())
 
-    assert undecided_in(study, run) == ["near", "few", "far"]
-    near, few, far = work.undecided
-    assert (near.n_yes, near.n_no, near.score) == (2, 2, 0.9)
+    assert tied_in(study, run) == ["near", "few", "far"]
+    near, few, far = work.tied
+    assert (near.n_yes, near.n_no, near.score) == (1, 1, 0.9)
     assert near.margin == pytest.approx(0.9 - 0.5)
-    assert (far.n_yes, far.n_no, few.score, far.score) == (3, 1, None, None)
+    assert (far.n_yes, far.n_no, few.score, far.score) == (0, 2, None, None)
     assert [item.kind for item in work.items] == ["missed"]
-    assert work.n_rated == 5
+    assert (work.n_rated, work.n_waiting) == (6, 1)
 
 
 def test_an_ordinal_median_on_the_cut_is_no_majority(tmp_path):
@@ -62,7 +64,7 @@ def test_an_ordinal_median_on_the_cut_is_no_majority(tmp_path):
     study = rated(tmp_path, answers, scheme=scheme_of({"q": FIVE_STARS}))
 
     # The cut is 3. The medians are 3, 3, 4.5 and 1.5.
-    assert undecided_in(study) == ["also", "on"]
+    assert tied_in(study) == ["also", "on"]
 
 
 def test_flagged_responses_and_gold_items_are_not_listed(tmp_path):
@@ -71,7 +73,7 @@ def test_flagged_responses_and_gold_items_are_not_listed(tmp_path):
     gold = Target.objects.get(response__key="gold")
     GoldAnswer.objects.create(study=study, target=gold, question="q", answer=0)
 
-    assert undecided_in(study) == ["fine"]
+    assert tied_in(study) == ["fine"]
 
 
 def test_they_are_as_many_as_the_report_counts_in_each_arm_and_setup(tmp_path):
@@ -80,13 +82,13 @@ def test_they_are_as_many_as_the_report_counts_in_each_arm_and_setup(tmp_path):
 
     rows = scenarios_report(study).records
 
-    counted = {(row["arm"], row["setup"]): row["undecided"] for row in rows}
+    counted = {(row["arm"], row["setup"]): row["tied"] for row in rows}
     assert counted == {
         ("separate", "m · T 0.0"): 2, ("merged", "m · T 0.0"): 2,
         ("separate", "warm"): 1, ("merged", "warm"): 1,
     }  # fmt: skip
     for (arm, setup), n in counted.items():
-        assert len(undecided_in(study, truth=arm, setup=setup)) == n, (arm, setup)
+        assert len(tied_in(study, truth=arm, setup=setup)) == n, (arm, setup)
 
 
 def test_the_list_costs_as_many_statements_for_many_targets(tmp_path, researcher):
@@ -101,16 +103,32 @@ def test_the_list_costs_as_many_statements_for_many_targets(tmp_path, researcher
 # --- pages ----------------------------------------------------------------------------------
 
 
+def test_what_waits_is_counted_and_nobody_is_asked_to_decide_it(tmp_path, researcher):
+    study = rated(tmp_path, votes(a="yn", b="yynn"), study={"raters_per_unit": 4})
+
+    page = shown(researcher.get(reverse("evaluation:study", args=[study.slug])))
+    listed = shown(researcher.get(page.links["Decide 1"]))
+
+    assert "Too few votes for a majority, and so in no share: 1." in page.text
+    assert "1 more has fewer votes than planned." in listed.text
+    Study.objects.update(state=Study.State.OPEN)
+    assert (
+        "1 more waits for votes and needs no decision yet."
+        in shown(researcher.get(page.links["Decide 1"])).text
+    )
+    assert [next(iter(case.links)) for case in listed.parts("case")] == ["b"]
+
+
 def test_they_are_adjudicated_before_any_metric_has_run(tmp_path, researcher):
     study = rated(tmp_path, votes(a="yynn", b="yyyn"))
 
     page = shown(researcher.get(address(study)))
     [case] = page.parts("case")
 
-    assert "no majority in 1 of 2 rated cases" in page.text
+    assert "1 of 2 rated cases are tied" in page.text
     [tabs] = [part for part in page.parts("tabs") if "Missed" in part.text]
-    assert [*tabs.links] == ["Disagreements 0", "Missed 0", "False alarm 0", "No majority 1"]
-    assert case.facts == {"Kind": "no majority", "Votes": "2:2", "Score": "—"}
+    assert [*tabs.links] == ["Disagreements 0", "Missed 0", "False alarm 0", "Tied 1"]
+    assert case.facts == {"Kind": "tied", "Votes": "2:2", "Score": "—"}
     assert "run" not in page.fields
 
     target = Target.objects.get(response__key="a")
@@ -131,16 +149,16 @@ def test_beside_a_run_the_score_is_shown_and_the_next_open_one_follows(tmp_path,
     page = shown(researcher.get(address(study, run=run.pk)))
 
     [case] = page.parts("case")
-    assert case.facts == {"Kind": "no majority", "Votes": "2:2", "Score": "0.90"}
+    assert case.facts == {"Kind": "tied", "Votes": "2:2", "Score": "0.90"}
     target = Target.objects.get(response__key="r-even")
     alone = shown(researcher.get(address(study, "disagreement", target.pk)))
-    assert alone.part(f"case-{target.pk}").facts["Kind"] == "no majority"
+    assert alone.part(f"case-{target.pk}").facts["Kind"] == "tied"
     assert f"/{target.pk}/" in page.links["Next open"]
 
 
 @pytest.mark.parametrize(
     ("answers", "heading"),
-    [({"a": "yyn"}, "A majority everywhere"), ({}, "No votes yet")],
+    [({"a": "yyn"}, "No ties"), ({}, "No votes yet")],
 )
 def test_an_empty_list_says_why(tmp_path, researcher, answers, heading):
     study = rated(tmp_path, votes(**answers) or {"a": {"q": []}}, scheme=scheme_of({"q": "yes_no"}),
@@ -154,7 +172,7 @@ def test_the_answer_leads_to_them_in_one_click(tmp_path, researcher):
 
     page = shown(researcher.get(reverse("evaluation:study", args=[study.slug])))
 
-    assert "No majority, and so in no share: 1 alone and 2 side by side." in page.text
+    assert "Tied with all votes in, and so in no share: 1 alone and 2 side by side." in page.text
     for link, keys in (
         ("Decide 1 of the separate arm", ["a"]),
         ("Decide 2 of the merged arm", ["a", "b"]),
@@ -168,7 +186,7 @@ def test_counts_of_the_table_lead_to_them(tmp_path, researcher):
 
     page = shown(researcher.get(reverse("evaluation:study", args=[study.slug])))
 
-    listed = shown(researcher.get(page.links["1 without a majority"]))
+    listed = shown(researcher.get(page.links["1 tied: decide"]))
     assert len(listed.parts("case")) == 1
 
 
@@ -183,8 +201,8 @@ def test_the_file_has_them_with_and_without_a_run(tmp_path, researcher):
 
     [without], [beside] = rows(bare), rows(study)
     names = ("response", "kind", "n_yes", "n_no", "score", "run")
-    assert [without[name] for name in names] == ["a", "undecided", "1", "1", "", ""]
-    assert [beside[name] for name in names[:5]] == ["r-even", "undecided", "2", "2", "0.9"]
+    assert [without[name] for name in names] == ["a", "tied", "1", "1", "", ""]
+    assert [beside[name] for name in names[:5]] == ["r-even", "tied", "2", "2", "0.9"]
     assert beside["run"] == run.signature
 
 

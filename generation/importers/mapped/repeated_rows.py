@@ -1,0 +1,82 @@
+"""The rows of a table that repeat a response, and what they say that its first row does not."""
+
+from array import array
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from generation.importers.mapped.proposal import named_columns
+
+REPEATED = "rows that repeat a response, which is stored once"
+UNLESS = (
+    "which are lost unless you choose a column of votes (or one that tells the responses apart)"
+)
+FIRST_SCORES = "which are lost: only the scores of its first row are stored"
+OF_ROWS = ("", "index")  # names of columns that number rows, as pandas writes them
+UNNAMED = "Unnamed: "
+
+
+class RepeatedRows:
+    """Counts of the rows that repeat a response, made in one pass over all rows.
+
+    Args:
+        has_votes: whether the rows have votes. Then they differ in what a rater did besides voting,
+            and nothing that a report needs is lost.
+    """
+
+    def __init__(self, *, has_votes: bool) -> None:
+        self._has_votes = has_votes
+        self._first: dict[str, array[int]] = {}  # response → hashes of its first row's cells
+        self._n_repeated = 0
+        self._n_with_scores = 0
+        self._n_otherwise = 0
+        self._metrics: dict[str, None] = {}
+        self._columns: dict[str, None] = {}
+
+    def note(
+        self, response: str, cells: Mapping[str, Any], scores: Iterable[tuple[str, float | None]]
+    ) -> None:
+        """Count a row of a response. Its first row is remembered."""
+        said = {("cell", name): value for name, value in cells.items() if not _is_of_rows(name)}
+        said |= {("score", metric): score for metric, score in scores if score is not None}
+        hashes = {what: hash((what, repr(value))) for what, value in said.items()}
+        if response not in self._first:
+            self._first[response] = array("q", hashes.values())
+            return
+        there = {*self._first[response]}
+        others = [what for what, hashed in hashes.items() if hashed not in there]
+        columns = dict.fromkeys(name for kind, name in others if kind == "cell")
+        metrics = dict.fromkeys(name for kind, name in others if kind == "score")
+        self._n_repeated += 1
+        self._n_otherwise += bool(columns)
+        self._n_with_scores += bool(metrics)
+        self._columns |= columns
+        self._metrics |= metrics
+
+    @property
+    def losses(self) -> dict[str, int]:
+        """The values and scores that are lost if the rows are stored like this, by name."""
+        found = {}
+        if self._n_otherwise and not self._has_votes:
+            found[_with_other("values", self._columns) + UNLESS] = self._n_otherwise
+        if self._n_with_scores:
+            found[_with_other("scores", self._metrics) + FIRST_SCORES] = self._n_with_scores
+        return found
+
+    @property
+    def notes(self) -> dict[str, int]:
+        """Facts about the rows, by name."""
+        if not self._has_votes:
+            return {REPEATED: self._n_repeated}
+        name = named_columns([*self._columns]) if self._columns else ""
+        return {
+            f"rows with votes that say something else in {name} than the first row of their "
+            "response, whose meta keeps only that": self._n_otherwise
+        }
+
+
+def _with_other(what: str, names: Iterable[str]) -> str:
+    return f"rows that repeat a response with other {what} in {named_columns([*names])}, "
+
+
+def _is_of_rows(column: str) -> bool:
+    return column in OF_ROWS or column.startswith(UNNAMED)
