@@ -1,13 +1,14 @@
 """Datasets, studies and votes, made quickly with the files and services that people use."""
 
 import csv
+import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from django.apps import apps
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
@@ -225,3 +226,27 @@ def statements(action: Callable[[], object]) -> list[str]:
     with CaptureQueriesContext(connection) as queries:
         action()
     return [query["sql"] for query in queries.captured_queries]
+
+
+def at_each_statement(action: Callable[[], Any], meanwhile: Callable[[], object]) -> Iterator[Any]:
+    """Yield what an action returns if something else happens just before its nth statement.
+
+    It is done once for each statement that it executes, and each time all is taken back.
+    """
+    for number in itertools.count(1):
+        seen = itertools.count(1)
+
+        def execute(
+            run: Callable[..., object], *said: object, number: int = number, seen: Any = seen
+        ) -> object:
+            if next(seen) == number:
+                meanwhile()
+            return run(*said)
+
+        with transaction.atomic():
+            with connection.execute_wrapper(execute):
+                result = action()
+            if next(seen) <= number:
+                return  # it has fewer statements
+            yield result
+            transaction.set_rollback(True)

@@ -187,10 +187,15 @@ def question_steps(example: Example, question: KGQuestion, slug: str) -> Questio
 
 
 def on_their_way(example: Example) -> list[OnItsWay]:
-    """Return the grids about this question alone that have not answered it, newest first."""
+    """Return the grids about this question alone that have not answered it, newest first.
+
+    Their states are read before anything that they make. So whatever ends meanwhile still goes on
+    here, and is asked for once more.
+    """
+    grids = list(grids_about(example))
     failed = {call.grid_id: call for call in Call.objects.filter(example=example, response=None)}
     waiting = []
-    for grid in grids_about(example):
+    for grid in grids:
         call = failed.get(grid.pk)
         problem = call.problem if call else grid.error
         if grid.state == State.CANCELLED and not problem:

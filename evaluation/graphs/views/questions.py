@@ -83,10 +83,10 @@ def question(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         Example.objects.select_related("dataset"), dataset__slug=slug, pk=pk
     )
     asked = get_object_or_404(KGQuestion, example=example)
+    waiting = on_their_way(example)
     responses = example.responses.select_related("setup", "dataset", "call__grid")
     answers = judged_answers(example.dataset, list(responses.order_by("setup__name", "key")))
     cited = {fact.qid for answer in answers for fact in answer.facts}
-    waiting = on_their_way(example)
     context = {
         "dataset": example.dataset,
         "example": example,

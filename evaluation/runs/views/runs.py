@@ -142,8 +142,10 @@ def study_runs(request: SignedInRequest, slug: str) -> HttpResponse:
     When the last run has ended, trigger the event `runs-finished` on the page.
     """
     study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
-    # Only runs that go on are polled, because counting the scores of all others takes long.
-    going_on = progress_of_study(study, state=RUNNING)
+    # Only runs that go on are polled, because counting the scores of all others takes long. A run
+    # may end while it is counted; the page shows the second reading, so that one decides.
+    counted = progress_of_study(study, state=RUNNING)
+    going_on = [each for each in counted if each.run.state == RUNNING]
     context = {"study": study, "progress": going_on or progress_of_study(study)}
     answer = render(request, "evaluation/runs/_runs_of_study.html", context)
     if going_on:

@@ -12,7 +12,7 @@ from generation.models import Call, Checkpoint, Dataset, Grid, KGQuestion, Sampl
 from generation.sample_choices import SampleChoices
 from tests.generation.grid_runs import work
 from tests.graph_material import QUESTION, hathaways
-from tests.makers import import_rows
+from tests.makers import at_each_statement, import_rows
 from tests.shown import shown
 
 pytestmark = pytest.mark.once
@@ -80,6 +80,17 @@ def test_while_it_waits_htmx_gets_the_answers_alone(client: Client, graph: Datas
     page = shown(answer)
     assert len(page.headings) == len(page.messages) == 1
     assert "being made" in page.messages[0]
+
+
+def test_whenever_the_answer_comes_the_page_asks_on_or_shows_it(client: Client, graph: Dataset):
+    address = ask(client, graph).url
+    grid = Grid.objects.get()
+
+    def polled():
+        return client.get(address, headers={"HX-Request": "true"})
+
+    for answer in at_each_statement(polled, lambda: work(grid)):
+        assert 'hx-trigger="every' in answer.text or answer.context["answers"]
 
 
 def test_asking_twice_the_same_is_one_question_and_one_call(client: Client, graph: Dataset):

@@ -8,6 +8,7 @@ from annotation.models import Study
 from evaluation.models import MetricRun
 from tests.evaluation.metric_runs import done, requested, work
 from tests.makers import (
+    at_each_statement,
     example_row,
     import_rows,
     rated,
@@ -73,6 +74,18 @@ def test_when_the_last_run_has_ended_the_page_is_told(researcher, study):
     assert answer.headers["HX-Retarget"] == answer.headers["HX-Reselect"] == "#study-runs"
     assert 'hx-trigger="every' not in answer.text
     assert "Run Auto-AIS" not in answer.text
+
+
+def test_whenever_the_run_ends_the_page_asks_on_or_is_told(researcher, study):
+    run = work(requested(study.dataset), 0)
+
+    def polled():
+        return researcher.get(runs_of(study), headers={"HX-Request": "true"})
+
+    for answer in at_each_statement(polled, lambda: work(run)):
+        asks_on = 'hx-trigger="every' in answer.text
+        assert asks_on != ("HX-Trigger" in answer.headers)
+        assert asks_on == ('id="study-runs-now"' in answer.text)  # what htmx puts in
 
 
 def test_a_study_whose_runs_were_imported_is_still_offered_the_first_click(researcher, tmp_path):
