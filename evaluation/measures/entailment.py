@@ -3,6 +3,7 @@
 Attribution/fluency paper, 5.1. E is the evidence, Q the last user question, A the response:
 
     flavor  premise  hypothesis
+    v0      E        A           (not in the paper: for responses without a question)
     v1      E Q      A
     v2      E        Q A
     v3      E Q      Q A
@@ -18,13 +19,14 @@ from typing import Literal, NamedTuple
 from evaluation.measures.added_words import added_words
 from generation.text.sentences import split_sentences
 
-Flavor = Literal["v1", "v2", "v3"]
+Flavor = Literal["v0", "v1", "v2", "v3"]
+WITHOUT_QUESTION: Flavor = "v0"
 # In place of a flavor: the backend gets evidence, question and response apart.
 APART: Literal["apart"] = "apart"
 Split = Literal["whole", "mean", "min"]
 
-QUESTION_IN_PREMISE = {"v1": True, "v2": False, "v3": True}
-QUESTION_IN_HYPOTHESIS = {"v1": False, "v2": True, "v3": True}
+QUESTION_IN_PREMISE = {"v0": False, "v1": True, "v2": False, "v3": True}
+QUESTION_IN_HYPOTHESIS = {"v0": False, "v1": False, "v2": True, "v3": True}
 
 
 _HAS_WORDS = re.compile(r"\w")

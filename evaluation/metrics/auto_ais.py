@@ -9,6 +9,7 @@ from evaluation.measures.entailment import (
     APART,
     QUESTION_IN_HYPOTHESIS,
     QUESTION_IN_PREMISE,
+    WITHOUT_QUESTION,
     AutoAis,
     EntailmentError,
     EntailmentQuestion,
@@ -56,6 +57,7 @@ class AutoAisMetric(PairMetric):
             "flavor",
             "Flavor",
             choices=[
+                ("v0", "v0: evidence ⇒ response"),
                 ("v1", "v1: evidence + question ⇒ response"),
                 ("v2", "v2: evidence ⇒ question + response"),
                 ("v3", "v3: evidence + question ⇒ question + response"),
@@ -85,6 +87,10 @@ class AutoAisMetric(PairMetric):
     def made(cls, parameters: Mapping[str, Any]) -> Self:
         given = {name: parameters[name] for name in AutoAis._fields if name in parameters}
         return cls(AutoAis(**given))
+
+    @classmethod
+    def usual_choices(cls, *, knows_questions: bool) -> Mapping[str, Any]:
+        return {} if knows_questions else {"flavor": WITHOUT_QUESTION}
 
     @classmethod
     def options_for(cls, backend: str) -> Sequence[Option]:
@@ -134,10 +140,10 @@ class AutoAisMetric(PairMetric):
         evidence = material.evidence_texts
         if not evidence:
             return _without_evidence(material)
-        if material.user_question is None:
+        if material.user_question is None and self.choices.flavor not in (WITHOUT_QUESTION, APART):
             return Refused(NO_DIALOG)
         try:
-            question = ask(self.choices, evidence, material.user_question, material.text)
+            question = ask(self.choices, evidence, material.user_question or "", material.text)
         except EntailmentError as error:
             return Refused(str(error))
         return ScoreRequest(question.asks, question)

@@ -130,6 +130,15 @@ class AutoMetric(ABC):
             ValueError: the metric has no such choice.
         """
 
+    @classmethod
+    def usual_choices(cls, *, knows_questions: bool) -> Mapping[str, Any]:
+        """Return the parameters that are not their defaults when nothing is chosen.
+
+        Args:
+            knows_questions: whether any question about the scored responses is known.
+        """
+        return {}
+
     @property
     @abstractmethod
     def parameters(self) -> dict[str, Any]:

@@ -21,8 +21,8 @@ def coefficient(figure: float | None) -> str:
 
 
 def decimal(figure: float | None, digits: int = 2) -> str:
-    """Return a figure with `digits` digits after the point."""
-    return UNDEFINED if figure is None else f"{figure:.{digits}f}"
+    """Return a figure with `digits` digits after the point: 1652.5 → '1,652.50'."""
+    return UNDEFINED if figure is None else f"{figure:,.{digits}f}"
 
 
 def temperature(figure: float | None) -> str:

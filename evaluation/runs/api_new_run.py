@@ -10,7 +10,14 @@ from accounts.api import NameField
 from annotation.models import Study
 from evaluation.metrics.registry import METRICS
 from evaluation.runs.budget import Budget
-from evaluation.runs.choices import RunChoices, all_options, model_called, plan_of, sample_of
+from evaluation.runs.choices import (
+    RunChoices,
+    all_options,
+    knows_questions_of,
+    model_called,
+    plan_of,
+    sample_of,
+)
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import RunPlan, responses_of_study
 from generation.asking_serializer import AskingSerializer
@@ -100,4 +107,5 @@ def _plan(asked: dict[str, Any]) -> RunPlan:
         n_sampled=sample_of(asked["metric"], asked.get("sample")),
         seed=asked["seed"],
         budget=made(Budget, asked),
+        knows_questions=knows_questions_of(asked["study"].dataset if study else asked["dataset"]),
     )

@@ -24,7 +24,7 @@ from generation.choices.declaration import Choice, ChoiceError, unusual
 from generation.evidence import EvidenceChoice
 from generation.limits import LARGEST_SEED, MOST_SAMPLED
 from generation.model_specs import ModelSpec
-from generation.models import Checkpoint
+from generation.models import Checkpoint, Dataset, Turn
 
 PROMPT = "prompt"  # the option of metrics for which prompt searches build prompts
 
@@ -197,6 +197,7 @@ def plan_of(
     seed: int = 0,
     budget: Budget = NO_BUDGET,
     chosen_by_votes_of: str = "",
+    knows_questions: bool = True,
 ) -> RunPlan:
     """Return the plan that these choices make. A choice that is missing has its usual value.
 
@@ -212,6 +213,7 @@ def plan_of(
         seed: the seed of the sample.
         budget: what the run may spend, only for a language model.
         chosen_by_votes_of: the slug of the study whose votes made the choices.
+        knows_questions: whether any question of the dataset is known, from `knows_questions_of`.
 
     Raises:
         ChoiceError: a choice is not possible with the metric or with the model.
@@ -221,7 +223,7 @@ def plan_of(
         raise ChoiceError("metric", f"There is no metric {metric!r}. The metrics are: {there}.")
     kind = METRICS[metric]
     given = options or {}
-    made = _with_options(kind, given)
+    made = _with_options(kind, given, kind.usual_choices(knows_questions=knows_questions))
     answering = _answering(kind, spec or usual_model(metric, given), precision)
     _check_they_apply(kind, given, answering.backend)
     _check_budget(budget, answering)
@@ -237,7 +239,14 @@ def plan_of(
     )
 
 
-def _with_options(kind: type[AutoMetric], given: Mapping[str, Any]) -> AutoMetric:
+def knows_questions_of(dataset: Dataset) -> bool:
+    """Return whether the dataset has a dialog. Claims and summaries have none."""
+    return Turn.objects.filter(example__dataset=dataset).exists()
+
+
+def _with_options(
+    kind: type[AutoMetric], given: Mapping[str, Any], usual: Mapping[str, Any]
+) -> AutoMetric:
     known = {option.name: option for option in options_of(kind.key)}
     for name in given:
         if name not in known:
@@ -248,7 +257,7 @@ def _with_options(kind: type[AutoMetric], given: Mapping[str, Any]) -> AutoMetri
         [prompt] = [each for each in prompts_for(kind.key) if each.name == name]
         chosen |= prompt.parameters
     try:
-        return kind.made(chosen)
+        return kind.made({**usual, **chosen})
     except ValueError as error:  # two options that are not possible together
         raise ChoiceError(next(iter(given), "metric"), str(error)) from error
 

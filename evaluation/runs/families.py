@@ -7,31 +7,38 @@ own, because there is only a threshold to choose. This module only reads.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Count
 
 from annotation.models import Study
-from evaluation.measures.entailment import APART, AutoAis, Flavor, Split
+from evaluation.measures.entailment import APART, WITHOUT_QUESTION, AutoAis, Flavor, Split
 from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.base import AutoMetric
 from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun
-from evaluation.runs.choices import model_called, models_for
+from evaluation.runs.choices import knows_questions_of, model_called, models_for
 from evaluation.runs.names import without_threshold
 from evaluation.runs.plan import THRESHOLD_CHOICE, Pool, RunPlan, responses_of_study, spec_of
 from evaluation.runs.study_targets import first_plan, is_about, is_of_citations
 from generation.model_specs import ModelSpec
+from generation.models import Dataset
 
 GRID = "auto_ais"  # the metric whose flavor, window and hypothesis are chosen
-FLAVORS: tuple[Flavor, ...] = ("v1", "v2", "v3")
+FLAVORS: tuple[Flavor, ...] = ("v1", "v2", "v3")  # those that a choice compares
 WINDOWS = (0, 1, 2, 3)  # sentences; 0: the whole evidence
 USUAL = AutoAis()  # flavor, window and hypothesis when nothing is chosen
 
 
 def is_usual(choices: AutoAis | None) -> bool:
     """Return whether these are the choices of Auto-AIS when nothing is chosen, for any backend."""
-    return choices in (USUAL, USUAL._replace(flavor=APART))
+    flavors: tuple[Any, ...] = (USUAL.flavor, WITHOUT_QUESTION, APART)
+    return choices in [USUAL._replace(flavor=each) for each in flavors]
+
+
+def flavors_for(dataset: Dataset) -> tuple[Flavor, ...]:
+    """Return the flavors to compare: without any question there is only one."""
+    return FLAVORS if knows_questions_of(dataset) else (WITHOUT_QUESTION,)
 
 
 class RunWithMetric(NamedTuple):
@@ -183,11 +190,15 @@ def possible_families(study: Study, known: Iterable[Family]) -> list[Family]:
 def grid(
     family: Family,
     study: Study,
-    flavors: Sequence[Flavor] = FLAVORS,
+    flavors: Sequence[Flavor] = (),
     windows: Sequence[int] = WINDOWS,
     hypothesis: Split = "whole",
 ) -> list[GridPlace]:
-    """Return the places of a grid, flavor by flavor, with the number of responses left at each."""
+    """Return the places of a grid, flavor by flavor, with the number of responses left at each.
+
+    Without flavors, they are those of `flavors_for`.
+    """
+    flavors = flavors or flavors_for(study.dataset)
     runs = {each.choices: each.run for each in family.candidates if each.choices}
     responses = responses_of_study(study)
     rows = AutoScore.objects.filter(run__in=runs.values(), target__citation=None)

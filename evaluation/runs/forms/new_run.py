@@ -15,6 +15,7 @@ from evaluation.runs.budget import Budget
 from evaluation.runs.choices import (
     PROMPT,
     RunChoices,
+    knows_questions_of,
     model_called,
     models_for,
     plan_of,
@@ -176,6 +177,8 @@ def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
         kept = {name: kept[name] for name in (*OF_EVERY_METRIC, "model") if name in kept}
     over, evidence = _first_responses(given)
     models = dict(models_for(kind.key))
+    dataset = _dataset_of(kept.get("over", over))
+    knows_questions = dataset is None or knows_questions_of(dataset)
     usual = {
         "over": over,
         "model": next(iter(models), ""),
@@ -183,7 +186,7 @@ def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
         "threshold": kind.threshold,
         "sample": "" if kind.usual_sample is None else kind.usual_sample,
         "seed": 0,
-        **kind.made({}).parameters,
+        **kind.made(kind.usual_choices(knows_questions=knows_questions)).parameters,
     }
     chosen = usual | kept | {"metric": kind.key, "shown": kind.key}
     if chosen["model"] not in models:
@@ -206,6 +209,14 @@ def _first_responses(given: Mapping[str, str]) -> tuple[str, str]:
     offered = Dataset.objects.filter(on_offer(), responses__example__is_ad_hoc=False)
     newest = offered.order_by("-pk").first()
     return (f"dataset:{newest.slug}" if newest else ""), EvidenceChoice.SHOWN.value
+
+
+def _dataset_of(over: str) -> Dataset | None:
+    """Return the dataset whose responses are scored; None: there is none yet."""
+    kind, _, slug = over.partition(":")
+    if kind == "study":
+        return Dataset.objects.filter(studies__slug=slug).first()
+    return Dataset.objects.filter(slug=slug).first()
 
 
 def _what_can_be_scored(chosen: str) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -32,7 +32,7 @@ def plan_chart(rows: Sequence[Any]) -> Spec | None:
         "dialogs:Q",
         title="Dialogs rated (logarithmic)",
         scale=alt.Scale(type="log", domain=ends, nice=False),
-        axis=alt.Axis(values=numbers[::step], format=",d", grid=False),
+        axis=alt.Axis(values=numbers[::-step], format=",d", grid=False),
     )
     y = alt.Y("points:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=6))
     told = series("by", [name for name in (ALONE, HELPED) if any(v["by"] == name for v in values)])

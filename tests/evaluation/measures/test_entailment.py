@@ -105,6 +105,7 @@ def test_every_sentence_is_in_a_window_and_windows_are_as_many_as_they_should_be
 @pytest.mark.parametrize(
     ("flavor", "premise", "hypothesis"),
     [
+        ("v0", "Oslo is cold.", "Oslo. Surely."),
         ("v1", "Oslo is cold. Where?", "Oslo. Surely."),
         ("v2", "Oslo is cold.", "Where? Oslo. Surely."),
         ("v3", "Oslo is cold. Where?", "Where? Oslo. Surely."),

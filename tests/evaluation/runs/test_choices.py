@@ -79,7 +79,7 @@ def refused(*choices, **more) -> tuple[str, str]:
             "auto_ais",
             {"options": {"flavor": "v4"}},
             "flavor",
-            "Found 'v4'; expected one of v1, v2, v3.",
+            "Found 'v4'; expected one of v0, v1, v2, v3.",
         ),
         (
             "auto_ais",

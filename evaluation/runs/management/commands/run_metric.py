@@ -11,7 +11,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Study
 from evaluation.metrics.registry import METRICS
-from evaluation.runs.choices import RunChoices, plan_of, sample_of
+from evaluation.runs.choices import RunChoices, knows_questions_of, plan_of, sample_of
 from evaluation.runs.command import requested_here, retry_here, score_here
 from evaluation.runs.metric_options import add_metric_options, metric_options_from
 from evaluation.runs.model_options import add_model_arguments, spec_from
@@ -58,7 +58,7 @@ class Command(AskingCommand):
         )
         dataset = study.dataset if study else named(Dataset.objects.all(), options["dataset"])
         try:
-            plan = _plan(study, options)
+            plan = _plan(dataset, study, options)
         except ChoiceError as error:
             raise CommandError(f"--{error.field.replace('_', '-')}: {error}") from error
         responses = responses_of_study(study) if study else dataset.responses.of_benchmark()
@@ -70,7 +70,7 @@ class Command(AskingCommand):
         self.stdout.write(score_here(run, self.stderr))
 
 
-def _plan(study: Study | None, options: dict[str, Any]) -> RunPlan:
+def _plan(dataset: Dataset, study: Study | None, options: dict[str, Any]) -> RunPlan:
     """Return the plan that the options describe.
 
     Raises:
@@ -89,4 +89,5 @@ def _plan(study: Study | None, options: dict[str, Any]) -> RunPlan:
         n_sampled=sample_of(metric, chosen.sample),
         seed=chosen.seed,
         budget=chosen.budget,
+        knows_questions=knows_questions_of(dataset),
     )

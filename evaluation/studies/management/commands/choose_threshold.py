@@ -19,7 +19,7 @@ from evaluation.reports.base import Choices
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.runs.choices import plan_of
 from evaluation.runs.command import confirm_runs, requested_here, score_here
-from evaluation.runs.families import FLAVORS, GRID, WINDOWS, Family, families_of
+from evaluation.runs.families import GRID, WINDOWS, Family, families_of, flavors_for
 from evaluation.runs.model_options import add_model_arguments, spec_from
 from evaluation.runs.plan import THRESHOLD_CHOICE, RunPlan, responses_of_study
 from evaluation.studies.reports.threshold_choice import threshold_choice_report
@@ -44,7 +44,7 @@ class Command(AskingCommand):
         parser.epilog = EXAMPLE
         parser.add_argument("--study", required=True, help="name or slug of the study")
         add_model_arguments(parser)
-        parser.add_argument("--flavors", nargs="+", choices=get_args(Flavor), default=FLAVORS)
+        parser.add_argument("--flavors", nargs="+", choices=get_args(Flavor))
         parser.add_argument(
             "--windows", nargs="+", type=int, default=WINDOWS, help="0: the whole evidence"
         )
@@ -116,6 +116,7 @@ def _plans(study: Study, options: dict[str, Any]) -> list[RunPlan]:
             raise ChoiceError(
                 "windows", f"Found {window}; expected 0 (the whole evidence) or more."
             )
+    flavors = options["flavors"] or flavors_for(study.dataset)
     return [
         plan_of(
             GRID,
@@ -126,7 +127,7 @@ def _plans(study: Study, options: dict[str, Any]) -> list[RunPlan]:
             usual_evidence=study.evidence_choice,
         )._replace(made_for=THRESHOLD_CHOICE)
         for flavor, window, hypothesis in product(
-            options["flavors"], options["windows"], options["hypotheses"]
+            flavors, options["windows"], options["hypotheses"]
         )
     ]
 
