@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from generation.importers.cell_meanings import is_missing
 from generation.importers.mapped.cells import answer_in
 from generation.importers.mapped.roles import (
     HOLD_VOTES,
@@ -229,14 +230,15 @@ class _FirstRows:
 
 
 def _word(value: Any) -> str:
-    """Return a cell as a word. "": it is empty."""
+    """Return a cell as a word. "": it is empty, or says that there is nothing."""
     if (told := answer_in(value)) is not None:
         value = told
     if isinstance(value, list | dict):
         return _NO_ANSWER
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return "" if value is None else str(value).strip()
+    word = "" if value is None else str(value).strip()
+    return "" if is_missing(word) else word
 
 
 def _is_named(column: str) -> bool:
@@ -259,4 +261,5 @@ def _are_whole(words: Iterable[str], highest: int) -> bool:
 
 
 def _is_number(word: str) -> bool:
-    return re.fullmatch(r"[-+]?[\d.,]+%?", word) is not None
+    """Return whether a word is a number, or a date or a time in digits."""
+    return re.fullmatch(r"(?=.*\d)[-+\d.,:/ TZ]+%?", word) is not None
