@@ -16,6 +16,8 @@ from generation.importers.errors import DatasetError
 from generation.importers.fields import LONGEST_KEY, Row
 from generation.importers.mapped.cells import (
     conversation_of,
+    golden_answer_of,
+    response_of,
     seconds_in,
     texts_of,
     turns_of,
@@ -25,6 +27,7 @@ from generation.importers.mapped.mapped_rows import (
     CODED,
     EMPTY,
     GUESSED,
+    LEFT_OUT,
     LONG,
     LONG_TEXT,
     NO_RESPONSE,
@@ -156,12 +159,14 @@ class MappedMaterial(Material):
 
     def _responses(self) -> Iterator[Record | Problem]:
         n_without_evidence = n_empty = n_without = 0
+        counted: Counter[str] = Counter()
         repeated = RepeatedRows(has_votes=self._has_votes)
         for row in self._rows():
             if isinstance(row, Problem):
                 yield row
                 continue
             n_without += row.n_without
+            counted.update(row.notes)
             for answer, is_new in self._named(row):
                 scores = ((metric, cell.score) for metric, cell in row.scores)
                 repeated.note(answer.key, row.compared, scores)
@@ -175,7 +180,9 @@ class MappedMaterial(Material):
         for what, n in repeated.notes.items():
             self._note(what, n)
         if n_without:
-            self.n_left_out[NO_RESPONSE] = n_without
+            counted[NO_RESPONSE] = n_without
+        for what, n in counted.items():
+            (self.n_left_out if what in LEFT_OUT else self.notes)[what] = n
         self.n_left_out |= self._table.left_out
 
     def _votes(self) -> Iterator[Record]:
@@ -285,7 +292,7 @@ class MappedMaterial(Material):
         )
         turns, said = self._dialog(row)
         dialog = self._key(row, "dialog")
-        golden_answers = texts_of(row, self._columns(row, "golden_answer")[:1])
+        golden_answers = self._columns(row, "golden_answer")
         shown = texts_of(row, self._of["shown"])
         golden = texts_of(row, self._of["golden"])
         told_by = [turn.text for turn in turns] or [each.key for each in (*golden, *shown)]
@@ -299,7 +306,7 @@ class MappedMaterial(Material):
             example=example,
             dialog=dialog or example,
             turns=turns,
-            golden_answer=golden_answers[0].text if golden_answers else None,
+            golden_answer=golden_answer_of(row, golden_answers[0]) if golden_answers else None,
             golden=tuple(passage._replace(is_golden=True) for passage in golden),
             shown=shown,
             answers=answers,
@@ -312,6 +319,7 @@ class MappedMaterial(Material):
             seconds=seconds_in(row, self._columns(row, "seconds"), self._mapping.decimal),
             at=next((row.moment(c) for c in self._columns(row, "at")), None),
             meta=meta,
+            notes=tuple(row.notes),
             compared={**meta, **{column: row.values.get(column) for column in self._of["shown"]}},
         )
 
@@ -334,11 +342,13 @@ class MappedMaterial(Material):
         if len(columns) < 2 or said is not None:
             setup = self._key(row, "setup", LONGEST_NAME)
             setup = setup or self._mapping.constants.get("setup", ONE_SETUP)
-            text = said if said is not None else row.text(columns[0], "") if columns else ""
+            text = said if said is not None else response_of(row, columns[0]) if columns else ""
             return (MappedResponse(self._key(row, "response_id"), setup, text),), 0
         there = [column for column in columns if row.values.get(column) not in (None, "")]
         name_of = self._mapping.name_of
-        answers = (MappedResponse("", name_of(column), row.text(column)) for column in there)
+        answers = (
+            MappedResponse("", name_of(column), response_of(row, column)) for column in there
+        )
         return tuple(answers), len(columns) - len(there)
 
     def _response(self, row: MappedRow, answer: MappedResponse) -> ResponseRecord:
