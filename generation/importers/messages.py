@@ -25,6 +25,7 @@ THOUGHTS = "parts of messages in which a model thinks"
 TOOLS = "calls of tools and their answers, in messages"
 CHOICES = "further answers of a model to one request, of which the first counts"
 LEFT_OUT = (PARTS, THOUGHTS, TOOLS, CHOICES)
+_OF_A_TEXT = {*CONTENTS, "choices", "candidates", "message", "role", "from", "type", "lc", "kwargs"}
 _THINKS = ("thinking", "redacted_thinking", "reasoning", "thought")
 _CALLS = ("tool", "function", "executable_code", "code_execution", "server_tool")
 _ENDS_OF_CALLS = ("_call", "_result", "_output", "_response")
@@ -110,6 +111,13 @@ def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
     kind = names[-1] if isinstance(names, list) and names else message.get("type")
     kind = str(kind).removesuffix("Chunk").removesuffix("Message").lower()
     return {"type": kind, **inside} if kind in (*SPEAKERS, *NOT_SAID) else message
+
+
+def unsaid(value: Any) -> dict[str, Any]:
+    """Return the fields of an object beside its text, as the number of tokens that it took."""
+    if not isinstance(value, dict):
+        return {}
+    return {name: each for name, each in value.items() if name not in _OF_A_TEXT}
 
 
 def _text_of(value: Mapping[str, Any], note: Note) -> str | None:

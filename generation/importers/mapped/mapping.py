@@ -30,7 +30,7 @@ setup = "model-a"
 rater = "r1"
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import tomli_w
@@ -38,7 +38,7 @@ import tomli_w
 from generation.importers.encodings import ENCODINGS, UTF_8
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.json_text import unstorable_character
-from generation.importers.mapped.roles import HOLD_RESPONSES, ROLES
+from generation.importers.mapped.roles import HOLD_RESPONSES, ROLES, plain_name
 from generation.importers.tables import DELIMITERS
 from generation.limits import LONGEST_NAME
 from generation.toml_text import TomlTrouble, parse_toml
@@ -137,6 +137,19 @@ class ColumnMapping(NamedTuple):
                         names[column] = column.removeprefix(beginning)
         raters = {column: rater for column, rater in self.raters.items() if column in columns}
         return self._replace(columns=columns, names=names, raters=raters)
+
+    def spelt_as(self, columns: Iterable[str]) -> "ColumnMapping":
+        """Return the mapping with its columns as a table spells them: `User Input`, `userInput`."""
+        there = {plain_name(column): column for column in columns}
+        spelt = {
+            column: there.get(plain_name(column), column)
+            for column in (*self.columns, *(self.needs or ()))
+            if column not in there.values() and "." not in column and column != ANYTHING
+        }
+        return self._replace(
+            columns={spelt.get(column, column): role for column, role in self.columns.items()},
+            needs=self.needs and tuple(spelt.get(column, column) for column in self.needs),
+        )
 
     def as_toml(self) -> str:
         """Return the file that `read_mapping` reads, without values that are the default."""

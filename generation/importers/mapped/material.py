@@ -48,8 +48,9 @@ from generation.importers.mapped.proposal import (
 from generation.importers.mapped.repeated_rows import RepeatedRows
 from generation.importers.mapped.roles import HOLD_VOTES, ROLES, expected_columns
 from generation.importers.mapped.said_cells import scores_in, votes_in
-from generation.importers.mapped.table_files import top_of, value_at
+from generation.importers.mapped.table_files import beside, value_at
 from generation.importers.material import Material
+from generation.importers.messages import unsaid
 from generation.importers.rater_codes import NOMINAL
 from generation.importers.short_keys import short_key
 from generation.importers.sources import Source
@@ -67,6 +68,7 @@ from generation.records import (
 )
 
 ONE_SETUP = "answers"  # the setup of a table that names none
+OF_TEXTS = ("question", "response", "golden_answer")  # roles of columns that hold one text
 MODELS = ("model", "model_name")  # columns that name a model; others name a setup
 
 
@@ -300,7 +302,10 @@ class MappedMaterial(Material):
         answers, n_without = self._answers(row, said)
         missing: list[str] = []
         votes = tuple(votes_in(row, self._mapping, missing.append))
-        meta = raw.unknown({top_of(raw.values, column) for column in columns})
+        meta = beside(raw.values, columns)
+        for column in (c for role in OF_TEXTS for c in self._of[role]):
+            if further := unsaid(row.values.get(column)):
+                meta[column] = further
         return MappedRow(
             where=row.where,
             example=example,

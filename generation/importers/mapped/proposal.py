@@ -15,6 +15,7 @@ from generation.importers.mapped.only_table import open_table
 from generation.importers.mapped.recipes import RECIPES
 from generation.importers.mapped.roles import HOLD_VOTES, OF_VOTES, roles_by_name
 from generation.importers.mapped.table_files import TableFile, value_at
+from generation.importers.messages import SPEAKERS, are_messages, role_of, unwrapped
 from generation.importers.sources import Source
 from generation.records import Problem
 
@@ -92,7 +93,7 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
         if isinstance(problem, Problem):  # a problem of its header
             raise DatasetError(str(problem))
         return None
-    recipe = mapping.title if mapping in RECIPES else ""
+    recipe = mapping.title if not is_given or mapping in RECIPES else ""
     there = {
         name: _are_scores_in(name, first)
         for name in dict.fromkeys((*columns, *mapping.columns))
@@ -147,6 +148,8 @@ def _by_a_recipe(
     found: list[tuple[int, TableFile, list[Row], ColumnMapping]] = []
     for recipe in RECIPES:
         by_recipe, rows = table, first
+        if table and not recipe.reader:
+            recipe = recipe.spelt_as(table.columns(first))._replace(rows=table.path)
         if recipe.reader:
             by_recipe = open_table(source, recipe)
             rows = by_recipe.first_rows() if by_recipe else []
@@ -234,7 +237,7 @@ def _by_name_or_content(
     columns: Sequence[str], first: list[Row], known: Mapping[str, str]
 ) -> dict[str, str]:
     """Return column → role: as known, else by its name (apart from raters), else by its content."""
-    by_name = roles_by_name(column for column in columns if column not in known)
+    by_name = roles_by_name([column for column in columns if column not in known])
     told = {c: role for c, role in by_name.items() if role not in (*known.values(), "rater")}
     found = {**known, **told}
     if {column.lower() for column in columns} >= OF_VOTES:
@@ -256,22 +259,16 @@ def _is_question(value: Any) -> bool:
 
 
 def _ends_with_the_user(value: Any) -> bool:
-    return _are_messages(value) and _last_role(value) in ("user", "human")
+    return _last_speaker(value) == "user"
 
 
 def _ends_with_an_answer(value: Any) -> bool:
-    return _are_messages(value) and _last_role(value) in ("assistant", "ai")
+    return _last_speaker(value) == "assistant"
 
 
-def _last_role(value: list[dict[str, Any]]) -> Any:
-    return value[-1].get("role", value[-1].get("type")) if value else None
-
-
-def _are_messages(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(each, dict) and "content" in each and each.keys() & {"role", "type"}
-        for each in value
-    )
+def _last_speaker(value: Any) -> str | None:
+    role = role_of(unwrapped(value[-1])) if are_messages(value) else None
+    return SPEAKERS.get(role) if isinstance(role, str) else None
 
 
 def _are_passages(value: Any) -> bool:

@@ -132,7 +132,7 @@ def test_fields_of_objects_are_columns_by_their_path(tmp_path):
 
     (response,), _ = read(path, text, "responses")
 
-    assert (response.text, response.meta) == ("She.", {"tag": "x"})
+    assert (response.text, response.meta) == ("She.", {"out": {"cost": 3}, "tag": "x"})
 
 
 def test_scores_are_numbers_with_a_comma_too(tmp_path):
