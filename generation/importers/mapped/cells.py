@@ -30,7 +30,10 @@ TEXTS = ("text", "content", "page_content", "context")  # possible names of the 
 SEVERAL = " + "  # separates labels
 NESTING_OF_A_RESULT = 3
 _OF_A_RESULT = re.compile(r"""\s*\[?\s*\{\s*["'](?:rating|number|choices)["']""")
-SYSTEM = "messages of the system, which raters do not see"
+SYSTEM = (
+    "messages of the system, which raters do not see (with system_messages = "
+    '"shown" in a mapping they are evidence)'
+)
 PASSAGE, TEXT = "one passage", "one text"  # what a list that cannot be read is taken as
 METRICS = ("name", "metric")  # possible names of the metric in a list of scores
 SCORES = ("score", "value")
@@ -170,6 +173,20 @@ def _filled(row: Row, name: str, text: str | None, found: Any) -> str:
         nothing = NOTHING if found is None else excerpt(found)
         row.refuse(name, nothing, "text that is not empty")
     return text or ""
+
+
+def system_messages_in(row: Row, names: Iterable[str]) -> tuple[PassageRecord, ...]:
+    """Return what the system says in cells of messages, as passages."""
+    values = (nested(row, name) for name in names)
+    listed_messages = (message for value in values if are_messages(value) for message in value)
+    found: dict[str, PassageRecord] = {}
+    for message in map(unwrapped, listed_messages):
+        if role_of(message) in OF_THE_SYSTEM:
+            text = content_in(field(message, *CONTENTS), row.notes.append)
+            if text and text.strip():
+                key = passage_key("", text)
+                found[key] = PassageRecord(key, text, "", "", False)
+    return tuple(found.values())
 
 
 def golden_answer_of(row: Row, name: str) -> str | None:

@@ -15,13 +15,16 @@ from generation.importers.cell_meanings import without
 from generation.importers.errors import DatasetError
 from generation.importers.fields import LONGEST_KEY, Row
 from generation.importers.mapped.cells import (
+    SYSTEM,
     conversation_of,
     golden_answer_of,
     response_of,
     seconds_in,
+    system_messages_in,
     texts_of,
     turns_of,
 )
+from generation.importers.mapped.encoded_texts import DECODED, decoded, encoded_columns
 from generation.importers.mapped.mapped_rows import (
     ALONE,
     CODED,
@@ -46,7 +49,13 @@ from generation.importers.mapped.proposal import (
     value_of_vote,
 )
 from generation.importers.mapped.repeated_rows import RepeatedRows
-from generation.importers.mapped.roles import HOLD_VOTES, ROLES, expected_columns
+from generation.importers.mapped.roles import (
+    HOLD_VOTES,
+    OF_MESSAGES,
+    OF_TEXTS,
+    ROLES,
+    expected_columns,
+)
 from generation.importers.mapped.said_cells import scores_in, votes_in
 from generation.importers.mapped.table_files import beside, value_at
 from generation.importers.material import Material
@@ -68,7 +77,6 @@ from generation.records import (
 )
 
 ONE_SETUP = "answers"  # the setup of a table that names none
-OF_TEXTS = ("question", "response", "golden_answer")  # roles of columns that hold one text
 MODELS = ("model", "model_name")  # columns that name a model; others name a setup
 
 
@@ -102,6 +110,8 @@ class MappedMaterial(Material):
         self._mapping = look.mapping
         self._of = {role: look.mapping.of(role) for role in ROLES}  # needed for each cell
         self._has_votes = any(self._of[role] for role in HOLD_VOTES)
+        self._has_shown = bool(self._of["shown"]) or look.mapping.system_messages == "shown"
+        self._encoded = self._encoded_columns()
         # The files of a tool without raters have a row for each response.
         self._is_by_row = bool(self._mapping.reader) and not (self._has_votes or self._of["rater"])
         self.kinds = tuple(
@@ -114,6 +124,7 @@ class MappedMaterial(Material):
                 "scores": ("score", "scores"),
             }.items()
             if any(self._mapping.one(role) for role in roles)
+            or (kind == "passages" and self._has_shown)
         )
         self.ignored = source.ignored + [name for name in source.sizes if name not in table.names]
         self._keys: dict[str, str] = {}  # hash of a response → its key, in the present pass
@@ -279,24 +290,39 @@ class MappedMaterial(Material):
             else:
                 yield found
 
+    def _encoded_columns(self) -> frozenset[str]:
+        columns = [column for role in OF_TEXTS for column in self._of[role]]
+        return encoded_columns(() if self._mapping.reader else self._table.rows(), columns)
+
     def _checked(self, raw: Row) -> MappedRow:
         columns = self._mapping.columns
+        values = {
+            column: value
+            for column, role in columns.items()
+            if (value := _value_in(raw, column, role)) is not None or column in raw.values
+        }
+        encoded = [column for column in self._encoded if values.get(column)]
+        values |= {column: decoded(values[column]) or None for column in encoded}
         row = Row(
             raw.where,
-            {
-                column: value
-                for column, role in columns.items()
-                if (value := _value_in(raw, column, role)) is not None or column in raw.values
-            },
+            values,
             is_csv=raw.is_csv,
             max_nesting=raw.max_nesting,
             problems=raw.problems,
+            notes=[DECODED] * len(encoded),
         )
         turns, said = self._dialog(row)
         dialog = self._key(row, "dialog")
         golden_answers = self._columns(row, "golden_answer")
         shown = texts_of(row, self._of["shown"])
         golden = texts_of(row, self._of["golden"])
+        if self._mapping.system_messages:
+            of_system = system_messages_in(row, [c for role in OF_MESSAGES for c in self._of[role]])
+            row.notes[:] = [what for what in row.notes if what != SYSTEM]
+            if self._mapping.system_messages == "shown":
+                shown = tuple({each.key: each for each in (*shown, *of_system)}.values())
+            else:
+                golden = tuple({each.key: each for each in (*golden, *of_system)}.values())
         told_by = [turn.text for turn in turns] or [each.key for each in (*golden, *shown)]
         example = self._key(row, "example") or _hash_of(dialog, *told_by or [str(row.where.line)])
         answers, n_without = self._answers(row, said)
@@ -365,7 +391,7 @@ class MappedMaterial(Material):
             example=row.example,
             setup=SetupRecord(answer.setup, model, None, "", "", {}),
             text=answer.text,
-            evidence_shown=shown if self._of["shown"] else None,
+            evidence_shown=shown if self._has_shown else None,
             graph_shown=None,
             removed=None,
             meta=row.meta,

@@ -8,12 +8,12 @@ from generation.importers.cell_meanings import score_in
 from generation.importers.encodings import UTF_8
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
-from generation.importers.mapped.cells import answer_in, nested
+from generation.importers.mapped.cells import answer_in, nested, system_messages_in
 from generation.importers.mapped.likely_votes import Guess, likely_votes
 from generation.importers.mapped.mapping import ANYTHING, ColumnMapping
 from generation.importers.mapped.only_table import open_table
 from generation.importers.mapped.recipes import RECIPES
-from generation.importers.mapped.roles import HOLD_VOTES, OF_VOTES, roles_by_name
+from generation.importers.mapped.roles import HOLD_VOTES, OF_MESSAGES, OF_VOTES, roles_by_name
 from generation.importers.mapped.table_files import TableFile, value_at
 from generation.importers.messages import SPEAKERS, are_messages, role_of, unwrapped
 from generation.importers.sources import Source
@@ -50,6 +50,7 @@ class Look(NamedTuple):
         recipe: the title of the recipe that knows these columns. "": there is none.
         is_told: whether the columns are known, from a mapping, from a recipe or from their names.
         guessed: the columns that were taken for votes because they look like some.
+        has_system_messages: whether one of the rows looked at has some, which may be evidence.
         asks: what is not known, in words, where `is_told` is false.
     """
 
@@ -60,6 +61,7 @@ class Look(NamedTuple):
     recipe: str
     is_told: bool
     guessed: tuple[str, ...] = ()
+    has_system_messages: bool = False
     asks: str = "which columns are the question and the response"
 
 
@@ -115,7 +117,8 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
     guessed = tuple(column for column, role in guess.columns.items() if role in HOLD_VOTES)
     named = dict.fromkeys((*columns, *mapping.columns))
     looks = tuple(_look_of(name, mapping.columns.get(name, ""), first) for name in named)
-    look = Look(table.name, table.kind, looks, mapping, recipe, is_known, guessed)
+    has_system = any(_says_something_as_the_system(row, mapping) for row in first)
+    look = Look(table.name, table.kind, looks, mapping, recipe, is_known, guessed, has_system)
     if not is_known or guess.is_sure:
         return look if is_known else look._replace(guessed=())
     asks = f"which of the columns {named_columns(guessed)} hold votes of its raters"
@@ -127,6 +130,12 @@ def named_columns(columns: Sequence[str]) -> str:
     more = len(columns) - MOST_NAMED
     named = [*columns[:MOST_NAMED], *([f"{more:,} more"] if more > 0 else [])]
     return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+
+
+def _says_something_as_the_system(row: Row, mapping: ColumnMapping) -> bool:
+    columns = [column for role in OF_MESSAGES for column in mapping.of(role)]
+    cells = {column: value_at(row.values, column) for column in columns}
+    return bool(system_messages_in(Row(row.where, cells), columns))
 
 
 def _look_of(name: str, role: str, first: list[Row]) -> ColumnLook:

@@ -163,6 +163,9 @@ OF_REFERENCES = ("reference_outputs", "expected_outputs")
 NEEDED = ("question", "response")  # needed in a table that is recognised by column names
 # The roles that may hold responses.
 HOLD_RESPONSES = ("response", "messages")
+# The roles that may hold messages, and those that hold one text.
+OF_MESSAGES = ("messages", "question", "history")
+OF_TEXTS = ("question", "response", "golden_answer")
 # The roles that hold votes.
 HOLD_VOTES = ("vote", "rater_votes")
 # Both together mean a table of votes: an answer is then a rater's, and a response is an id.

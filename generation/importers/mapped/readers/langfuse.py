@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from generation.importers.fields import NOTHING, Row
+from generation.importers.mapped.encoded_texts import are_encoded, decoded
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.readers.counts import LeftOut
-from generation.importers.mapped.readers.payloads import are_encoded, decoded
 from generation.importers.mapped.readers.traces import OF_VOTES, Score, Trace, TracePart
 from generation.importers.mapped.table_files import TableFile, table_in
 from generation.importers.sources import Source, plain_name

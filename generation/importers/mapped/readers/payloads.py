@@ -1,12 +1,11 @@
 """The input or output of a traced call, as text or JSON: messages, a text, documents."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from generation.importers.json_text import JSONTrouble, parse_row
-from generation.importers.limits import Limits
 from generation.importers.mapped.cells import TEXTS
+from generation.importers.mapped.encoded_texts import as_json
 from generation.importers.messages import (
     CONTENTS,
     are_messages,
@@ -34,23 +33,6 @@ def answer_in(payload: str) -> str | Message:
     if not isinstance(said, list):
         return _text(said)
     return said[-1] if text_in(said[-1], lambda what: None) else ""
-
-
-def are_encoded(payloads: Iterable[str]) -> bool:
-    """Return whether texts were encoded as JSON: all that say something are JSON, some a string."""
-    has_string = False
-    for payload in payloads:
-        value = _as_json(payload) if payload.strip() else ()
-        if value is None:
-            return False
-        has_string = has_string or isinstance(value, str)
-    return has_string
-
-
-def decoded(payload: str) -> str:
-    """Return a text without its encoding as JSON. Lists and objects stay as they are written."""
-    value = _as_json(payload)
-    return value if isinstance(value, str) else payload
 
 
 def documents_in(payload: str) -> tuple[list[str | Message], int]:
@@ -106,14 +88,5 @@ def _text(value: Any) -> str:
 def _parsed(payload: str) -> Any:
     if payload.strip() == "null":
         return None
-    value = _as_json(payload) if payload.lstrip()[:1] in ("{", "[") else None
+    value = as_json(payload) if payload.lstrip()[:1] in ("{", "[") else None
     return payload if value is None else value
-
-
-def _as_json(payload: str) -> Any:
-    """Return the value that a text is JSON of, and "" for null. None: it is no JSON."""
-    try:
-        value = parse_row(payload, Limits().max_nesting)
-    except JSONTrouble:
-        return None
-    return "" if value is None else value
