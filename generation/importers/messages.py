@@ -65,6 +65,8 @@ def text_in(value: Any, note: Note) -> str | None:
         note: called with the name of each thing that is no text, one of `LEFT_OUT`.
     """
     if isinstance(value, list):
+        if value and all(map(_is_choice, value)):
+            return _first(value, note)
         is_plain = len(value) > 1 and any(not isinstance(each, dict) for each in value)
         return None if is_plain or not value else _joined(value, note)
     return _text_of(value, note) if isinstance(value, dict) else scalar_text(value)
@@ -125,9 +127,7 @@ def _text_of(value: Mapping[str, Any], note: Note) -> str | None:
     for several in ("choices", "candidates"):
         answers = value.get(several)
         if isinstance(answers, list) and answers:
-            for _ in answers[1:]:
-                note(CHOICES)
-            return text_in(answers[0], note)
+            return _first(answers, note)
     if isinstance(value.get("output"), list) and value.get("object") == "response":
         return _joined(value["output"], note)
     if isinstance(value.get("message"), dict):
@@ -140,6 +140,19 @@ def _text_of(value: Mapping[str, Any], note: Note) -> str | None:
     if (text := field(value, "text", "refusal")) is not None:
         return text_in(text, note)
     return "" if is_message(value) else None
+
+
+def _is_choice(value: Any) -> bool:
+    """Return whether a value is one of the answers that a model gave to one request."""
+    return isinstance(value, dict) and (
+        isinstance(value.get("message"), dict) or "finish_reason" in value
+    )
+
+
+def _first(answers: list[Any], note: Note) -> str | None:
+    for _ in answers[1:]:
+        note(CHOICES)
+    return content_in(answers[0], note)
 
 
 def _joined(parts: list[Any], note: Note) -> str | None:

@@ -16,7 +16,7 @@ from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.readers.counts import LeftOut
 from generation.importers.mapped.roles import NEEDED, roles_by_name
 from generation.importers.mapped.workbooks import workbook_rows
-from generation.importers.messages import are_messages
+from generation.importers.messages import are_messages, is_message
 from generation.importers.sources import Source
 from generation.importers.tables import DELIMITERS, csv_columns, csv_rows, delimiter_of, json_rows
 from generation.records import Problem, Where
@@ -257,11 +257,15 @@ def beside(values: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
 
 
 def _columns_of(values: Any, before: str = "", depth: int = 1) -> Iterator[str]:
-    """Yield the columns of a row. The fields of an object are columns, unless all are numbers."""
+    """Yield the columns of a row.
+
+    The fields of an object are columns, unless all are numbers, or it is an answer or a message.
+    """
     for key, value in values.items():
         inside = value.values() if isinstance(value, dict) else ()
         has_columns = any(isinstance(each, str | dict | list) for each in inside)
-        if has_columns and answer_in(value) is None and depth < MOST_DEPTH:
+        is_one = answer_in(value) is not None or is_message(value)
+        if has_columns and not is_one and depth < MOST_DEPTH:
             yield from _columns_of(value, f"{before}{key}.", depth + 1)
         else:
             yield f"{before}{key}"
