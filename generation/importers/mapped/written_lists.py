@@ -20,19 +20,17 @@ from generation.importers.json_text import (
 _BEGINNING = re.compile(
     r"""\s*(?:[\[{]|\(\s*['"\[{]|(?:np\.|numpy\.)?array\(|(?:\w+\.)*Document\()"""
 )
-# The beginning of a list that is no text in brackets, as '[1] The light' is one.
 _LIST = re.compile(
-    r"""\s*(?:(?:np\.|numpy\.)?array\(\s*\[|\[\s*(?:['"\[{]|[\w.]+\(|(?:nan|None)\b)|\[[^\[\]]*,"""
-    r"""[^\[\]]*\]\s*$)"""
+    r"""\s*(?:(?:np\.|numpy\.)?array\(\s*\[|\[\s*(?:['"\[{]|[\w.]+\(|(?:nan|None)\b))"""
 )
 _TOKEN = re.compile(
     r"""
-    (?P<blank>\s*)(?:
+    (?P<blank>\s*+)(?:
     (?P<raw>[rR]?)[uU]?(?P<text>
         '''(?:[^\\]|\\.)*?''' | \"""(?:[^\\]|\\.)*?\"""
-        | '(?:[^'\\\n]|\\.)*+' | "(?:[^"\\\n]|\\.)*+"
+        | '(?!'')(?:[^'\\\n]|\\.)*+' | "(?!"")(?:[^"\\\n]|\\.)*+"
     )
-    | (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))
+    | (?P<number>[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+(?![\w.]))
     | (?P<word>[-+]?[^\W\d][\w.]*|<NA>)
     | (?P<sign>[\[\](){},:=])
     )""",
@@ -40,7 +38,7 @@ _TOKEN = re.compile(
 )
 _ESCAPE = re.compile(
     r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<x>[0-9a-fA-F]{2})|u(?P<u>[0-9a-fA-F]{4})"
-    r"|U(?P<long>[0-9a-fA-F]{8})|N\{(?P<name>[^}]*)\}|(?P<one>[\s\S]))"
+    r"|U(?P<long>[0-9a-fA-F]{8})|N\{(?P<name>[-\w ]{1,100})\}|(?P<one>[\s\S]))"
 )
 _ONE = {"\n": "", "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _ONE |= {sign: sign for sign in "\\'\""}
@@ -80,10 +78,18 @@ def written_cell(text: str, max_nesting: int) -> WrittenCell:
     except JSONTrouble:
         value = _as_written(text, max_nesting)
     if not isinstance(value, list | dict):
-        return WrittenCell(text, bool(_LIST.match(text)))
+        return WrittenCell(text, _is_like_a_list(text))
     if isinstance(value, list) and value and all(map(_is_number, value)):
         return WrittenCell(text, len(value) > 1)
     return WrittenCell(value)
+
+
+def _is_like_a_list(text: str) -> bool:
+    """Return whether a text is no text in brackets, as '[1] The light' and '[NA]' are."""
+    inside = text.strip()[1:-1]
+    is_one = text.lstrip()[:1] == "[" and text.rstrip()[-1:] == "]"
+    is_plain = is_one and "," in inside and "[" not in inside and "]" not in inside
+    return is_plain or bool(_LIST.match(text))
 
 
 def _is_number(value: Any) -> bool:
