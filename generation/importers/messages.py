@@ -7,6 +7,7 @@ no text is named, so that it can be counted: images, thoughts, calls of tools.
 
 import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from generation.importers.mapped.roles import plain_name
@@ -42,11 +43,16 @@ def field(value: Mapping[str, Any], *names: str) -> Any:
     for name in names:
         if value.get(name) is not None:
             return value[name]
-    spelt = {plain_name(key): key for key in value if len(key) <= _LONGEST_NAME}
     for name in names:
-        if name in spelt and value[spelt[name]] is not None:
-            return value[spelt[name]]
+        for key, each in value.items():
+            if each is not None and len(key) <= _LONGEST_NAME and _spelt(key) == name:
+                return each
     return None
+
+
+@lru_cache(maxsize=4096)
+def _spelt(short_name: str) -> str:
+    return plain_name(short_name)
 
 
 def scalar_text(value: Any) -> str | None:
@@ -157,17 +163,21 @@ def _first(answers: list[Any], note: Note) -> str | None:
 
 def _joined(parts: list[Any], note: Note) -> str | None:
     """Return the texts of the parts of a content, with line breaks between them."""
-    texts = [_part(part, note) for part in parts]
-    if any(text is None for text in texts):
-        return None
-    return "\n".join(text for text in texts if text)
+    texts: list[str] = []
+    for part in parts:
+        text = _part(part, note)
+        if text is None:
+            return None
+        texts.append(text)
+    return "\n".join(filter(None, texts))
 
 
 def _part(part: Any, note: Note) -> str | None:
     """Return the text of one part. "": it is no text, which is noted. None: no known shape."""
     if not isinstance(part, dict):
         return scalar_text(part)
-    kind = plain_name(part["type"]) if isinstance(part.get("type"), str) else ""
+    kind = part.get("type")
+    kind = _spelt(kind[:_LONGEST_NAME]) if isinstance(kind, str) else ""
     if kind in _THINKS or part.get("thought") is True:
         note(THOUGHTS)
         return ""
@@ -176,7 +186,7 @@ def _part(part: Any, note: Note) -> str | None:
         return ""
     if (text := _text_of(part, note)) is not None:
         return text
-    names = (plain_name(key) for key in part if len(key) <= _LONGEST_NAME)
+    names = (_spelt(key) for key in part if len(key) <= _LONGEST_NAME)
     what = next((_WITHOUT_A_TYPE[name] for name in names if name in _WITHOUT_A_TYPE), None)
     if what is None and kind:
         what = PARTS
