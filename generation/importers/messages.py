@@ -1,4 +1,4 @@
-"""What a value says as a text: one rule for every reader.
+"""The text that a value says, by one rule for every reader.
 
 A text may also be a number or yes/no of JSON, the parts of a content, a message, or the whole
 answer of a model, as OpenAI, Anthropic, Gemini, LangChain and ShareGPT write them. What in them is
@@ -94,7 +94,7 @@ def role_of(message: Mapping[str, Any]) -> Any:
 
 
 def is_message(value: Any) -> bool:
-    """Return whether a value is an object of somebody who speaks and what is said."""
+    """Return whether a value is an object that names a speaker and what is said."""
     if not isinstance(value, dict):
         return False
     message = unwrapped(value)

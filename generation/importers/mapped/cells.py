@@ -81,7 +81,7 @@ def turns_of(row: Row, question: str, history: str | None) -> tuple[TurnRecord, 
 def _says_text(value: Any) -> bool:
     """Return whether a list or an object is a message, messages, or parts of one.
 
-    Any other one in the text of a cell may be what somebody wrote: a user, or a model.
+    Any other one in the text of a cell may be what a user or a model wrote.
     """
     if isinstance(value, dict):
         return is_message(value) or value.keys() in ({"text"}, {"content"}, {"type", "text"})

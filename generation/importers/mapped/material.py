@@ -111,7 +111,9 @@ class MappedMaterial(Material):
         self._of = {role: look.mapping.of(role) for role in ROLES}  # needed for each cell
         self._has_votes = any(self._of[role] for role in HOLD_VOTES)
         self._has_shown = bool(self._of["shown"]) or look.mapping.system_messages == "shown"
-        self._encoded = self._encoded_columns()
+        self._texts = [column for role in OF_TEXTS for column in self._of[role]]
+        rows = () if self._mapping.reader else table.rows()
+        self._encoded = encoded_columns(rows, self._texts)
         # The files of a tool without raters have a row for each response.
         self._is_by_row = bool(self._mapping.reader) and not (self._has_votes or self._of["rater"])
         self.kinds = tuple(
@@ -290,10 +292,6 @@ class MappedMaterial(Material):
             else:
                 yield found
 
-    def _encoded_columns(self) -> frozenset[str]:
-        columns = [column for role in OF_TEXTS for column in self._of[role]]
-        return encoded_columns(() if self._mapping.reader else self._table.rows(), columns)
-
     def _checked(self, raw: Row) -> MappedRow:
         columns = self._mapping.columns
         values = {
@@ -329,7 +327,7 @@ class MappedMaterial(Material):
         missing: list[str] = []
         votes = tuple(votes_in(row, self._mapping, missing.append))
         meta = beside(raw.values, columns)
-        for column in (c for role in OF_TEXTS for c in self._of[role]):
+        for column in self._texts:
             if further := unsaid(row.values.get(column)):
                 meta[column] = further
         return MappedRow(

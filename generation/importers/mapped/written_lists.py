@@ -55,7 +55,7 @@ _LONGEST_NUMBER = 300  # digits
 
 
 class WrittenCell(NamedTuple):
-    """What the text of a cell is.
+    """The content of a cell of text.
 
     Attributes:
         value: its list, its object, or the text as it is written.
@@ -101,7 +101,7 @@ def _as_written(text: str, max_nesting: int) -> Any:
     if has_too_many_values(text):
         return None
     try:
-        value = _Reading(text, max_nesting).whole()
+        value = _Literal(text, max_nesting).whole()
         check_texts(value)  # an escape may stand for a character that cannot be stored
     except (_UnreadableError, JSONTrouble):
         return None
@@ -112,8 +112,8 @@ class _UnreadableError(ValueError):
     """A text is no literal that is read here."""
 
 
-class _Reading:
-    """One pass over a text, from token to token."""
+class _Literal:
+    """One pass over the text of a literal, from token to token."""
 
     def __init__(self, text: str, max_nesting: int) -> None:
         self._text = text

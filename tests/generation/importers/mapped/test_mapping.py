@@ -84,6 +84,10 @@ COLUMNS = '[columns]\nq = "question"\na = "response"\n'
         (COLUMNS + '[constants]\nsetup = " "', 'found " "; expected 1 to 100 characters'),
         ('delimiter = "|"\n' + COLUMNS, 'mapping, delimiter: found "|"; expected "," or ";" or'),
         ('decimal = "x"\n' + COLUMNS, 'mapping, decimal: found "x"; expected "." or ","'),
+        (
+            'system_messages = "x"\n' + COLUMNS,
+            'system_messages: found "x"; expected shown or golden',
+        ),
         ('encoding = "x"\n' + COLUMNS, 'mapping, encoding: found "x"; expected utf-8 or'),
         (COLUMNS + 'b = "response"\ni = "response_id"', "or no column of their ids"),
         (COLUMNS + 'b = "response"\ns = "score"', "or no column of scores"),

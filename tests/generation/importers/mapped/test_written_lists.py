@@ -50,7 +50,7 @@ def test_what_is_written_is_read(text, value):
         ("['a' 'b', 'c']", True),
         ("['a'] ['b']", True),
         ("['a', b]", True),
-        ("[Document('a', page_content='b')]", True),  # which of the two is the text?
+        ("[Document('a', page_content='b')]", True),  # Either may be its text.
         ("[{'a': 1, 'a': 2}]", True),
         ("[{'a': 1, 'b'}]", True),
         ("[{['a']: 1}]", True),
