@@ -110,6 +110,12 @@ def are_messages(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(map(is_message, value))
 
 
+def last_speaker(value: Any) -> str | None:
+    """Return who speaks last in a list of messages: `user` or `assistant`. None: nobody of them."""
+    role = role_of(unwrapped(value[-1])) if are_messages(value) else None
+    return SPEAKERS.get(role) if isinstance(role, str) else None
+
+
 def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a message without what LangChain puts around it."""
     inside = message.get("kwargs" if "lc" in message else "data")

@@ -18,6 +18,7 @@ from generation.importers.mapped.cells import (
     SYSTEM,
     conversation_of,
     golden_answer_of,
+    nested,
     response_of,
     seconds_in,
     system_messages_in,
@@ -59,7 +60,7 @@ from generation.importers.mapped.roles import (
 from generation.importers.mapped.said_cells import scores_in, votes_in
 from generation.importers.mapped.table_files import beside, value_at
 from generation.importers.material import Material
-from generation.importers.messages import unsaid
+from generation.importers.messages import last_speaker, unsaid
 from generation.importers.rater_codes import NOMINAL
 from generation.importers.short_keys import short_key
 from generation.importers.sources import Source
@@ -356,6 +357,9 @@ class MappedMaterial(Material):
         """Return the turns up to a question, and the response if a conversation ends with it."""
         history = next(iter(self._columns(row, "history")), None)
         for column in self._columns(row, "messages"):
+            is_asked = last_speaker(nested(row, column)) == "user"
+            if is_asked and self._columns(row, "response"):  # the response stands beside them
+                return turns_of(row, column, history), None
             return conversation_of(row, column)
         for column in self._columns(row, "question") or self._of["question"][:1]:
             return turns_of(row, column, history), None

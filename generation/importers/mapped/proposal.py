@@ -15,7 +15,7 @@ from generation.importers.mapped.only_table import open_table
 from generation.importers.mapped.recipes import RECIPES
 from generation.importers.mapped.roles import HOLD_VOTES, OF_MESSAGES, OF_VOTES, roles_by_name
 from generation.importers.mapped.table_files import TableFile, value_at
-from generation.importers.messages import SPEAKERS, are_messages, role_of, unwrapped
+from generation.importers.messages import last_speaker
 from generation.importers.sources import Source
 from generation.records import Problem
 
@@ -268,16 +268,11 @@ def _is_question(value: Any) -> bool:
 
 
 def _ends_with_the_user(value: Any) -> bool:
-    return _last_speaker(value) == "user"
+    return last_speaker(value) == "user"
 
 
 def _ends_with_an_answer(value: Any) -> bool:
-    return _last_speaker(value) == "assistant"
-
-
-def _last_speaker(value: Any) -> str | None:
-    role = role_of(unwrapped(value[-1])) if are_messages(value) else None
-    return SPEAKERS.get(role) if isinstance(role, str) else None
+    return last_speaker(value) == "assistant"
 
 
 def _are_passages(value: Any) -> bool:

@@ -244,6 +244,7 @@ def test_rows_of_the_viewer_of_hugging_face_are_read_and_cut_cells_counted(tmp_p
         ({"User Input": "Who?", "Actual Output": "She."}, "She."),
         ({"input": {"question": "Who?"}, "output": {"answer": "She."}}, "She."),
         ({"question": "Who?", "answer": {"text": "She.", "n": 1}}, "She."),
+        ({"messages": [{"role": "user", "content": "Who?"}], "answer": "She."}, "She."),
         ({"inputs": {"question": "Who?"}, "outputs": {"answer": "She."}}, "She."),
     ],
 )
