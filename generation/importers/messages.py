@@ -111,7 +111,7 @@ def are_messages(value: Any) -> bool:
 
 
 def last_speaker(value: Any) -> str | None:
-    """Return who speaks last in a list of messages: `user` or `assistant`. None: nobody of them."""
+    """Return who speaks last in a list of messages: `user` or `assistant`. None: another."""
     role = role_of(unwrapped(value[-1])) if are_messages(value) else None
     return SPEAKERS.get(role) if isinstance(role, str) else None
 
