@@ -9,7 +9,7 @@ from django.forms import BoundField
 from generation.importers import ENCODINGS
 from generation.importers.cell_meanings import is_missing
 from generation.importers.errors import DatasetError
-from generation.importers.mapped.mapping import DECIMALS, ColumnMapping, read_mapping
+from generation.importers.mapped.mapping import DECIMALS, EVIDENCE, ColumnMapping, read_mapping
 from generation.importers.mapped.roles import HOLD_VOTES, ROLES
 from generation.importers.tables import DELIMITERS
 from generation.limits import LONGEST_NAME
@@ -61,6 +61,14 @@ class MappingForm(forms.Form):
             self._add_column(number, column, is_one_of_several=roles.count(column["role"]) > 1)
         if look["kind"].startswith("CSV"):
             self._add_ways_of_writing()
+        if look.get("has_system_messages") or self._was.system_messages:
+            self.fields["system_messages"] = forms.ChoiceField(
+                label="Messages of the system",
+                choices=[("", "Left out"), *((role, ROLES[role].title) for role in EVIDENCE)],
+                required=False,
+                initial=self._was.system_messages,
+                help_text="Raters see them only as evidence.",
+            )
 
     def _add_column(
         self, number: int, column: Mapping[str, Any], *, is_one_of_several: bool
@@ -114,8 +122,9 @@ class MappingForm(forms.Form):
             )
 
     def ways_of_writing(self) -> list[BoundField]:
-        """Return the fields for the format of a CSV file; an empty list for other files."""
-        return [self[name] for name in ("encoding", "delimiter", "decimal") if name in self.fields]
+        """Return the fields for the format of a CSV file and for messages, where there are some."""
+        names = ("encoding", "delimiter", "decimal", "system_messages")
+        return [self[name] for name in names if name in self.fields]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -164,6 +173,7 @@ class MappingForm(forms.Form):
             encoding=cleaned.get("encoding", self._was.encoding),
             delimiter=cleaned.get("delimiter", self._was.delimiter),
             decimal=cleaned.get("decimal") or self._was.decimal,
+            system_messages=cleaned.get("system_messages", self._was.system_messages),
         )
 
 

@@ -33,6 +33,7 @@ def look_as_json(look: Look) -> dict[str, Any]:
         "columns": [column._asdict() for column in look.columns],
         "mapping": look.mapping.as_toml(),
         "asks": look.asks,
+        "has_system_messages": look.has_system_messages,
         "is_complete": look.mapping.is_complete,
         "lacks": look.mapping.what_is_missing,
     }

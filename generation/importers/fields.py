@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from generation.importers.cell_meanings import IN_RANGE, LARGEST_SCORE
 from generation.importers.errors import excerpt
 from generation.importers.json_text import JSONTrouble, parse_row
+from generation.importers.messages import scalar_text
 from generation.records import Problem, Record, Where
 
 NOTHING = "nothing"
@@ -30,10 +31,11 @@ class Row:
 
     A method returns the field's value. If there is a problem, it notes the problem and returns a
     stand-in; a record with stand-ins is not used, because `problems` is not empty. CSV cells are
-    read from text. JSON values must have the right type.
+    read from text. JSON values must have the right type; where text is wanted, a number, true and
+    false are texts too. `notes` has the name of each fact about the row that is counted.
     """
 
-    __slots__ = ("is_csv", "max_nesting", "prefix", "problems", "values", "where")
+    __slots__ = ("is_csv", "max_nesting", "notes", "prefix", "problems", "values", "where")
 
     def __init__(
         self,
@@ -44,6 +46,7 @@ class Row:
         max_nesting: int = 32,
         prefix: str = "",
         problems: list[Problem] | None = None,
+        notes: list[str] | None = None,
     ) -> None:
         self.where = where
         self.values = values
@@ -51,6 +54,7 @@ class Row:
         self.max_nesting = max_nesting
         self.prefix = prefix
         self.problems: list[Problem] = [] if problems is None else problems
+        self.notes: list[str] = [] if notes is None else notes
 
     def refuse(self, name: str, found: str, expected: str) -> None:
         """Note a problem of this row, unless it has very many."""
@@ -84,10 +88,11 @@ class Row:
         value = self.values.get(name)
         if value is None and default is not None:
             return default
-        if not isinstance(value, str):
+        text = scalar_text(value)
+        if text is None:
             self._refuse_value(name, value, "text")
             return ""
-        return value if longest is None else self._fitting(name, value, longest)
+        return text if longest is None else self._fitting(name, text, longest)
 
     def optional_text(self, name: str) -> str | None:
         return None if self.values.get(name) is None else self.text(name)
@@ -95,10 +100,11 @@ class Row:
     def filled_text(self, name: str, longest: int | None = None) -> str:
         """Return a text unchanged. It must not be blank."""
         value = self.values.get(name)
-        if not isinstance(value, str) or not value.strip():
+        text = scalar_text(value)
+        if text is None or not text.strip():
             self._refuse_value(name, value, "text that is not empty")
             return ""
-        return value if longest is None else self._fitting(name, value, longest)
+        return text if longest is None else self._fitting(name, text, longest)
 
     def word(self, name: str) -> str:
         """Return a value as text. JSON's true, false and numbers become yes, no and digits."""
@@ -261,7 +267,13 @@ class Row:
         for number, item in enumerate(items, start=1):
             label = f"{name}[{number}]"
             if isinstance(item, dict):
-                yield Row(self.where, item, prefix=f"{self.prefix}{label}.", problems=self.problems)
+                yield Row(
+                    self.where,
+                    item,
+                    prefix=f"{self.prefix}{label}.",
+                    problems=self.problems,
+                    notes=self.notes,
+                )
             else:
                 self._refuse_item(label, item, "an object")
 

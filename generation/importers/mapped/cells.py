@@ -1,31 +1,40 @@
 """The content of cells: turns, texts, scores. In CSV, lists are JSON or written as by Python."""
 
-import ast
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from generation.importers.cell_meanings import ScoreCell, is_missing, no_score, score_in
 from generation.importers.errors import excerpt
-from generation.importers.fields import Row
+from generation.importers.fields import NOTHING, Row
 from generation.importers.interchange_rows import passage_key
-from generation.importers.json_text import JSONTrouble, check_texts, has_too_many_values, parse_row
+from generation.importers.mapped.written_lists import written_cell
+from generation.importers.messages import (
+    CONTENTS,
+    NOT_SAID,
+    OF_THE_SYSTEM,
+    SPEAKERS,
+    TOOLS,
+    are_messages,
+    content_in,
+    field,
+    is_message,
+    role_of,
+    scalar_text,
+    text_in,
+    unwrapped,
+)
 from generation.records import PassageRecord, TurnRecord
 
-SPEAKERS = {
-    **dict.fromkeys(("user", "human"), "user"),
-    **dict.fromkeys(("assistant", "ai", "model", "bot"), "assistant"),
-}
-NOT_SAID = ("system", "tool", "developer")  # messages that raters do not see
 TEXTS = ("text", "content", "page_content", "context")  # possible names of the text in an object
 SEVERAL = " + "  # separates labels
 NESTING_OF_A_RESULT = 3
 _OF_A_RESULT = re.compile(r"""\s*\[?\s*\{\s*["'](?:rating|number|choices)["']""")
-_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""", re.DOTALL)
-# Texts in brackets without commas between them. Python would read them as one text.
-_AS_NUMPY_WRITES_IT = re.compile(
-    rf"\[(?:{_QUOTED.pattern})(?:\s+(?:{_QUOTED.pattern}))++\]", re.DOTALL
+SYSTEM = (
+    "messages of the system, which raters do not see (with system_messages = "
+    '"shown" in a mapping they are evidence)'
 )
+PASSAGE, TEXT = "one passage", "one text"  # what a list that cannot be read is taken as
 METRICS = ("name", "metric")  # possible names of the metric in a list of scores
 SCORES = ("score", "value")
 PROBLEMS = ("error", "problem")
@@ -38,48 +47,63 @@ def listed(row: Row, name: str) -> list[Any] | None:
 
 
 def nested(row: Row, name: str) -> Any:
-    """Return the content of a cell. In CSV, a list or an object of texts is read from its text."""
+    """Return the content of a cell. A list or an object is read from its text too."""
     value = row.values.get(name)
-    if not row.is_csv or not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
+    return written_cell(value, row.max_nesting).value if isinstance(value, str) else value
+
+
+def _noted(row: Row, name: str, taken_as: str) -> Any:
+    """Return the content of a cell. A list that cannot be read is counted."""
+    value = row.values.get(name)
+    if not isinstance(value, str):
         return value
-    try:
-        found = parse_row(value, row.max_nesting)
-    except JSONTrouble:
-        found = _as_python_writes_it(value)
-    # '[1846]' and '[1] The light …' are texts.
-    is_text = isinstance(found, list) and any(isinstance(each, int | float) for each in found)
-    return value if found is None or is_text else found
-
-
-def _as_python_writes_it(text: str) -> Any:
-    """Return the list or object that Python, and so pandas, writes like this. None: it is none."""
-    text = text.strip()
-    if has_too_many_values(text):
-        return None
-    try:
-        if _AS_NUMPY_WRITES_IT.fullmatch(text):
-            value = [ast.literal_eval(each) for each in _QUOTED.findall(text)]
-        else:
-            value = ast.literal_eval(text)
-            if repr(value) != text:
-                return None
-        check_texts(value)  # an escape may stand for a character that cannot be stored
-    except (ValueError, SyntaxError, RecursionError, MemoryError):  # JSONTrouble is a ValueError
-        return None
-    return value
+    cell = written_cell(value, row.max_nesting)
+    if cell.is_unread:
+        row.notes.append(f"cells of {name} that begin like a list and were taken as {taken_as}")
+    return cell.value
 
 
 def turns_of(row: Row, question: str, history: str | None) -> tuple[TurnRecord, ...]:
     """Return the turns up to a question. If there is no question, note a problem."""
     turns = list(_earlier(row, history)) if history else []
-    messages = listed(row, question)
-    if messages is None:
-        turns.append(TurnRecord("user", row.filled_text(question), len(turns) - 1))
+    asked = _noted(row, question, TEXT)
+    if not (isinstance(asked, list) and (not asked or any(map(is_message, asked)))):
+        asked = asked if _says_text(asked) else row.values.get(question)
+        text = _filled(row, question, text_in(asked, row.notes.append), asked)
+        turns.append(TurnRecord("user", text, len(turns) - 1))
         return tuple(turns)
-    turns += _said(row, question, messages, len(turns))
+    turns += _said(row, question, asked, len(turns))
     if not row.problems and (not turns or turns[-1].speaker != "user"):
-        row.refuse(question, excerpt(messages), "messages of which the last one is the user's")
+        row.refuse(question, excerpt(asked), "messages of which the last one is the user's")
     return tuple(turns)
+
+
+def _says_text(value: Any) -> bool:
+    """Return whether a list or an object is a message, messages, or parts of one.
+
+    Any other one in the text of a cell may be what a user or a model wrote.
+    """
+    if isinstance(value, dict):
+        return is_message(value) or value.keys() in ({"text"}, {"content"}, {"type", "text"})
+    return isinstance(value, list) and bool(value) and all(map(_says_text, value))
+
+
+def response_of(row: Row, name: str) -> str:
+    """Return the response in a cell, which may be empty.
+
+    It is a text, or what says one (see `text_in`). Of messages it is all that the assistant says
+    after the last question.
+    """
+    value = row.values.get(name)
+    if isinstance(value, str) and _says_text(found := nested(row, name)):
+        value = found
+    if isinstance(value, list) and are_messages(value):
+        turns, _ = _split(tuple(_said(row, name, value, 0)))
+        return "\n".join(turn.text for turn in turns)
+    text = "" if value is None else text_in(value, row.notes.append)
+    if text is None:
+        row.refuse(name, excerpt(value), "text")
+    return text or ""
 
 
 def conversation_of(row: Row, name: str) -> tuple[tuple[TurnRecord, ...], str]:
@@ -87,68 +111,123 @@ def conversation_of(row: Row, name: str) -> tuple[tuple[TurnRecord, ...], str]:
 
     All that the assistant said after that question is one response, with line breaks between.
     """
-    messages = listed(row, name)
-    if messages is None:
+    messages = _noted(row, name, TEXT)
+    if not isinstance(messages, list):
         row.refuse(name, excerpt(row.values.get(name)), "a list of messages")
         return (), ""
-    turns = list(_said(row, name, messages, 0))
-    n_asked = max((n for n, turn in enumerate(turns, 1) if turn.speaker == "user"), default=0)
-    if not row.problems and (not n_asked or n_asked == len(turns)):
+    answers, asked = _split(tuple(_said(row, name, messages, 0)))
+    if not row.problems and not (asked and answers):
         row.refuse(name, excerpt(messages), "messages of which the last answers the user's")
-    return tuple(turns[:n_asked]), "\n".join(turn.text for turn in turns[n_asked:])
+    return asked, "\n".join(turn.text for turn in answers)
+
+
+def _split(
+    turns: tuple[TurnRecord, ...],
+) -> tuple[tuple[TurnRecord, ...], tuple[TurnRecord, ...]]:
+    """Return the turns after the last question, and those up to it."""
+    n_asked = max((n for n, turn in enumerate(turns, 1) if turn.speaker == "user"), default=0)
+    return turns[n_asked:], turns[:n_asked]
 
 
 def _earlier(row: Row, name: str) -> Iterator[TurnRecord]:
     """Yield the turns before a question: messages, or texts of which the last is an answer."""
-    found = listed(row, name)
-    if found is None:
+    found = _noted(row, name, TEXT)
+    if not isinstance(found, list):
         if row.values.get(name):
             row.refuse(name, excerpt(row.values[name]), "a list of messages, or of texts")
         return
-    if not all(isinstance(each, str) for each in found):
+    texts = [scalar_text(each) for each in found]
+    if any(text is None for text in texts):
         yield from _said(row, name, found, 0)
         return
-    for number, text in enumerate(found):
+    for number, text in enumerate(texts):
         speaker = "user" if (len(found) - number) % 2 == 0 else "assistant"
-        yield TurnRecord(speaker, text, number - 1)
+        yield TurnRecord(speaker, text or "", number - 1)
 
 
 def _said(row: Row, name: str, messages: list[Any], n_before: int) -> Iterator[TurnRecord]:
     n = n_before
     for message in row.objects(name, messages):
-        role = message.values.get("role", message.values.get("type"))
+        values = unwrapped(message.values)
+        role = role_of(values)
         if role in NOT_SAID:
+            row.notes.append(SYSTEM if role in OF_THE_SYSTEM else TOOLS)
             continue
         if not isinstance(role, str) or role not in SPEAKERS:
             message.refuse("role", excerpt(role), " or ".join(SPEAKERS))
             continue
-        if SPEAKERS[role] == "assistant" and message.values.get("content") in (None, ""):
-            continue  # the message has only called a tool
-        yield TurnRecord(SPEAKERS[role], message.filled_text("content"), n - 1)
+        left_out: list[str] = []
+        content = field(values, *CONTENTS)
+        text = content_in(content, left_out.append)
+        row.notes.extend(left_out)
+        is_silent = text is not None and not text.strip()
+        if is_silent and (SPEAKERS[role] == "assistant" or {*left_out} == {TOOLS}):
+            continue  # the message only calls tools, or says what they answered
+        yield TurnRecord(SPEAKERS[role], _filled(message, "content", text, content), n - 1)
         n += 1
+
+
+def _filled(row: Row, name: str, text: str | None, found: Any) -> str:
+    """Return a text. If it is none or blank, note what was found as a problem."""
+    if text is None or not text.strip():
+        nothing = NOTHING if found is None else excerpt(found)
+        row.refuse(name, nothing, "text that is not empty")
+    return text or ""
+
+
+def system_messages_in(row: Row, names: Iterable[str]) -> tuple[PassageRecord, ...]:
+    """Return what the system says in cells of messages, as passages."""
+    values = (nested(row, name) for name in names)
+    listed_messages = (message for value in values if are_messages(value) for message in value)
+    found: dict[str, PassageRecord] = {}
+    for message in map(unwrapped, listed_messages):
+        if role_of(message) in OF_THE_SYSTEM:
+            text = content_in(field(message, *CONTENTS), row.notes.append)
+            if text and text.strip():
+                key = passage_key("", text)
+                found[key] = PassageRecord(key, text, "", "", False)
+    return tuple(found.values())
+
+
+def golden_answer_of(row: Row, name: str) -> str | None:
+    """Return the golden answer in a cell: its text, or the first one of a list. None: it is blank.
+
+    An object in the text of a cell may be what is to be answered, unless it says a text.
+    """
+    value = _noted(row, name, TEXT)
+    if isinstance(value, dict) and field(value, *TEXTS) is None:
+        value = row.values.get(name)
+    found = _passages(row, name, value)
+    return found[0].text if found else None
 
 
 def texts_of(row: Row, names: Iterable[str]) -> tuple[PassageRecord, ...]:
     """Return the texts in cells, each once. A cell holds one or a list. Blank ones are left out."""
-    found: dict[str, PassageRecord] = {}
-    for name in names:
-        value = nested(row, name)
-        items = value if isinstance(value, list) else [] if value is None else [value]
-        for number, item in enumerate(items, 1):
-            if passage := _passage(row, f"{name}[{number}]", item):
-                found[passage.key] = passage
-    return tuple(found.values())
+    found = [each for name in names for each in _passages(row, name, _noted(row, name, PASSAGE))]
+    return tuple({passage.key: passage for passage in found}.values())
+
+
+def _passages(row: Row, name: str, value: Any) -> list[PassageRecord]:
+    items = value if isinstance(value, list) else [value]
+    found = [
+        _passage(row, f"{name}[{number}]", item)
+        for number, item in enumerate(items, 1)
+        if item is not None
+    ]
+    return [passage for passage in found if passage]
 
 
 def _passage(row: Row, label: str, item: Any) -> PassageRecord | None:
-    title = ""
+    title, said = "", item
     if isinstance(item, dict):
-        title = item["title"] if isinstance(item.get("title"), str) else ""
-        item = next((item[each] for each in TEXTS if each in item), None)
-    if not isinstance(item, str):
+        named = field(item, "title")
+        title = named if isinstance(named, str) else ""
+        said = field(item, *TEXTS)
+    text = text_in(said, row.notes.append)
+    if text is None:
         row.refuse(label, excerpt(item), "a text, or an object with a text")
-    elif item.strip():
-        return PassageRecord(passage_key(title, item), item, title, "", False)
+    elif text.strip():
+        return PassageRecord(passage_key(title, text), text, title, "", False)
     return None
 
 
@@ -193,10 +272,7 @@ def answer_in(value: Any) -> str | None:
     if isinstance(value, str):
         if not _OF_A_RESULT.match(value):
             return None
-        try:
-            value = parse_row(value, NESTING_OF_A_RESULT)
-        except JSONTrouble:
-            value = _as_python_writes_it(value)
+        value = written_cell(value, NESTING_OF_A_RESULT).value
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if not isinstance(value, dict) or len(value) != 1:

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from generation.importers import messages
 from generation.importers.cell_meanings import ScoreCell
+from generation.importers.mapped.cells import SYSTEM
 from generation.importers.mapped.said_cells import SaidVote
 from generation.importers.rater_codes import NOMINAL
 from generation.records import PassageRecord, TurnRecord, Where
@@ -16,6 +18,7 @@ EMPTY = "responses without a text, which count as empty answers"
 WITHOUT_EVIDENCE = "responses without evidence, so that AIS cannot be rated"
 LONG = f"texts of more than {LONG_TEXT:,} characters, which raters must scroll through"
 NO_RESPONSE = "cells without a response of their setup"
+LEFT_OUT = (NO_RESPONSE, SYSTEM, *messages.LEFT_OUT)  # what is counted that is not imported
 OF_NOBODY = f"votes without a rater, which count as votes of one rater, {NOMINAL}"
 GUESSED = "taken for votes because they look like some"
 CODED = "raters whose names were replaced by codes"
@@ -49,4 +52,5 @@ class MappedRow(NamedTuple):
     seconds: float | None
     at: datetime | None
     meta: Mapping[str, Any]
+    notes: tuple[str, ...]  # names of what is counted about its texts
     compared: Mapping[str, Any]  # cells in which the rows of one response may differ

@@ -6,6 +6,7 @@ encoding = "windows-1252"     # CSV: of its text (else UTF-8); the next two are 
 delimiter = ";"
 decimal = ","
 missing = ["unsure"]          # further words that are no vote
+system_messages = "shown"     # what they are: evidence (shown or golden). Else they are left out
 needs = ["query", "answer"]   # columns that a table must have; if left out, all that are named
 
 [columns]                     # column → role; other columns stay in `meta`
@@ -30,7 +31,7 @@ setup = "model-a"
 rater = "r1"
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import tomli_w
@@ -38,7 +39,7 @@ import tomli_w
 from generation.importers.encodings import ENCODINGS, UTF_8
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.json_text import unstorable_character
-from generation.importers.mapped.roles import HOLD_RESPONSES, ROLES
+from generation.importers.mapped.roles import HOLD_RESPONSES, ROLES, plain_name
 from generation.importers.tables import DELIMITERS
 from generation.limits import LONGEST_NAME
 from generation.toml_text import TomlTrouble, parse_toml
@@ -47,6 +48,7 @@ LONGEST_TEXT = 1 << 18  # characters of a file
 ANYTHING = "*"  # the end of a pattern
 CONSTANTS = ("setup", "rater")
 DECIMALS = (".", ",")
+EVIDENCE = ("shown", "golden")  # what messages of the system may be
 # The roles that belong to one response of a row, with their names in messages.
 OF_ONE_RESPONSE = {
     "response_id": "their ids",
@@ -56,7 +58,7 @@ OF_ONE_RESPONSE = {
     "vote": "votes",
     "rater_votes": "votes",
 }
-_TEXTS = ("title", "reader", "rows", "encoding", "delimiter", "decimal")
+_TEXTS = ("title", "reader", "rows", "encoding", "delimiter", "decimal", "system_messages")
 _TABLES = ("columns", "names", "raters", "constants")
 _LISTS = ("needs", "missing")
 _KEYS = (*_TEXTS, *_TABLES, *_LISTS, "values")
@@ -78,6 +80,7 @@ class ColumnMapping(NamedTuple):
     delimiter: str = ""  # "": the one that occurs most in the header
     decimal: str = "."
     needs: tuple[str, ...] | None = None
+    system_messages: str = ""  # the evidence that they are; "": they are left out
     missing: tuple[str, ...] = ()  # words that are no vote, besides those that never are
 
     def of(self, role: str) -> tuple[str, ...]:
@@ -137,6 +140,19 @@ class ColumnMapping(NamedTuple):
                         names[column] = column.removeprefix(beginning)
         raters = {column: rater for column, rater in self.raters.items() if column in columns}
         return self._replace(columns=columns, names=names, raters=raters)
+
+    def spelt_as(self, columns: Iterable[str]) -> "ColumnMapping":
+        """Return the mapping with its columns as a table spells them: `User Input`, `userInput`."""
+        there = {plain_name(column): column for column in columns}
+        spelt = {
+            column: there.get(plain_name(column), column)
+            for column in (*self.columns, *(self.needs or ()))
+            if column not in there.values() and "." not in column and column != ANYTHING
+        }
+        return self._replace(
+            columns={spelt.get(column, column): role for column, role in self.columns.items()},
+            needs=self.needs and tuple(spelt.get(column, column) for column in self.needs),
+        )
 
     def as_toml(self) -> str:
         """Return the file that `read_mapping` reads, without values that are the default."""
@@ -220,6 +236,8 @@ def _check(mapping: ColumnMapping, where: str, is_whole: bool) -> None:
         mapping.delimiter,
         map(excerpt, DELIMITERS),
     )
+    said = mapping.system_messages
+    _refuse_unless(said in ("", *EVIDENCE), f"{where}, system_messages", said, EVIDENCE)
     is_decimal = mapping.decimal in DECIMALS
     _refuse_unless(is_decimal, f"{where}, decimal", mapping.decimal, map(excerpt, DECIMALS))
 

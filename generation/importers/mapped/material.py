@@ -15,16 +15,23 @@ from generation.importers.cell_meanings import without
 from generation.importers.errors import DatasetError
 from generation.importers.fields import LONGEST_KEY, Row
 from generation.importers.mapped.cells import (
+    SYSTEM,
     conversation_of,
+    golden_answer_of,
+    nested,
+    response_of,
     seconds_in,
+    system_messages_in,
     texts_of,
     turns_of,
 )
+from generation.importers.mapped.encoded_texts import DECODED, decoded, encoded_columns
 from generation.importers.mapped.mapped_rows import (
     ALONE,
     CODED,
     EMPTY,
     GUESSED,
+    LEFT_OUT,
     LONG,
     LONG_TEXT,
     NO_RESPONSE,
@@ -43,10 +50,17 @@ from generation.importers.mapped.proposal import (
     value_of_vote,
 )
 from generation.importers.mapped.repeated_rows import RepeatedRows
-from generation.importers.mapped.roles import HOLD_VOTES, ROLES, expected_columns
+from generation.importers.mapped.roles import (
+    HOLD_VOTES,
+    OF_MESSAGES,
+    OF_TEXTS,
+    ROLES,
+    expected_columns,
+)
 from generation.importers.mapped.said_cells import scores_in, votes_in
-from generation.importers.mapped.table_files import top_of, value_at
+from generation.importers.mapped.table_files import beside, value_at
 from generation.importers.material import Material
+from generation.importers.messages import last_speaker, unsaid
 from generation.importers.rater_codes import NOMINAL
 from generation.importers.short_keys import short_key
 from generation.importers.sources import Source
@@ -97,6 +111,10 @@ class MappedMaterial(Material):
         self._mapping = look.mapping
         self._of = {role: look.mapping.of(role) for role in ROLES}  # needed for each cell
         self._has_votes = any(self._of[role] for role in HOLD_VOTES)
+        self._has_shown = bool(self._of["shown"]) or look.mapping.system_messages == "shown"
+        self._texts = [column for role in OF_TEXTS for column in self._of[role]]
+        rows = () if self._mapping.reader else table.rows()
+        self._encoded = encoded_columns(rows, self._texts)
         # The files of a tool without raters have a row for each response.
         self._is_by_row = bool(self._mapping.reader) and not (self._has_votes or self._of["rater"])
         self.kinds = tuple(
@@ -109,6 +127,7 @@ class MappedMaterial(Material):
                 "scores": ("score", "scores"),
             }.items()
             if any(self._mapping.one(role) for role in roles)
+            or (kind == "passages" and self._has_shown)
         )
         self.ignored = source.ignored + [name for name in source.sizes if name not in table.names]
         self._keys: dict[str, str] = {}  # hash of a response → its key, in the present pass
@@ -156,12 +175,14 @@ class MappedMaterial(Material):
 
     def _responses(self) -> Iterator[Record | Problem]:
         n_without_evidence = n_empty = n_without = 0
+        counted: Counter[str] = Counter()
         repeated = RepeatedRows(has_votes=self._has_votes)
         for row in self._rows():
             if isinstance(row, Problem):
                 yield row
                 continue
             n_without += row.n_without
+            counted.update(row.notes)
             for answer, is_new in self._named(row):
                 scores = ((metric, cell.score) for metric, cell in row.scores)
                 repeated.note(answer.key, row.compared, scores)
@@ -175,7 +196,9 @@ class MappedMaterial(Material):
         for what, n in repeated.notes.items():
             self._note(what, n)
         if n_without:
-            self.n_left_out[NO_RESPONSE] = n_without
+            counted[NO_RESPONSE] = n_without
+        for what, n in counted.items():
+            (self.n_left_out if what in LEFT_OUT else self.notes)[what] = n
         self.n_left_out |= self._table.left_out
 
     def _votes(self) -> Iterator[Record]:
@@ -272,34 +295,48 @@ class MappedMaterial(Material):
 
     def _checked(self, raw: Row) -> MappedRow:
         columns = self._mapping.columns
+        values = {
+            column: value
+            for column, role in columns.items()
+            if (value := _value_in(raw, column, role)) is not None or column in raw.values
+        }
+        encoded = [column for column in self._encoded if values.get(column)]
+        values |= {column: decoded(values[column]) or None for column in encoded}
         row = Row(
             raw.where,
-            {
-                column: value
-                for column, role in columns.items()
-                if (value := _value_in(raw, column, role)) is not None or column in raw.values
-            },
+            values,
             is_csv=raw.is_csv,
             max_nesting=raw.max_nesting,
             problems=raw.problems,
+            notes=[DECODED] * len(encoded),
         )
         turns, said = self._dialog(row)
         dialog = self._key(row, "dialog")
-        golden_answers = texts_of(row, self._columns(row, "golden_answer")[:1])
+        golden_answers = self._columns(row, "golden_answer")
         shown = texts_of(row, self._of["shown"])
         golden = texts_of(row, self._of["golden"])
+        if self._mapping.system_messages:
+            of_system = system_messages_in(row, [c for role in OF_MESSAGES for c in self._of[role]])
+            row.notes[:] = [what for what in row.notes if what != SYSTEM]
+            if self._mapping.system_messages == "shown":
+                shown = tuple({each.key: each for each in (*shown, *of_system)}.values())
+            else:
+                golden = tuple({each.key: each for each in (*golden, *of_system)}.values())
         told_by = [turn.text for turn in turns] or [each.key for each in (*golden, *shown)]
         example = self._key(row, "example") or _hash_of(dialog, *told_by or [str(row.where.line)])
         answers, n_without = self._answers(row, said)
         missing: list[str] = []
         votes = tuple(votes_in(row, self._mapping, missing.append))
-        meta = raw.unknown({top_of(raw.values, column) for column in columns})
+        meta = beside(raw.values, columns)
+        for column in self._texts:
+            if further := unsaid(row.values.get(column)):
+                meta[column] = further
         return MappedRow(
             where=row.where,
             example=example,
             dialog=dialog or example,
             turns=turns,
-            golden_answer=golden_answers[0].text if golden_answers else None,
+            golden_answer=golden_answer_of(row, golden_answers[0]) if golden_answers else None,
             golden=tuple(passage._replace(is_golden=True) for passage in golden),
             shown=shown,
             answers=answers,
@@ -312,6 +349,7 @@ class MappedMaterial(Material):
             seconds=seconds_in(row, self._columns(row, "seconds"), self._mapping.decimal),
             at=next((row.moment(c) for c in self._columns(row, "at")), None),
             meta=meta,
+            notes=tuple(row.notes),
             compared={**meta, **{column: row.values.get(column) for column in self._of["shown"]}},
         )
 
@@ -319,6 +357,9 @@ class MappedMaterial(Material):
         """Return the turns up to a question, and the response if a conversation ends with it."""
         history = next(iter(self._columns(row, "history")), None)
         for column in self._columns(row, "messages"):
+            is_asked = last_speaker(nested(row, column)) == "user"
+            if is_asked and self._columns(row, "response"):  # the response stands beside them
+                return turns_of(row, column, history), None
             return conversation_of(row, column)
         for column in self._columns(row, "question") or self._of["question"][:1]:
             return turns_of(row, column, history), None
@@ -334,11 +375,13 @@ class MappedMaterial(Material):
         if len(columns) < 2 or said is not None:
             setup = self._key(row, "setup", LONGEST_NAME)
             setup = setup or self._mapping.constants.get("setup", ONE_SETUP)
-            text = said if said is not None else row.text(columns[0], "") if columns else ""
+            text = said if said is not None else response_of(row, columns[0]) if columns else ""
             return (MappedResponse(self._key(row, "response_id"), setup, text),), 0
         there = [column for column in columns if row.values.get(column) not in (None, "")]
         name_of = self._mapping.name_of
-        answers = (MappedResponse("", name_of(column), row.text(column)) for column in there)
+        answers = (
+            MappedResponse("", name_of(column), response_of(row, column)) for column in there
+        )
         return tuple(answers), len(columns) - len(there)
 
     def _response(self, row: MappedRow, answer: MappedResponse) -> ResponseRecord:
@@ -350,7 +393,7 @@ class MappedMaterial(Material):
             example=row.example,
             setup=SetupRecord(answer.setup, model, None, "", "", {}),
             text=answer.text,
-            evidence_shown=shown if self._of["shown"] else None,
+            evidence_shown=shown if self._has_shown else None,
             graph_shown=None,
             removed=None,
             meta=row.meta,

@@ -8,13 +8,14 @@ from generation.importers.cell_meanings import score_in
 from generation.importers.encodings import UTF_8
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
-from generation.importers.mapped.cells import answer_in, nested
+from generation.importers.mapped.cells import answer_in, nested, system_messages_in
 from generation.importers.mapped.likely_votes import Guess, likely_votes
 from generation.importers.mapped.mapping import ANYTHING, ColumnMapping
 from generation.importers.mapped.only_table import open_table
 from generation.importers.mapped.recipes import RECIPES
-from generation.importers.mapped.roles import HOLD_VOTES, OF_VOTES, roles_by_name
+from generation.importers.mapped.roles import HOLD_VOTES, OF_MESSAGES, OF_VOTES, roles_by_name
 from generation.importers.mapped.table_files import TableFile, value_at
+from generation.importers.messages import last_speaker
 from generation.importers.sources import Source
 from generation.records import Problem
 
@@ -49,6 +50,7 @@ class Look(NamedTuple):
         recipe: the title of the recipe that knows these columns. "": there is none.
         is_told: whether the columns are known, from a mapping, from a recipe or from their names.
         guessed: the columns that were taken for votes because they look like some.
+        has_system_messages: whether one of the rows looked at has some, which may be evidence.
         asks: what is not known, in words, where `is_told` is false.
     """
 
@@ -59,6 +61,7 @@ class Look(NamedTuple):
     recipe: str
     is_told: bool
     guessed: tuple[str, ...] = ()
+    has_system_messages: bool = False
     asks: str = "which columns are the question and the response"
 
 
@@ -92,7 +95,7 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
         if isinstance(problem, Problem):  # a problem of its header
             raise DatasetError(str(problem))
         return None
-    recipe = mapping.title if mapping in RECIPES else ""
+    recipe = mapping.title if not is_given or mapping in RECIPES else ""
     there = {
         name: _are_scores_in(name, first)
         for name in dict.fromkeys((*columns, *mapping.columns))
@@ -114,7 +117,8 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
     guessed = tuple(column for column, role in guess.columns.items() if role in HOLD_VOTES)
     named = dict.fromkeys((*columns, *mapping.columns))
     looks = tuple(_look_of(name, mapping.columns.get(name, ""), first) for name in named)
-    look = Look(table.name, table.kind, looks, mapping, recipe, is_known, guessed)
+    has_system = any(_says_something_as_the_system(row, mapping) for row in first)
+    look = Look(table.name, table.kind, looks, mapping, recipe, is_known, guessed, has_system)
     if not is_known or guess.is_sure:
         return look if is_known else look._replace(guessed=())
     asks = f"which of the columns {named_columns(guessed)} hold votes of its raters"
@@ -126,6 +130,12 @@ def named_columns(columns: Sequence[str]) -> str:
     more = len(columns) - MOST_NAMED
     named = [*columns[:MOST_NAMED], *([f"{more:,} more"] if more > 0 else [])]
     return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+
+
+def _says_something_as_the_system(row: Row, mapping: ColumnMapping) -> bool:
+    columns = [column for role in OF_MESSAGES for column in mapping.of(role)]
+    cells = {column: value_at(row.values, column) for column in columns}
+    return bool(system_messages_in(Row(row.where, cells), columns))
 
 
 def _look_of(name: str, role: str, first: list[Row]) -> ColumnLook:
@@ -147,6 +157,8 @@ def _by_a_recipe(
     found: list[tuple[int, TableFile, list[Row], ColumnMapping]] = []
     for recipe in RECIPES:
         by_recipe, rows = table, first
+        if table and not recipe.reader:
+            recipe = recipe.spelt_as(table.columns(first))._replace(rows=table.path)
         if recipe.reader:
             by_recipe = open_table(source, recipe)
             rows = by_recipe.first_rows() if by_recipe else []
@@ -234,7 +246,7 @@ def _by_name_or_content(
     columns: Sequence[str], first: list[Row], known: Mapping[str, str]
 ) -> dict[str, str]:
     """Return column → role: as known, else by its name (apart from raters), else by its content."""
-    by_name = roles_by_name(column for column in columns if column not in known)
+    by_name = roles_by_name([column for column in columns if column not in known])
     told = {c: role for c, role in by_name.items() if role not in (*known.values(), "rater")}
     found = {**known, **told}
     if {column.lower() for column in columns} >= OF_VOTES:
@@ -256,22 +268,11 @@ def _is_question(value: Any) -> bool:
 
 
 def _ends_with_the_user(value: Any) -> bool:
-    return _are_messages(value) and _last_role(value) in ("user", "human")
+    return last_speaker(value) == "user"
 
 
 def _ends_with_an_answer(value: Any) -> bool:
-    return _are_messages(value) and _last_role(value) in ("assistant", "ai")
-
-
-def _last_role(value: list[dict[str, Any]]) -> Any:
-    return value[-1].get("role", value[-1].get("type")) if value else None
-
-
-def _are_messages(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(each, dict) and "content" in each and each.keys() & {"role", "type"}
-        for each in value
-    )
+    return last_speaker(value) == "assistant"
 
 
 def _are_passages(value: Any) -> bool:

@@ -1,7 +1,7 @@
 """The roles of a table's columns. Each is declared here; pages, files and docs show them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 
@@ -157,9 +157,15 @@ ROLES: Mapping[str, ColumnRole] = {
         ("voted_at", "rated_at", "annotated_at"),
     ),
 }
+OF_A_TEXT = ("text", "content", "parts", "value", "message", "choices", "candidates", "body")
+OBJECTS = ("input", "inputs", "output", "outputs", "request", "response", "row", "data", "example")
+OF_REFERENCES = ("reference_outputs", "expected_outputs")
 NEEDED = ("question", "response")  # needed in a table that is recognised by column names
 # The roles that may hold responses.
 HOLD_RESPONSES = ("response", "messages")
+# The roles that may hold messages, and those that hold one text.
+OF_MESSAGES = ("messages", "question", "history")
+OF_TEXTS = ("question", "response", "golden_answer")
 # The roles that hold votes.
 HOLD_VOTES = ("vote", "rater_votes")
 # Both together mean a table of votes: an answer is then a rater's, and a response is an id.
@@ -178,13 +184,30 @@ def plain_name(column: str) -> str:
     return re.sub(r"[\W_]+", "_", parted.lower()).strip("_")
 
 
-def roles_by_name(columns: Iterable[str]) -> dict[str, str]:
+def name_inside(column: str) -> str:
+    """Return the name that tells what a field inside an object is.
+
+    `answer.text`, `outputs.answer` and `response.body.choices` are an answer or a response.
+    """
+    first, *names = (plain_name(name) for name in column.split("."))
+    while names and names[-1] in OF_A_TEXT:
+        names.pop()
+    if first in OF_REFERENCES:
+        return "reference"
+    if names and (first not in OBJECTS or names[-1] == "messages"):
+        return plain_name(column)
+    return names[-1] if names else first
+
+
+def roles_by_name(columns: Collection[str]) -> dict[str, str]:
     """Return column → role of those columns whose names tell it. A table of votes has none."""
     there: dict[str, str] = {}
     for column in columns:
         there.setdefault(plain_name(column), column)
     if there.keys() >= OF_VOTES:
         return {}
+    for column in columns:
+        there.setdefault(name_inside(column), column)
     found: dict[str, str] = {}
     for key, role in ROLES.items():
         name = next((name for name in role.possible_names() if name in there), None)

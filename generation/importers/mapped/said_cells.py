@@ -48,6 +48,10 @@ def votes_in(
             continue
         question = mapping.name_of(column)
         question = row.key(asked, longest=LONGEST_QUESTION) if asked else question
+        if len(question) > LONGEST_QUESTION:
+            row.refuse(
+                column, f"a name of {len(question):,} characters", f"at most {LONGEST_QUESTION}"
+            )
         rater = mapping.rater_of(column)
         yield SaidVote(rater, question, word if told is None else told, told is not None)
 

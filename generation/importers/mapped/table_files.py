@@ -1,6 +1,6 @@
 """The rows of a table in any kind of file. `table_in` tells the kind by its content."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.readers.counts import LeftOut
 from generation.importers.mapped.roles import NEEDED, roles_by_name
 from generation.importers.mapped.workbooks import workbook_rows
+from generation.importers.messages import are_messages, is_message
 from generation.importers.sources import Source
 from generation.importers.tables import DELIMITERS, csv_columns, csv_rows, delimiter_of, json_rows
 from generation.records import Problem, Where
@@ -23,6 +24,8 @@ from generation.records import Problem, Where
 ROWS_LOOKED_AT = 100
 MOST_COLUMNS = 1_000
 MOST_DEPTH = 3  # levels of nested objects whose fields are columns
+VIEWED = "rows"  # the list in what the viewer of Hugging Face answers
+CUT = "ends of cells that the viewer of Hugging Face has cut off"
 _HEAD_BYTES = 1 << 20
 _PARQUET = b"PAR1"
 _ZIP = b"PK\x03\x04"
@@ -93,11 +96,16 @@ def table_in(source: Source, name: str, mapping: ColumnMapping | None = None) ->
         return TableFile(name, "JSON", (name,), partial(json_items, source, name), is_json=True)
     if begins == b"{":
         path = mapping.rows if mapping else ""
-        if mapping is None and not _is_json_lines(head, source.limits.max_nesting):
+        is_lines = _is_json_lines(head, source.limits.max_nesting)
+        if mapping is None and not is_lines:
             path = _path_to_rows(source, name)
         if path:
-            rows = partial(listed_rows, source, name, path)
-            return TableFile(name, "JSON", (name,), rows, is_json=True, path=path)
+            cut: LeftOut = {}
+            rows = partial(listed_rows, source, name, path, cut)
+            return TableFile(name, "JSON", (name,), rows, is_json=True, left_out=cut, path=path)
+        if not is_lines and _is_one_record(source, name):
+            rows = partial(_one_record, source, name)
+            return TableFile(name, "JSON", (name,), rows, is_json=True)
         rows = partial(json_rows, source, name)
         return TableFile(name, "JSON Lines", (name,), rows, is_json=True)
     return _csv_table(source, name, mapping.delimiter if mapping else "")
@@ -136,34 +144,89 @@ def _is_json_lines(head: bytes, max_nesting: int) -> bool:
 def _path_to_rows(source: Source, name: str) -> str:
     """Return the path to the longest list of objects inside a JSON file. "": there is none."""
     try:
-        lists = dict(_lists_in(source.whole_json(name)))
+        value = source.whole_json(name)
+        if isinstance(value, dict) and _are_of_the_viewer(value.get(VIEWED)):
+            return VIEWED
+        lists = dict(_lists_in(value))
     except DatasetError:  # no JSON, or too large; the reader of its lines reports it
         return ""
     return max(lists, key=lambda path: lists[path], default="")
 
 
+def _is_one_record(source: Source, name: str) -> bool:
+    """Return whether a whole file is one object, over several lines."""
+    try:
+        return isinstance(source.whole_json(name), dict)
+    except DatasetError:  # the reader of its lines reports it
+        return False
+
+
+def _one_record(source: Source, name: str) -> Iterator[Row | Problem]:
+    """Yield the only record of a file."""
+    found = source.whole_json(name)
+    source.begin_rows(name)
+    source.count_row(name)
+    yield Row(Where(name, 1), found if isinstance(found, dict) else {})
+
+
 def _lists_in(value: Any, before: str = "", depth: int = 1) -> Iterator[tuple[str, int]]:
-    """Yield the path and the length of each list of objects inside an object."""
+    """Yield the path and the length of each list of objects inside an object.
+
+    An object with a list of messages is a record, and has no rows.
+    """
+    if before or not _holds_messages(value):
+        yield from _all_lists_in(value, before, depth)
+
+
+def _holds_messages(value: Any, depth: int = 1) -> bool:
+    return isinstance(value, dict) and any(
+        are_messages(each) or (depth < MOST_DEPTH and _holds_messages(each, depth + 1))
+        for each in value.values()
+    )
+
+
+def _all_lists_in(value: Any, before: str, depth: int) -> Iterator[tuple[str, int]]:
     for key, inside in value.items() if isinstance(value, dict) else ():
         if isinstance(inside, list) and all(isinstance(each, dict) for each in inside):
             yield f"{before}{key}", len(inside)
         elif depth < MOST_DEPTH:
-            yield from _lists_in(inside, f"{before}{key}.", depth + 1)
+            yield from _all_lists_in(inside, f"{before}{key}.", depth + 1)
 
 
-def listed_rows(source: Source, name: str, path: str) -> Iterator[Row | Problem]:
-    """Yield the objects of a list inside a JSON file. The file is read as a whole."""
+def _are_of_the_viewer(rows: Any) -> bool:
+    """Return whether rows come from the viewer of Hugging Face, each inside an object."""
+    return isinstance(rows, list) and bool(rows) and all(map(_is_of_the_viewer, rows))
+
+
+def _is_of_the_viewer(item: Any) -> bool:
+    return isinstance(item, dict) and "row_idx" in item and isinstance(item.get("row"), dict)
+
+
+def listed_rows(source: Source, name: str, path: str, cut: LeftOut) -> Iterator[Row | Problem]:
+    """Yield the objects of a list inside a JSON file. The file is read as a whole.
+
+    Args:
+        cut: the cells of which the viewer of Hugging Face shows only the beginning are counted
+            here.
+    """
     found = value_at(source.whole_json(name), path)
     if not isinstance(found, list):
         raise DatasetError(f"{name}, {path}", excerpt(found), "a list of rows")
     source.begin_rows(name)
+    n_cut = 0
     for number, item in enumerate(found, 1):
         source.count_row(name)
         where = Where(name, number)
-        if isinstance(item, dict):
+        if _is_of_the_viewer(item):
+            truncated = item.get("truncated_cells")
+            n_cut += len(truncated) if isinstance(truncated, list) else 0
+            yield Row(where, item["row"])
+        elif isinstance(item, dict):
             yield Row(where, item)
         else:
             yield Problem(where, "", excerpt(item), "an object")
+    if n_cut:
+        cut[CUT] = n_cut
 
 
 def value_at(values: Any, column: str) -> Any:
@@ -175,17 +238,34 @@ def value_at(values: Any, column: str) -> Any:
     return values
 
 
-def top_of(values: Mapping[str, Any], column: str) -> str:
-    """Return the name in a row of a column, or of the object that the column is in."""
-    return column if column in values else column.partition(".")[0]
+def beside(values: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
+    """Return the fields of a row that none of some columns holds, also inside its objects."""
+    inside: dict[str, list[str]] = {}
+    for column in columns:
+        if column in values:
+            inside[column] = []
+        else:
+            top, _, path = column.partition(".")
+            inside.setdefault(top, []).append(path)
+    rest: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in inside:
+            rest[name] = value
+        elif inside[name] and isinstance(value, dict) and (left := beside(value, inside[name])):
+            rest[name] = left
+    return rest
 
 
 def _columns_of(values: Any, before: str = "", depth: int = 1) -> Iterator[str]:
-    """Yield the columns of a row. The fields of an object are columns, unless all are numbers."""
+    """Yield the columns of a row.
+
+    The fields of an object are columns, unless all are numbers, or it is an answer or a message.
+    """
     for key, value in values.items():
         inside = value.values() if isinstance(value, dict) else ()
         has_columns = any(isinstance(each, str | dict | list) for each in inside)
-        if has_columns and answer_in(value) is None and depth < MOST_DEPTH:
+        is_one = answer_in(value) is not None or is_message(value)
+        if has_columns and not is_one and depth < MOST_DEPTH:
             yield from _columns_of(value, f"{before}{key}.", depth + 1)
         else:
             yield f"{before}{key}"

@@ -235,6 +235,39 @@ LANGFUSE = {
     "input": {"messages": [{"role": "user", "content": "Who @?"}], "tools": ["a"]},
     "output": {"role": "assistant", "content": [{"type": "text", "text": "So."}]},
 }
+LISTS = {
+    "question": "{'role': 'user', 'content': 'Who @?'}",
+    "contexts": "[{'text': 'k@', 'n': nan} {'page_content': 'It\\'s'}]",
+    "reference_contexts": "array(['a@', Document(page_content='b', n={'n': 1})], dtype=object)",
+    "answer": "[{'type': 'text', 'text': 'So @.'}]",
+    "history": "[HumanMessage(content='Hi @'), AIMessage(content='So.')]",
+}
+LOG = {
+    "request": {
+        "model": "m",
+        "messages": [
+            {"role": "system", "content": "Open @."},
+            {"role": "user", "content": [{"type": "text", "text": "Who @?"}, {"type": "image"}]},
+        ],
+    },
+    "response": {"choices": [{"message": {"role": "assistant", "content": "So."}}], "id": "r@"},
+}
+GEMINI = {
+    "messages": [
+        {"role": "user", "parts": [{"text": "Who @?"}, {"inlineData": {"data": "x"}}]},
+        {"role": "model", "parts": [{"text": "hm", "thought": True}, {"text": "So."}]},
+    ]
+}
+VIEWED = {
+    "features": [{"name": "question"}],
+    "rows": [
+        {
+            "row_idx": 0,
+            "row": {"question": {"text": "Who @?"}, "answer": 42, "contexts": ["k@"]},
+            "truncated_cells": ["contexts"],
+        }
+    ],
+}
 MESSAGES = {"user_input": [{"role": "user", "content": "Who @?"}], "response": "So."}
 TRIPLES = {
     "qid": "Q@",
@@ -264,6 +297,11 @@ SOUND: dict[str, list[Sound]] = {
         Sound("answers.csv", [TABLE], "csv"),
         Sound("answers.jsonl", [TABLE], "jsonl"),
         Sound("messages.jsonl", [MESSAGES], "jsonl"),
+        Sound("lists.csv", [LISTS], "csv"),
+        Sound("log.jsonl", [LOG], "jsonl"),
+        Sound("log.json", LOG, "json"),
+        Sound("gemini.json", GEMINI, "json"),
+        Sound("viewed.json", VIEWED, "json"),
         Sound("deepeval.json", DEEPEVAL, "json"),
         Sound("promptfoo.json", PROMPTFOO, "json"),
         Sound("label_studio.json", [LABEL_STUDIO], "json"),

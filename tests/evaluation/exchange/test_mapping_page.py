@@ -1,5 +1,6 @@
 """The meaning of a table's columns, chosen on the page of its import, and kept for the next."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -305,6 +306,20 @@ def test_of_several_likely_columns_of_votes_the_page_asks(admin, adam):
     page = shown(admin.get(page_of(checked(upload))))
     assert "accept" not in page.fields  # what differs beside votes is counted
     assert "something else in true than the first row" in page.text
+
+
+def test_messages_of_the_system_become_evidence_on_the_page(admin, adam):
+    said = [("system", "It is tall."), ("user", "How tall?"), ("assistant", "Very.")]
+    messages = [{"role": role, "content": content} for role, content in said]
+    file = SimpleUploadedFile("t.json", json.dumps({"messages": messages}).encode())
+    upload = checked(request_import(file, "Talks", "", adam))
+    assert "system_messages" in shown(admin.get(page_of(upload))).fields
+
+    admin.post(page_of(upload, "map-columns"), roles("messages", system_messages="shown"))
+    upload.refresh_from_db()
+
+    assert read_mapping(upload.mapping).system_messages == "shown"
+    assert checked(upload).report["counts"]["passages"]["new"] == 1
 
 
 def test_a_loss_needs_a_tick(admin, adam):

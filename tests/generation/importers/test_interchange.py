@@ -91,7 +91,7 @@ def test_turns_null_says_that_the_dialog_is_not_known(tmp_path):
         ({"turns": [{"speaker": "user", "text": "a", "parent": 0}]}, "turns[1].parent", "0"),
         ({"turns": [{"speaker": "user", "text": "a", "parent": -2}]}, "turns[1].parent", "-2"),
         ({"turns": [{"speaker": "user", "text": "a", "parent": "-1"}]}, "turns[1].parent", '"-1"'),
-        ({"golden_answer": 3}, "golden_answer", "3"),
+        ({"golden_answer": [3]}, "golden_answer", "[3]"),
         ({"evidence": {}}, "evidence", "{}"),
         ({"evidence": [{"id": "p"}]}, "evidence[1].text", "nothing"),
         ({"evidence": [{"text": "a", "golden": "maybe"}]}, "evidence[1].golden", '"maybe"'),

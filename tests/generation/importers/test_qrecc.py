@@ -187,7 +187,7 @@ def test_fields_that_are_not_known_are_kept(tmp_path):
         ({"Context": "Why?"}, "Context"),
         ({"Context": ["Why?", 2]}, "Context[2]"),
         ({"Question": " "}, "Question"),
-        ({"Answer": 5}, "Answer"),
+        ({"Answer": [5]}, "Answer"),
     ],
 )
 def test_an_entry_that_cannot_be_read_is_a_problem_with_its_number(tmp_path, change, field):

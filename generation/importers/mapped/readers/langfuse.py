@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from generation.importers.fields import NOTHING, Row
+from generation.importers.mapped.encoded_texts import are_encoded, decoded
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.readers.counts import LeftOut
 from generation.importers.mapped.readers.traces import OF_VOTES, Score, Trace, TracePart
@@ -85,6 +86,7 @@ class _Export:
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows. Columns that are empty in all of them are left out."""
+        self._decode()
         for of_trace, score in self.scores.values():
             if of_trace in self.traces:
                 self.traces[of_trace].scores.append(score)
@@ -98,6 +100,17 @@ class _Export:
             for row in trace.rows(key, self.left_out):
                 there = {c: value for c, value in row.values.items() if columns.get(c, True)}
                 yield Row(row.where, there)
+
+    def _decode(self) -> None:
+        """Take JSON off the texts that older exports have encoded twice, where all of them are."""
+        groups = [group for trace in self.traces.values() for group in trace.groups]
+        parts = [part for group in groups for part in group.values()]
+        of_inputs = decoded if are_encoded(part.input for part in parts) else str
+        of_outputs = decoded if are_encoded(part.output for part in parts) else str
+        for group in groups:
+            for key, part in group.items():
+                said = of_inputs(part.input), of_outputs(part.output)
+                group[key] = part._replace(input=said[0], output=said[1])
 
 
 def files(source: Source) -> tuple[str, ...]:

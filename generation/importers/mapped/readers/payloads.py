@@ -1,11 +1,20 @@
 """The input or output of a traced call, as text or JSON: messages, a text, documents."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
-from generation.importers.json_text import JSONTrouble, parse_row
-from generation.importers.limits import Limits
 from generation.importers.mapped.cells import TEXTS
+from generation.importers.mapped.encoded_texts import as_json
+from generation.importers.messages import (
+    CONTENTS,
+    are_messages,
+    content_in,
+    field,
+    role_of,
+    text_in,
+    unwrapped,
+)
 
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 
@@ -18,10 +27,12 @@ def question_in(payload: str) -> str | list[Message]:
     return said if isinstance(said, list) else _text(said)
 
 
-def answer_in(payload: str) -> str:
-    """Return the text of an output, or of its last message. "": it says nothing."""
+def answer_in(payload: str) -> str | Message:
+    """Return the text of an output, or its last message. "": it says nothing."""
     said = _said(payload)
-    return said[-1]["content"] if isinstance(said, list) else _text(said)
+    if not isinstance(said, list):
+        return _text(said)
+    return said[-1] if text_in(said[-1], lambda what: None) else ""
 
 
 def documents_in(payload: str) -> tuple[list[str | Message], int]:
@@ -38,8 +49,8 @@ def _document(value: Any) -> str | Message | None:
     """Return a text, or an object with `text` and perhaps `title`. None: there is no text."""
     if not isinstance(value, dict):
         return value if isinstance(value, str) and value.strip() else None
-    text = next((value[name] for name in (*TEXTS, "pageContent") if name in value), None)
-    return {"text": text, "title": value.get("title")} if text and isinstance(text, str) else None
+    text = text_in(field(value, *TEXTS), lambda what: None)
+    return {"text": text, "title": value.get("title")} if text and text.strip() else None
 
 
 def _said(payload: str) -> Any:
@@ -49,14 +60,11 @@ def _said(payload: str) -> Any:
     """
     value = _parsed(payload)
     while True:
-        if isinstance(value, dict) and _are_messages(value.get("messages")):
+        if isinstance(value, dict) and are_messages(value.get("messages")):
             value = value["messages"]
-        if _are_messages(value) or _are_messages([value]):
-            messages = value if isinstance(value, list) else [value]
-            return [
-                {"role": each.get("role", each.get("type")), "content": _content(each["content"])}
-                for each in messages
-            ]
+        messages = value if isinstance(value, list) else [value]
+        if are_messages(messages):
+            return [_message(unwrapped(each)) for each in messages]
         inside = list(value.values()) if isinstance(value, dict) else value
         filled = [each for each in inside if each not in EMPTY] if isinstance(inside, list) else []
         if len(filled) != 1:
@@ -64,23 +72,11 @@ def _said(payload: str) -> Any:
         value = filled[0]
 
 
-def _are_messages(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(
-            isinstance(each, dict) and "content" in each and {"role", "type"} & each.keys()
-            for each in value
-        )
-    )
-
-
-def _content(content: Any) -> str:
-    """Return the text of a message. If it has parts, those that are texts are joined."""
-    if not isinstance(content, list):
-        return _text(content)
-    texts = [each.get("text") if isinstance(each, dict) else each for each in content]
-    return "\n".join(text for text in texts if isinstance(text, str))
+def _message(message: Mapping[str, Any]) -> Message:
+    """Return a message. A content of no known shape is shown as JSON."""
+    content = field(message, *CONTENTS)
+    is_known = content_in(content, lambda what: None) is not None
+    return {"role": role_of(message), "content": content if is_known else _text(content)}
 
 
 def _text(value: Any) -> str:
@@ -90,9 +86,7 @@ def _text(value: Any) -> str:
 
 
 def _parsed(payload: str) -> Any:
-    if payload.lstrip()[:1] not in ("{", "["):
-        return payload
-    try:
-        return parse_row(payload, Limits().max_nesting)
-    except JSONTrouble:
-        return payload
+    if payload.strip() == "null":
+        return None
+    value = as_json(payload) if payload.lstrip()[:1] in ("{", "[") else None
+    return payload if value is None else value

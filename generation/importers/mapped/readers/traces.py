@@ -57,6 +57,11 @@ class Trace:
         self.retrievers: dict[str, TracePart] = {}
         self.scores: list[Score] = []
 
+    @property
+    def groups(self) -> tuple[dict[str, TracePart], ...]:
+        """All its parts, in groups that may share some."""
+        return self.own, self.roots, self.generations, self.retrievers
+
     def responses(self) -> tuple[list[TracePart], dict[str, str]]:
         """Return the responses, and a map from names in scores to the id of the response they mean.
 

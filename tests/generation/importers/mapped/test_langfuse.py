@@ -221,6 +221,32 @@ def test_an_input_is_a_text_or_messages_or_what_one_thing_holds_them(tmp_path, s
     assert [turn.text for turn in found["examples"][0].turns] == ["Who?"]
 
 
+def test_texts_that_an_older_export_has_encoded_twice_are_decoded_where_all_are(tmp_path):
+    encoded = answered(input=json.dumps('Who is "she"?'), output=json.dumps("She."))
+    null = answered("o2", "t2", input="null", output=json.dumps("She."))
+    messages = answered("o3", "t3", input=json.dumps(ASKED), output=json.dumps(ANSWER))
+
+    material, found, _ = read(tmp_path, observations=[encoded, null, messages])
+    asked = [example.turns[0].text for example in found["examples"]]
+    assert asked == ['Who is "she"?', "Who?"]
+    assert [each.text for each in found["responses"]] == ["She.", "She."]
+    assert material.n_left_out == {"traces without a question and an answer": 1}
+
+    _, found, _ = read(tmp_path, observations=[encoded, answered("o4", "t4", input='"Who" is it?')])
+    asked = [example.turns[0].text for example in found["examples"]]
+    assert asked == ['"Who is \\"she\\"?"', '"Who" is it?']
+
+
+def test_thoughts_in_an_output_are_counted_and_not_shown(tmp_path):
+    parts = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "She."}]
+    row = answered(output=json.dumps({"role": "assistant", "content": parts}))
+
+    material, found, _ = read(tmp_path, observations=[row])
+
+    assert [each.text for each in found["responses"]] == ["She."]
+    assert material.n_left_out == {"parts of messages in which a model thinks": 1}
+
+
 @pytest.mark.parametrize(
     ("said", "text"),
     [

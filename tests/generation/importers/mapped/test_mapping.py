@@ -84,6 +84,10 @@ COLUMNS = '[columns]\nq = "question"\na = "response"\n'
         (COLUMNS + '[constants]\nsetup = " "', 'found " "; expected 1 to 100 characters'),
         ('delimiter = "|"\n' + COLUMNS, 'mapping, delimiter: found "|"; expected "," or ";" or'),
         ('decimal = "x"\n' + COLUMNS, 'mapping, decimal: found "x"; expected "." or ","'),
+        (
+            'system_messages = "x"\n' + COLUMNS,
+            'system_messages: found "x"; expected shown or golden',
+        ),
         ('encoding = "x"\n' + COLUMNS, 'mapping, encoding: found "x"; expected utf-8 or'),
         (COLUMNS + 'b = "response"\ni = "response_id"', "or no column of their ids"),
         (COLUMNS + 'b = "response"\ns = "score"', "or no column of scores"),
@@ -132,7 +136,7 @@ def test_fields_of_objects_are_columns_by_their_path(tmp_path):
 
     (response,), _ = read(path, text, "responses")
 
-    assert (response.text, response.meta) == ("She.", {"tag": "x"})
+    assert (response.text, response.meta) == ("She.", {"out": {"cost": 3}, "tag": "x"})
 
 
 def test_scores_are_numbers_with_a_comma_too(tmp_path):

@@ -170,8 +170,8 @@ def test_a_row_that_contradicts_the_first_one_of_its_example_is_counted(tmp_path
             "question[1].role",
             '["user"]',
         ),
-        ({"question": "Who?", "answer": 3}, "answer", "3"),
-        ({"question": "Who?", "answer": "x", "contexts": [7]}, "contexts[1]", "7"),
+        ({"question": "Who?", "answer": ["a", "b"]}, "answer", '["a", "b"]'),
+        ({"question": "Who?", "answer": "x", "contexts": [{"id": 7}]}, "contexts[1]", '{"id": 7}'),
         ({"question": "Who?", "answer": "x", "model": "m" * 200}, "model", "200 characters"),
     ],
 )

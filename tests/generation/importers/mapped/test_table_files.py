@@ -128,9 +128,9 @@ def test_a_row_of_a_workbook_that_cannot_be_read_is_a_problem_with_its_place(
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
-        ([1, 2], ("answer", "1", "text")),
+        ([{"a": 1}, {"a": 2}], ("answer", '{"a": 1}', "text")),
         ([b"x", b"y"], None),
-        ([["a"], ["b"]], ("answer", '["a"]', "text")),
+        ([["a", "b"], ["b"]], ("answer", '["a", "b"]', "text")),
     ],
 )
 def test_a_parquet_file_of_the_wrong_type_says_so(tmp_path, values, problem):
