@@ -111,6 +111,7 @@ class MappedMaterial(Material):
             if any(self._mapping.one(role) for role in roles)
         )
         self.ignored = source.ignored + [name for name in source.sizes if name not in table.names]
+        self.ignored += table.place.not_read if table.place else []
         self._keys: dict[str, str] = {}  # hash of a response → its key, in the present pass
         self._n_of_key: Counter[str] = Counter()
 

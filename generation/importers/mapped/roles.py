@@ -178,6 +178,11 @@ def plain_name(column: str) -> str:
     return re.sub(r"[\W_]+", "_", parted.lower()).strip("_")
 
 
+def is_of_rows(column: str) -> bool:
+    """Return whether a column only numbers rows, by the name that pandas writes."""
+    return column in ("", "index") or column.startswith("Unnamed: ")
+
+
 def roles_by_name(columns: Iterable[str]) -> dict[str, str]:
     """Return column → role of those columns whose names tell it. A table of votes has none."""
     there: dict[str, str] = {}

@@ -12,12 +12,21 @@ from generation.importers.json_items import json_items
 from generation.importers.json_text import JSONTrouble, parse_row
 from generation.importers.mapped.arrow_files import parquet_rows
 from generation.importers.mapped.cells import answer_in
+from generation.importers.mapped.csv_tables import csv_layout
+from generation.importers.mapped.json_tables import (
+    are_lists,
+    form_of,
+    formed_rows,
+    numbered_rows,
+    one_row,
+)
+from generation.importers.mapped.likely_headers import TablePlace
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.readers.counts import LeftOut
 from generation.importers.mapped.roles import NEEDED, roles_by_name
-from generation.importers.mapped.workbooks import workbook_rows
+from generation.importers.mapped.workbooks import KIND, workbook_place, workbook_rows
 from generation.importers.sources import Source
-from generation.importers.tables import DELIMITERS, csv_columns, csv_rows, delimiter_of, json_rows
+from generation.importers.tables import DELIMITERS, csv_rows, json_rows
 from generation.records import Problem, Where
 
 ROWS_LOOKED_AT = 100
@@ -40,6 +49,7 @@ class TableFile(NamedTuple):
         rows: yields its rows from the beginning. It may be called several times.
         header: returns its columns if they are stated before its rows. None: the rows state them.
         path: the path to its list of rows, inside a JSON file.
+        place: where it is in its file. None: a file of this kind has no other place.
         left_out: the data that its rows leave out, counted by name; complete after a pass.
     """
 
@@ -51,6 +61,7 @@ class TableFile(NamedTuple):
     is_json: bool = False
     left_out: LeftOut = {}
     path: str = ""
+    place: TablePlace | None = None
 
     def first_rows(self) -> list[Row]:
         """Return the first good rows, as many as are looked at."""
@@ -87,58 +98,90 @@ def table_in(source: Source, name: str, mapping: ColumnMapping | None = None) ->
         with source.whole_file(name) as stream:
             if not is_workbook(stream):
                 return None
-        return TableFile(name, "an Excel workbook", (name,), partial(workbook_rows, source, name))
+        return _workbook_table(source, name, mapping)
     begins = head.lstrip()[:1]
     if begins == b"[":
-        return TableFile(name, "JSON", (name,), partial(json_items, source, name), is_json=True)
+        rows = partial(numbered_rows if are_lists(source, name) else json_items, source, name)
+        return TableFile(name, "JSON", (name,), rows, is_json=True)
     if begins == b"{":
-        path = mapping.rows if mapping else ""
-        if mapping is None and not _is_json_lines(head, source.limits.max_nesting):
-            path = _path_to_rows(source, name)
-        if path:
-            rows = partial(listed_rows, source, name, path)
-            return TableFile(name, "JSON", (name,), rows, is_json=True, path=path)
-        rows = partial(json_rows, source, name)
-        return TableFile(name, "JSON Lines", (name,), rows, is_json=True)
-    return _csv_table(source, name, mapping.delimiter if mapping else "")
+        return _object_table(source, name, head, mapping)
+    return _csv_table(source, name, mapping)
 
 
-def _csv_table(source: Source, name: str, delimiter: str) -> TableFile | None:
+def _object_table(
+    source: Source, name: str, head: bytes, mapping: ColumnMapping | None
+) -> TableFile:
+    """Return the table in a file of JSON objects: one that holds all of it, or one on each line."""
+    path = mapping.rows if mapping else ""
+    if not path and not _has_more_lines(head, source.limits.max_nesting):
+        value = _whole(source, name)
+        if form := form_of(value):
+            rows = partial(formed_rows, source, name, form)
+            return TableFile(name, f"JSON ({form.name})", (name,), rows, is_json=True)
+        if mapping is None and not _is_a_row(value):
+            path = _longest_list(value)
+        if isinstance(value, dict) and not path:
+            return TableFile(name, "JSON", (name,), partial(one_row, source, name), is_json=True)
+    if path:
+        rows = partial(listed_rows, source, name, path)
+        return TableFile(name, "JSON", (name,), rows, is_json=True, path=path)
+    rows = partial(json_rows, source, name)
+    return TableFile(name, "JSON Lines", (name,), rows, is_json=True)
+
+
+def _workbook_table(source: Source, name: str, mapping: ColumnMapping | None) -> TableFile:
+    place = workbook_place(source, name, mapping)
+    rows = partial(workbook_rows, source, name, place)
+    kind = KIND + place.in_words
+    return TableFile(name, kind, (name,), rows, partial(_header, rows), place=place)
+
+
+def _csv_table(source: Source, name: str, mapping: ColumnMapping | None) -> TableFile | None:
     source.recognise_encoding(name)
-    first = next(source.lines(name), None)
-    if first is None or len(csv_columns(first.text, delimiter)) < 2:
+    layout = csv_layout(source, name, mapping)
+    if layout is None:
         return None
-    delimiter = delimiter or delimiter_of(first.text)
-    rows = partial(csv_rows, source, name, (), frozenset(), delimiter=delimiter)
-
-    def header() -> list[str]:
-        columns: list[str] = []
-        next(rows(columns.append), None)
-        return columns
-
-    written = f"CSV with {DELIMITERS[delimiter]}"
+    delimiter, place = layout
+    line = place.header_line
+    rows = partial(csv_rows, source, name, (), frozenset(), delimiter=delimiter, header_line=line)
+    written = f"CSV with {DELIMITERS.get(delimiter, excerpt(delimiter))}"
     if source.encoding != UTF_8:
         written += f", {ENCODINGS[source.encoding]}"
-    return TableFile(name, written, (name,), rows, header)
+    written += place.in_words
+    return TableFile(name, written, (name,), rows, partial(_header, rows), place=place)
 
 
-def _is_json_lines(head: bytes, max_nesting: int) -> bool:
-    """Return whether each line holds an object, and not the file one object with a list."""
+def _header(rows: Callable[[Callable[[str], None]], Iterator[Row | Problem]]) -> list[str]:
+    """Return the names in the header of rows, which call a function with each of them."""
+    columns: list[str] = []
+    next(rows(columns.append), None)
+    return columns
+
+
+def _has_more_lines(head: bytes, max_nesting: int) -> bool:
+    """Return whether a file has an object on its first line and something on further lines."""
     first, _, rest = head.decode("utf-8", "replace").lstrip().partition("\n")
     try:
-        value = parse_row(first, max_nesting)
+        return bool(rest.strip()) and isinstance(parse_row(first, max_nesting), dict)
     except JSONTrouble:
         return False
-    is_row = isinstance(value, dict) and {*roles_by_name(value).values()} >= {*NEEDED}
-    return bool(rest.strip()) or is_row or not any(_lists_in(value))
 
 
-def _path_to_rows(source: Source, name: str) -> str:
-    """Return the path to the longest list of objects inside a JSON file. "": there is none."""
+def _whole(source: Source, name: str) -> Any:
     try:
-        lists = dict(_lists_in(source.whole_json(name)))
+        return source.whole_json(name)
     except DatasetError:  # no JSON, or too large; the reader of its lines reports it
-        return ""
+        return None
+
+
+def _is_a_row(value: Any) -> bool:
+    """Return whether an object is a row by itself, whatever lists of objects are in it."""
+    return isinstance(value, dict) and {*roles_by_name(value).values()} >= {*NEEDED}
+
+
+def _longest_list(value: Any) -> str:
+    """Return the path to the longest list of objects inside an object. "": there is none."""
+    lists = dict(_lists_in(value))
     return max(lists, key=lambda path: lists[path], default="")
 
 
