@@ -23,7 +23,7 @@ NAMED = {
 }
 LONGEST_ANSWER = 200
 NO_PLACE: Mapping[str, Any] = {"sheet": "", "sheets": (), "header_line": 0, "lines": ()}
-WAYS_OF_WRITING = ("encoding", "delimiter", "decimal")  # of a CSV file
+WAYS_OF_WRITING = ("encoding", "delimiter", "decimal")  # They belong to CSV files.
 
 
 class MappedColumn(NamedTuple):

@@ -28,7 +28,7 @@ _MOST = 0.8  # the share of lines with as many cells as a header that is not the
 
 
 class CsvLayout(NamedTuple):
-    """How a CSV file is written."""
+    """The layout of a CSV file: the sign between its columns, and the place of its table."""
 
     delimiter: str
     place: TablePlace
@@ -86,7 +86,7 @@ def _fitting(
 
 
 def _chosen(source: Source, name: str, delimiter: str, header_line: int) -> CsvLayout:
-    """Return the layout with the header in a line that somebody chose."""
+    """Return the layout with the header in a line that the user chose."""
     lines = (line for line in source.lines(name) if line.number >= header_line)
     header = next((line.text for line in lines if line.text.strip()), "")
     delimiter = delimiter or delimiter_of(header)

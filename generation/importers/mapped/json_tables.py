@@ -22,7 +22,7 @@ from generation.importers.sources import Source
 from generation.records import Problem, Where
 
 INDEX = "index"  # the column with pandas' names of rows. If they only count the rows: none
-MOST_FIELDS = 8  # of a text that is an object; a frame may have more rows
+MOST_FIELDS = 8  # A text that is an object has fewer; a frame may have more rows.
 _NUMBERED = re.compile(r"(\D*)-?\d+")  # names of rows: 0, 17, q3, row-2
 _SPLIT = {"columns", "data"}
 _ALSO_SPLIT = {"index", "name", "index_names", "column_names"}

@@ -68,14 +68,14 @@ class TablePlace(NamedTuple):
         return self.sheets[:1] in ((), (self.sheet,)) and not self._is_below
 
     @property
-    def in_words(self) -> str:
+    def description(self) -> str:
         """The end of a sentence about the kind of the file. "": there is nothing to say."""
         sheet = f", sheet {excerpt(self.sheet)}" if len(self.sheets) > 1 else ""
         return sheet + (f", header in line {self.header_line:,}" if self._is_below else "")
 
     @property
     def not_read(self) -> list[str]:
-        """What the file has besides the table."""
+        """The parts of the file that are not the table, in words."""
         others = [f"sheet {excerpt(title)}" for title in self.sheets if title != self.sheet]
         above = f"lines {self.lines[0].number:,} to {self.header_line - 1:,}, above the header"
         return [*others, above] if self._is_below else others

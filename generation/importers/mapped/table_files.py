@@ -132,7 +132,7 @@ def _object_table(
 def _workbook_table(source: Source, name: str, mapping: ColumnMapping | None) -> TableFile:
     place = workbook_place(source, name, mapping)
     rows = partial(workbook_rows, source, name, place)
-    kind = KIND + place.in_words
+    kind = KIND + place.description
     return TableFile(name, kind, (name,), rows, partial(_header, rows), place=place)
 
 
@@ -147,7 +147,7 @@ def _csv_table(source: Source, name: str, mapping: ColumnMapping | None) -> Tabl
     written = f"CSV with {DELIMITERS.get(delimiter, excerpt(delimiter))}"
     if source.encoding != UTF_8:
         written += f", {ENCODINGS[source.encoding]}"
-    written += place.in_words
+    written += place.description
     return TableFile(name, written, (name,), rows, partial(_header, rows), place=place)
 
 

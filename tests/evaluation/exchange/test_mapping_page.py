@@ -342,7 +342,7 @@ def test_columns_become_raters_with_their_question_on_the_page(admin, adam):
 
 def test_another_sheet_or_line_is_chosen_on_the_page(admin, adam, tmp_path):
     book = Workbook()
-    book.active.append(["A note of two cells", "by Anna"])
+    book.worksheets[0].append(["A note of two cells", "by Anna"])
     data = book.create_sheet("Antworten")
     for row in (["Umfrage"], ["frage", "text", "text"], ["Who built it?", "Ilva.", "x"]):
         data.append(row)

@@ -47,7 +47,7 @@ def test_the_docs_have_files_to_try():
 
 def book(path, **sheets):
     book = Workbook()
-    book.remove(book.active)
+    book.remove(book.worksheets[0])
     for title, rows in sheets.items():
         sheet = book.create_sheet(title.replace("_", " "))
         if title.startswith("hidden"):
@@ -177,11 +177,12 @@ def test_cells_of_text_are_as_excel_shows_them_and_votes_and_scores_are_values(t
     ]
     path = tmp_path / "t.xlsx"
     book = Workbook()
+    sheet = book.create_sheet("Data", 0)
     for row in (header, *rows):
-        book.active.append(row)
-    for cell in (book.active["B4"], *(book.active[f"E{line}"] for line in range(2, 7))):
+        sheet.append(row)
+    for cell in (sheet["B4"], *(sheet[f"E{line}"] for line in range(2, 7))):
         cell.number_format = "0.0%"
-    book.active["B6"].number_format = '0" % of 3"'
+    sheet["B6"].number_format = '0" % of 3"'
     book.save(path)
     columns = (
         '[columns]\nquestion = "question"\nanswer = "response"\nannotator = "rater"\n'
