@@ -22,6 +22,8 @@ NAMED = {
     **dict.fromkeys(HOLD_VOTES, "Question"),
 }
 LONGEST_ANSWER = 200
+NO_PLACE: Mapping[str, Any] = {"sheet": "", "sheets": (), "header_line": 0, "lines": ()}
+WAYS_OF_WRITING = ("encoding", "delimiter", "decimal")  # They belong to CSV files.
 
 
 class MappedColumn(NamedTuple):
@@ -59,6 +61,8 @@ class MappingForm(forms.Form):
         roles = [column["role"] for column in self._columns]
         for number, column in enumerate(self._columns):
             self._add_column(number, column, is_one_of_several=roles.count(column["role"]) > 1)
+        self._place: Mapping[str, Any] = look.get("place") or NO_PLACE
+        self._add_place()
         if look["kind"].startswith("CSV"):
             self._add_ways_of_writing()
         if look.get("has_system_messages") or self._was.system_messages:
@@ -97,6 +101,19 @@ class MappingForm(forms.Form):
                 required=False,
             )
 
+    def _add_place(self) -> None:
+        """Add the fields for the place of the table, where there is something to choose."""
+        for name, label, choices in (
+            ("sheet", "Sheet", [(title, title) for title in self._place["sheets"]]),
+            ("header_line", "Line with the names of the columns", self._place["lines"]),
+        ):
+            if len(choices) > 1:
+                at = self._place[name]
+                others = [] if at in dict(choices) else [(at, f"{at}: as chosen")]
+                self.fields[name] = forms.ChoiceField(
+                    label=label, choices=[*others, *choices], required=False, initial=at
+                )
+
     def _add_ways_of_writing(self) -> None:
         """Add the fields for the format of a CSV file, which is recognised but can be set."""
         for name, label, choices in (
@@ -121,22 +138,37 @@ class MappingForm(forms.Form):
                 [self[key] for key in self.fields if key.startswith(f"answer-{number}-")],
             )
 
+    def place(self) -> list[BoundField]:
+        """Return the fields for the place of the table in its file, if there are others."""
+        return [self[name] for name in ("sheet", "header_line") if name in self.fields]
+
     def ways_of_writing(self) -> list[BoundField]:
         """Return the fields for the format of a CSV file and for messages, where there are some."""
-        names = ("encoding", "delimiter", "decimal", "system_messages")
+        names = (*WAYS_OF_WRITING, "system_messages")
         return [self[name] for name in names if name in self.fields]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not self.errors:
-            mapping = self._mapping(cleaned)
-            if not mapping.is_complete:
+            mapping = self._other_place(cleaned) or self._mapping(cleaned)
+            if not mapping.is_complete and not mapping.is_place:
                 raise forms.ValidationError("Choose which column is the response.")
             try:
                 cleaned["mapping"] = read_mapping(mapping.as_toml(), "Your choice").as_toml()
             except DatasetError as error:
                 raise forms.ValidationError(f"{error}.") from error
         return cleaned
+
+    def _other_place(self, cleaned: Mapping[str, Any]) -> ColumnMapping | None:
+        """Return a mapping of another place, whose columns are not known. None: it is the same."""
+        written = {key: cleaned[key] for key in WAYS_OF_WRITING if cleaned.get(key)}
+        was = self._place["sheet"]
+        sheet, line = cleaned.get("sheet") or was, int(cleaned.get("header_line") or 0)
+        if sheet != was:
+            return ColumnMapping(sheet=sheet, **written)
+        if line not in (0, self._place["header_line"]):
+            return ColumnMapping(sheet=sheet, header_line=line, **written)
+        return None
 
     def _mapping(self, cleaned: Mapping[str, Any]) -> ColumnMapping:
         columns: dict[str, str] = {}

@@ -4,10 +4,14 @@ from typing import Any
 
 from accounts.models import User
 from generation.importers.errors import DatasetError
-from generation.importers.mapped.mapping import read_mapping
+from generation.importers.mapped.likely_headers import PlaceError, TablePlace
+from generation.importers.mapped.mapping import ColumnMapping, read_mapping
 from generation.importers.mapped.proposal import Look
 from generation.limits import LONGEST_NAME
 from generation.models import SavedMapping
+
+MOST_LINES = 20  # lines of which one may be chosen as the header
+LONGEST_LINE = 80  # characters of each of them
 
 
 def save_mapping(name: str, text: str, user: User) -> SavedMapping:
@@ -36,4 +40,25 @@ def look_as_json(look: Look) -> dict[str, Any]:
         "has_system_messages": look.has_system_messages,
         "is_complete": look.mapping.is_complete,
         "lacks": look.mapping.what_is_missing,
+        "place": _place_as_json(look.place) if look.place else None,
+    }
+
+
+def wrong_place_as_json(error: PlaceError) -> dict[str, Any]:
+    """Return what an import's row stores of a file whose table was not where it was looked for."""
+    look = Look("", error.kind, (), ColumnMapping(), "", is_told=False, place=error.place)
+    return look_as_json(look)
+
+
+def _place_as_json(place: TablePlace) -> dict[str, Any]:
+    """Return the place of a table and the other places, of which a person may choose one."""
+    lines = [
+        (line.number, f"{line.number}: {', '.join(filter(None, line.names))[:LONGEST_LINE]}")
+        for line in place.lines[:MOST_LINES]
+    ]
+    return {
+        "sheet": place.sheet,
+        "sheets": place.sheets,
+        "header_line": place.header_line,
+        "lines": lines,
     }

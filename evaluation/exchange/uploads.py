@@ -23,9 +23,10 @@ from accounts.models import User
 from evaluation.exchange.given_votes import UndecidedWords
 from evaluation.exchange.import_plan import plan_import
 from evaluation.exchange.interchange import BadRows, ImportOutcome, import_dataset
-from evaluation.exchange.mappings import look_as_json
+from evaluation.exchange.mappings import look_as_json, wrong_place_as_json
 from generation.importers import UTF_8, UnmappedError, open_material
 from generation.importers.errors import DatasetError
+from generation.importers.mapped.likely_headers import PlaceError
 from generation.importers.mapped.mapping import read_mapping
 from generation.importers.spreadsheet import safe_cell
 from generation.models import Import
@@ -224,6 +225,9 @@ def check_or_store(hold: ImportHold) -> None:
             hold.stop(Import.State.CANCELLED)
     except UnmappedError as error:
         hold.finish(Import.State.CHECKED, report={"look": look_as_json(error.look)})
+    except PlaceError as error:
+        report = {"look": wrong_place_as_json(error), "wrong_place": str(error)}
+        hold.finish(Import.State.CHECKED, report=report)
     except UndecidedWords as error:
         if error.look is None:
             hold.fail(str(error))

@@ -136,8 +136,8 @@ def recognises(source: Source) -> bool:
     name = source.only_data_file()
     if name is None:
         return False
-    first_line = source.head(name, 1 << 16).decode("utf-8", "replace").partition("\n")[0]
-    return {"ex-idx", "INT"} <= set(csv_columns(first_line))
+    head = source.head(name, 1 << 16).decode("utf-8", "replace")
+    return {"ex-idx", "INT"} <= set(csv_columns(head))
 
 
 def _checked(row: Row) -> AisRow:

@@ -7,6 +7,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from generation.importers.errors import excerpt
@@ -72,10 +73,13 @@ def whole_number(text: str) -> int | None:
 
 
 def meaning_of(word: str, meanings: Mapping[str, str]) -> str | None:
-    """Return what a mapping says that a word means, in any spelling. None: it does not say."""
+    """Return what a mapping says that a word means, in any spelling. None: it does not say.
+
+    What it says of yes and no holds for Excel's TRUE and FALSE as well.
+    """
     if not meanings or word in meanings:
         return meanings.get(word)
-    for of in (folded, whole_number):
+    for of in (folded, whole_number, _yes_or_no):
         said = of(word)
         found = [
             meaning for key, meaning in meanings.items() if said is not None and of(key) == said
@@ -83,6 +87,11 @@ def meaning_of(word: str, meanings: Mapping[str, str]) -> str | None:
         if found:
             return found[0]
     return None
+
+
+def _yes_or_no(word: str) -> str | None:
+    said = folded(word)
+    return {"true": "yes", "false": "no"}.get(said, said if said in ("yes", "no") else None)
 
 
 def score_in(value: Any, decimal: str = ".") -> ScoreCell:
@@ -113,7 +122,7 @@ def score_in(value: Any, decimal: str = ".") -> ScoreCell:
     if not _NUMBER.fullmatch(number):
         return no_score(value, "a number")
     if text.endswith("%"):
-        return _finite(float(number) / 100, value, PERCENT)
+        return _finite(float(Decimal(number).scaleb(-2)), value, PERCENT)
     return _finite(float(number), value, note)
 
 

@@ -1,4 +1,7 @@
-"""The encodings of texts: how each is recognised, and how UTF-16 is read as UTF-8."""
+"""The encodings of texts: how each is recognised, and how UTF-16 is read as UTF-8.
+
+Files that are no text are told by their first bytes. Lines may end in CR alone.
+"""
 
 import codecs
 import io
@@ -14,6 +17,8 @@ UTF_8 = "utf-8"
 WINDOWS = "windows-1252"
 ENCODINGS = {UTF_8: "UTF-8 or UTF-16", WINDOWS: "Windows-1252"}  # encoding → its name for users
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+NO_TEXT = "a text file. A table in a workbook or in Parquet has the format `table`"
+_BINARY = {b"PK\x03\x04": "a workbook or a zip", b"PAR1": "Parquet"}
 _UTF8_BOM = b"\xef\xbb\xbf"
 _OF_UTF_8 = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
 _CONTROL = re.compile("[\0-\b\x0e-\x1f]")
@@ -26,6 +31,32 @@ def is_windows_text(head: bytes) -> bool:
     """
     is_utf_8 = _is_text(head, UTF_8) or _OF_UTF_8.search(head)
     return not is_utf_8 and _is_text(head, WINDOWS)
+
+
+def kind_of_binary(head: bytes) -> str:
+    """Return the kind of a file that is no text, in words. "": it may be text."""
+    return next((kind for magic, kind in _BINARY.items() if head.startswith(magic)), "")
+
+
+def ends_in_cr(head: bytes) -> bool:
+    """Return whether the lines of a file end in CR alone, as old programs of Macs wrote them."""
+    return b"\r" in head.removesuffix(b"\r") and b"\n" not in head
+
+
+class CrAsLf(io.RawIOBase):
+    """A stream of text whose lines end in CR, read with lines that end in LF."""
+
+    def __init__(self, stream: io.BufferedReader) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view = memoryview(buffer)
+        chunk = self._stream.read(len(view)).replace(b"\r", b"\n")
+        view[: len(chunk)] = chunk
+        return len(chunk)
 
 
 def without_bom(raw: bytes, name: str) -> bytes:

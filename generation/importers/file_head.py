@@ -1,5 +1,6 @@
 """The problem at the beginning of a lone file that no reader recognises."""
 
+from generation.importers.encodings import kind_of_binary
 from generation.importers.json_items import json_entries
 from generation.importers.json_text import JSONTrouble, parse_row
 from generation.importers.sources import Source, TextLine, plain_name
@@ -13,8 +14,10 @@ def beginning_trouble(source: Source) -> Problem | None:
         DatasetError: the same, if the file has to be read as a whole.
     """
     name = source.only_data_file()
-    first = None if name is None else _first_line(source, name)
-    if name is None or first is None:
+    if name is None or kind_of_binary(source.head(name, 4)):
+        return None
+    first = _first_line(source, name)
+    if first is None:
         return None
     if first.problem is not None:
         return first.problem

@@ -152,11 +152,10 @@ def _single_file(source: Source, name: str) -> _File | None:
 
 
 def _first_fields(head: str, is_json: bool, max_nesting: int) -> set[str]:
-    first_line = head.partition("\n")[0].strip()
     if not is_json:
-        return {column.lower() for column in csv_columns(first_line)} if first_line else set()
+        return {column.lower() for column in csv_columns(head) if head.strip()}
     try:
-        value = parse_row(first_line, max_nesting)
+        value = parse_row(head.replace("\r", "\n").partition("\n")[0], max_nesting)
     except JSONTrouble:
         return set()
     return set(value) if isinstance(value, dict) else set()

@@ -25,11 +25,15 @@ from generation.importers.archives import (
 )
 from generation.importers.encodings import (
     ENCODINGS,
+    NO_TEXT,
     UTF16_BOMS,
     UTF_8,
     WINDOWS,
+    CrAsLf,
     Utf16AsUtf8,
+    ends_in_cr,
     is_windows_text,
+    kind_of_binary,
     without_bom,
 )
 from generation.importers.errors import DatasetError, TooLargeError
@@ -111,10 +115,17 @@ class Source:
             self.encoding = WINDOWS
 
     def lines(self, name: str) -> Iterator[TextLine]:
-        """Yield the lines of a file from its beginning. A bad line comes with its problem."""
+        """Yield the lines of a file from its beginning. A bad line comes with its problem.
+
+        If a file is no text, such as a workbook, the only line has this problem.
+        """
         limit = self.limits.max_line_bytes
         self.begin_rows(name)
-        with self._open(name) as stream:
+        with self._open(name) as opened:
+            stream = _buffered(CrAsLf(opened)) if ends_in_cr(opened.peek(_BUFFER)) else opened
+            if kind := kind_of_binary(stream.peek(4)):
+                yield TextLine(1, "\n", _line_problem(name, 1, kind, NO_TEXT))
+                return
             number = 0
             while raw := stream.readline(limit + 1):
                 number += 1

@@ -1,6 +1,7 @@
 """Rows of CSV and JSON Lines files, streamed, each with the line on which it begins."""
 
 import csv
+import re
 from collections.abc import Callable, Iterator
 from itertools import chain
 
@@ -16,7 +17,9 @@ from generation.importers.sources import Source, TextLine
 from generation.importers.spreadsheet import original_text
 from generation.records import Problem, Where
 
-DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+# A first line that names the delimiter, as Excel reads and many tools write it: sep=;
+_NAMES_DELIMITER = re.compile(r"""\s*"?sep=([^\w\s"']|\t)"?,*\s*""", re.IGNORECASE)
 
 
 def json_rows(source: Source, name: str) -> Iterator[Row | Problem]:
@@ -49,28 +52,27 @@ def csv_rows(
     known: frozenset[str],
     unknown: Callable[[str], None] = lambda column: None,
     delimiter: str = "",
+    header_line: int = 1,
 ) -> Iterator[Row | Problem]:
     """Yield one row for each CSV record, without empty cells.
 
-    The delimiter is `,` `;` or tab: the one that occurs most in the header line. Column names are
-    stripped. A known name may differ in case or have spaces for underscores. If the header lacks a
-    required column, that is the only problem of the file.
+    The delimiter is `,` `;` tab or `|`: the one that a line `sep=;` names, or else the one that
+    occurs most in the header line. Column names are stripped. A known name may differ in case or
+    have spaces for underscores. If the header lacks a required column, that is the only problem of
+    the file.
 
     Args:
         unknown: a function that is called with each column that is not among the `known` ones.
-        delimiter: replaces the one that the header tells.
+        delimiter: replaces the one that the file tells.
+        header_line: the line of the header. Lines above it are not read.
     """
-    lines = source.lines(name)
-    first = next(lines, None)
-    if first is None:
+    header: list[str] = []
+    feed = _feed(source, name, delimiter, header_line)
+    if feed is None:
         expected = "a header line with " + ", ".join(required)
         yield Problem(Where(name, 1), "", "an empty file", expected)
         return
-    delimiter = delimiter or delimiter_of(first.text)
-    feed = _Feed(chain([first], lines), source.limits.max_line_bytes, delimiter)
-    records = _records(feed, delimiter)
-    header: list[str] = []
-    for number, cells in records:
+    for number, cells in _records(feed):
         where = Where(name, number)
         if feed.problems:
             source.count_row(name)
@@ -156,14 +158,36 @@ def delimiter_of(first_line: str) -> str:
     return max(DELIMITERS, key=first_line.count)
 
 
-def csv_columns(first_line: str, delimiter: str = "") -> list[str]:
-    """Return the stripped column names in a header line. If it is no CSV, there are none."""
-    delimiter = delimiter or delimiter_of(first_line)
+def named_delimiter(first_line: str) -> str:
+    """Return the delimiter that a line before the header names. "": it is no such line."""
+    found = _NAMES_DELIMITER.fullmatch(first_line)
+    return found[1] if found else ""
+
+
+def csv_columns(head: str, delimiter: str = "") -> list[str]:
+    """Return the stripped column names in the first line of a text. If it is no CSV: none.
+
+    A line that only names the delimiter is not the first.
+    """
+    first_line, _, rest = head.replace("\r", "\n").partition("\n")
+    if named := named_delimiter(first_line):
+        delimiter = delimiter or named
+        first_line = rest.lstrip("\n").partition("\n")[0]
     try:
-        cells = next(csv.reader([first_line], delimiter=delimiter), [])
+        cells = next(csv.reader([first_line], delimiter=delimiter or delimiter_of(first_line)), [])
     except csv.Error:
         return []
     return [cell.strip() for cell in cells]
+
+
+def csv_records(source: Source, name: str, delimiter: str = "") -> Iterator[tuple[int, list[str]]]:
+    """Yield the line and the cells of each CSV record, of which none is required to be a header.
+
+    A record that cannot be read has no cells.
+    """
+    feed = _feed(source, name, delimiter)
+    for number, cells in _records(feed) if feed else ():
+        yield number, cells if isinstance(cells, list) else []
 
 
 class _RowTooLong(Exception):
@@ -176,6 +200,7 @@ class _Feed(Iterator[str]):
     def __init__(self, lines: Iterator[TextLine], max_row: int, delimiter: str) -> None:
         self._lines = lines
         self.max_row = max_row
+        self.delimiter = delimiter
         self._before_values = {delimiter, *",[{"}  # signs before cells and JSON values
         self.begin_row()
 
@@ -198,11 +223,26 @@ class _Feed(Iterator[str]):
         return line.text
 
 
-def _records(feed: _Feed, delimiter: str) -> Iterator[tuple[int, list[str] | str]]:
+def _feed(source: Source, name: str, delimiter: str, header_line: int = 1) -> _Feed | None:
+    """Return the lines of a CSV file from its header on. None: there is no such line."""
+    lines = source.lines(name)
+    first = next(lines, None)
+    if first and (named := named_delimiter(first.text)):
+        delimiter = delimiter or named
+        first = next(lines, None)
+    while first and first.number < header_line:
+        first = next(lines, None)
+    if first is None:
+        return None
+    delimiter = delimiter or delimiter_of(first.text)
+    return _Feed(chain([first], lines), source.limits.max_line_bytes, delimiter)
+
+
+def _records(feed: _Feed) -> Iterator[tuple[int, list[str] | str]]:
     """Yield the first line and the cells of each record. A text in place of cells is a problem."""
     # The limit is one for the whole process, so it is only ever raised. `_Feed` bounds a row.
     csv.field_size_limit(max(csv.field_size_limit(), feed.max_row))
-    reader = csv.reader(feed, delimiter=delimiter, strict=True)
+    reader = csv.reader(feed, delimiter=feed.delimiter, strict=True)
     while True:
         feed.begin_row()
         try:

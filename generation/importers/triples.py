@@ -70,8 +70,8 @@ def recognises(source: Source) -> bool:
     name = source.only_data_file()
     if name is None:
         return False
-    first_line = source.head(name, 1 << 16).decode("utf-8", "replace").partition("\n")[0]
-    columns = {column.lower().replace(" ", "_") for column in csv_columns(first_line)}
+    head = source.head(name, 1 << 16).decode("utf-8", "replace")
+    columns = {column.lower().replace(" ", "_") for column in csv_columns(head)}
     return columns.issuperset(REQUIRED)
 
 

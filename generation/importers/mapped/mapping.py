@@ -2,6 +2,8 @@
 
 title = "Answers of the pilot"
 rows = "results.items"        # JSON: the path to its list of rows
+sheet = "Answers"             # Excel: the sheet with the table (else the likely one)
+header_line = 3               # Excel and CSV: the line of the header (else the likely one)
 encoding = "windows-1252"     # CSV: of its text (else UTF-8); the next two are for CSV as well
 delimiter = ";"
 decimal = ","
@@ -45,6 +47,7 @@ from generation.limits import LONGEST_NAME
 from generation.toml_text import TomlTrouble, parse_toml
 
 LONGEST_TEXT = 1 << 18  # characters of a file
+MOST_LINES = 1_000_000  # up to a header
 ANYTHING = "*"  # the end of a pattern
 CONSTANTS = ("setup", "rater")
 DECIMALS = (".", ",")
@@ -58,10 +61,10 @@ OF_ONE_RESPONSE = {
     "vote": "votes",
     "rater_votes": "votes",
 }
-_TEXTS = ("title", "reader", "rows", "encoding", "delimiter", "decimal", "system_messages")
+_TEXTS = ("title", "reader", "rows", "sheet", "encoding", "delimiter", "decimal", "system_messages")
 _TABLES = ("columns", "names", "raters", "constants")
 _LISTS = ("needs", "missing")
-_KEYS = (*_TEXTS, *_TABLES, *_LISTS, "values")
+_KEYS = (*_TEXTS, "header_line", *_TABLES, *_LISTS, "values")
 QUESTION_OF_RATERS = "vote"  # the question of columns of raters that no name tells
 
 
@@ -76,6 +79,8 @@ class ColumnMapping(NamedTuple):
     title: str = ""
     reader: str = ""  # for a file that no columns describe: a key of `ROW_READERS`
     rows: str = ""  # path of names to the list of rows; "": the file is that list
+    sheet: str = ""  # title of the sheet of a workbook; "": the likely one
+    header_line: int = 0  # line of the header in CSV or a workbook; 0: the likely one
     encoding: str = ""  # "": the one chosen for the file, or else UTF-8
     delimiter: str = ""  # "": the one that occurs most in the header
     decimal: str = "."
@@ -105,6 +110,17 @@ class ColumnMapping(NamedTuple):
         """Return what words in a column of votes mean. "": no vote."""
         of_column = self.values.get(column, {})
         return {**dict.fromkeys(self.missing, ""), **of_column} if self.missing else of_column
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns that a table must have."""
+        named = (column for column in self.columns if not column.endswith(ANYTHING))
+        return tuple(named) if self.needs is None else self.needs
+
+    @property
+    def is_place(self) -> bool:
+        """Whether it only says where a table is in its file, and not what its columns are."""
+        return bool(self.sheet or self.header_line) and not self.columns
 
     @property
     def is_complete(self) -> bool:
@@ -170,7 +186,7 @@ def read_mapping(text: str, where: str = "mapping", *, is_whole: bool = True) ->
 
     Args:
         where: the name of the file, for the message.
-        is_whole: whether it has to name a column of responses.
+        is_whole: whether it has to name a column of responses, or to say only where the table is.
 
     Raises:
         DatasetError: it is no TOML, or no mapping.
@@ -184,6 +200,8 @@ def read_mapping(text: str, where: str = "mapping", *, is_whole: bool = True) ->
         key: _text(data[key], f"{where}, {key}") for key in _TEXTS if key in data
     }
     said |= {key: _texts(data[key], f"{where}, {key}") for key in _TABLES if key in data}
+    if "header_line" in data:
+        said["header_line"] = _line(data["header_line"], f"{where}, header_line")
     values = data.get("values", {})
     _refuse_unless(isinstance(values, dict), f"{where}, values", values, ["tables of texts"])
     for key, of in zip(_LISTS, ("columns", "words"), strict=True):
@@ -203,7 +221,7 @@ def read_mapping(text: str, where: str = "mapping", *, is_whole: bool = True) ->
 def _check(mapping: ColumnMapping, where: str, is_whole: bool) -> None:
     for column, role in mapping.columns.items():
         _refuse_unless(role in ROLES, f"{where}, columns.{excerpt(column)}", role, ROLES)
-    if is_whole and not mapping.is_complete:
+    if is_whole and not mapping.is_complete and not mapping.is_place:
         expected = 'a column with the responses, as in: answer = "response"'
         raise DatasetError(f"{where}, columns", excerpt(dict(mapping.columns)), expected)
     if len(mapping.of("response")) > 1:
@@ -253,6 +271,12 @@ def _text(value: Any, where: str) -> str:
     if trouble:
         raise DatasetError(where, trouble, "text without this character")
     return str(value)
+
+
+def _line(value: Any, where: str) -> int:
+    is_line = type(value) is int and 0 < value <= MOST_LINES
+    _refuse_unless(is_line, where, value, [f"a whole number from 1 to {MOST_LINES:,}"])
+    return int(value)
 
 
 def _texts(value: Any, where: str) -> dict[str, str]:

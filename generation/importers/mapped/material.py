@@ -130,6 +130,7 @@ class MappedMaterial(Material):
             or (kind == "passages" and self._has_shown)
         )
         self.ignored = source.ignored + [name for name in source.sizes if name not in table.names]
+        self.ignored += table.place.not_read if table.place else []
         self._keys: dict[str, str] = {}  # hash of a response → its key, in the present pass
         self._n_of_key: Counter[str] = Counter()
 

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from generation.importers.errors import DatasetError, excerpt
 from generation.importers.mapped.arrow_files import ARROW_SUFFIX, arrow_rows
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.readers import ROW_READERS
@@ -13,9 +14,26 @@ _FOLDER = ("dataset_info.json", "state.json")  # files of a saved Hugging Face d
 
 
 def open_table(source: Source, mapping: ColumnMapping | None = None) -> TableFile | None:
-    """Return the only table, read by a mapping or as it looks. None: there is none."""
+    """Return the only table, read by a mapping or as it looks. None: there is none.
+
+    Raises:
+        PlaceError: the mapping names a sheet or a header line that is not there.
+        DatasetError: it names one, and the file is of a kind that has none.
+    """
     if mapping is not None and mapping.reader:
         return _by_a_reader(source, mapping)
+    table = _lone_table(source, mapping)
+    if table and mapping:
+        if mapping.sheet and not (table.place and table.place.sheet):
+            expected = f"an Excel workbook, as a sheet {excerpt(mapping.sheet)} is chosen"
+            raise DatasetError(table.name, table.kind, expected)
+        if mapping.header_line and not table.place:
+            expected = f"a workbook or CSV, as line {mapping.header_line:,} is chosen as the header"
+            raise DatasetError(table.name, table.kind, expected)
+    return table
+
+
+def _lone_table(source: Source, mapping: ColumnMapping | None) -> TableFile | None:
     arrow = tuple(name for name in source.sizes if name.endswith(ARROW_SUFFIX))
     if arrow and any(name in source.sizes for name in _FOLDER):
         kind = "a Hugging Face dataset"

@@ -9,11 +9,18 @@ from generation.importers.encodings import UTF_8
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
 from generation.importers.mapped.cells import answer_in, nested, system_messages_in
+from generation.importers.mapped.likely_headers import PlaceError, TablePlace
 from generation.importers.mapped.likely_votes import Guess, likely_votes
-from generation.importers.mapped.mapping import ANYTHING, ColumnMapping
+from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.only_table import open_table
 from generation.importers.mapped.recipes import RECIPES
-from generation.importers.mapped.roles import HOLD_VOTES, OF_MESSAGES, OF_VOTES, roles_by_name
+from generation.importers.mapped.roles import (
+    HOLD_VOTES,
+    OF_MESSAGES,
+    OF_VOTES,
+    is_of_rows,
+    roles_by_name,
+)
 from generation.importers.mapped.table_files import TableFile, value_at
 from generation.importers.messages import last_speaker
 from generation.importers.sources import Source
@@ -52,6 +59,7 @@ class Look(NamedTuple):
         guessed: the columns that were taken for votes because they look like some.
         has_system_messages: whether one of the rows looked at has some, which may be evidence.
         asks: what is not known, in words, where `is_told` is false.
+        place: where the table is in its file. None: nothing else can be chosen.
     """
 
     file: str
@@ -63,6 +71,7 @@ class Look(NamedTuple):
     guessed: tuple[str, ...] = ()
     has_system_messages: bool = False
     asks: str = "which columns are the question and the response"
+    place: TablePlace | None = None
 
 
 class UnmappedError(DatasetError):
@@ -82,18 +91,20 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
     Raises:
         DatasetError: it has too many columns, or a mapping names some that it does not have.
     """
-    is_given = mapping is not None
     table = open_table(source, mapping)
     first = table.first_rows() if table else []
-    if mapping is None:
-        table, first, mapping = _by_a_recipe(source, table, first)
+    place = mapping if mapping and mapping.is_place else None
+    is_given = mapping is not None and place is None
+    if mapping is None or place:
+        recipes = [each for each in RECIPES if not (place and each.reader)]
+        table, first, mapping = _by_a_recipe(source, table, first, recipes)
     if table is None:
         return None
     columns = table.columns(first)
     if not columns:
         problem = None if table.is_json else next(table.rows(), None)
-        if isinstance(problem, Problem):  # a problem of its header
-            raise DatasetError(str(problem))
+        if isinstance(problem, Problem) and table.place:  # a problem of its header
+            raise PlaceError(str(problem), kind=table.kind, place=table.place)
         return None
     recipe = mapping.title if not is_given or mapping in RECIPES else ""
     there = {
@@ -101,7 +112,7 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
         for name in dict.fromkeys((*columns, *mapping.columns))
         if _is_there(name, columns, first)
     }
-    missing = [name for name in _needed(mapping) if name not in there]
+    missing = [name for name in mapping.needed if name not in there]
     if missing:
         found = f"the columns {excerpt(columns)}"
         raise DatasetError(table.name, found, f"a column {' or '.join(missing)}")
@@ -111,6 +122,11 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
         mapping, guess = _proposed(columns, first, mapping, recipe_columns)
     if source.encoding != UTF_8:
         mapping = mapping._replace(encoding=source.encoding)
+    if table.place and not table.place.is_first:
+        at = table.place
+        mapping = mapping._replace(sheet=at.sheet, header_line=at.header_line)
+    if place:
+        mapping = mapping._replace(delimiter=place.delimiter, decimal=place.decimal)
     is_known = mapping.is_complete and (
         is_given or bool(recipe) or any(mapping.one(role) for role in ("question", "messages"))
     )
@@ -119,6 +135,7 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
     looks = tuple(_look_of(name, mapping.columns.get(name, ""), first) for name in named)
     has_system = any(_says_something_as_the_system(row, mapping) for row in first)
     look = Look(table.name, table.kind, looks, mapping, recipe, is_known, guessed, has_system)
+    look = look._replace(place=table.place)
     if not is_known or guess.is_sure:
         return look if is_known else look._replace(guessed=())
     asks = f"which of the columns {named_columns(guessed)} hold votes of its raters"
@@ -148,14 +165,14 @@ def _look_of(name: str, role: str, first: list[Row]) -> ColumnLook:
 
 
 def _by_a_recipe(
-    source: Source, table: TableFile | None, first: list[Row]
+    source: Source, table: TableFile | None, first: list[Row], recipes: Iterable[ColumnMapping]
 ) -> tuple[TableFile | None, list[Row], ColumnMapping]:
     """Return the table, its first rows and its mapping, by the recipe that needs most columns.
 
     Without a recipe, the mapping only tells where the rows are.
     """
     found: list[tuple[int, TableFile, list[Row], ColumnMapping]] = []
-    for recipe in RECIPES:
+    for recipe in recipes:
         by_recipe, rows = table, first
         if table and not recipe.reader:
             recipe = recipe.spelt_as(table.columns(first))._replace(rows=table.path)
@@ -173,15 +190,9 @@ def _by_a_recipe(
     return max(found, key=lambda each: each[0])[1:]
 
 
-def _needed(mapping: ColumnMapping) -> Iterable[str]:
-    if mapping.needs is not None:
-        return mapping.needs
-    return (column for column in mapping.columns if not column.endswith(ANYTHING))
-
-
 def _are_scores_in(column: str, first: list[Row]) -> bool:
     """Return whether a column has numbers, or words for none, and they may be scores."""
-    if _is_of_use(column):
+    if _is_of_use(column) or is_of_rows(column):
         return False
     values = [value for row in first if (value := value_at(row.values, column)) not in (None, "")]
     said = [value for value in values if not score_in(value).is_empty]

@@ -5,14 +5,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from generation.importers.mapped.proposal import named_columns
+from generation.importers.mapped.roles import is_of_rows
 
 REPEATED = "rows that repeat a response, which is stored once"
 UNLESS = (
     "which are lost unless you choose a column of votes (or one that tells the responses apart)"
 )
 FIRST_SCORES = "which are lost: only the scores of its first row are stored"
-OF_ROWS = ("", "index")  # names of columns that number rows, as pandas writes them
-UNNAMED = "Unnamed: "
 
 
 class RepeatedRows:
@@ -36,7 +35,7 @@ class RepeatedRows:
         self, response: str, cells: Mapping[str, Any], scores: Iterable[tuple[str, float | None]]
     ) -> None:
         """Count a row of a response. Its first row is remembered."""
-        said = {("cell", name): value for name, value in cells.items() if not _is_of_rows(name)}
+        said = {("cell", name): value for name, value in cells.items() if not is_of_rows(name)}
         said |= {("score", metric): score for metric, score in scores if score is not None}
         hashes = {what: hash((what, repr(value))) for what, value in said.items()}
         if response not in self._first:
@@ -76,7 +75,3 @@ class RepeatedRows:
 
 def _with_other(what: str, names: Iterable[str]) -> str:
     return f"rows that repeat a response with other {what} in {named_columns([*names])}, "
-
-
-def _is_of_rows(column: str) -> bool:
-    return column in OF_ROWS or column.startswith(UNNAMED)

@@ -184,6 +184,11 @@ def plain_name(column: str) -> str:
     return re.sub(r"[\W_]+", "_", parted.lower()).strip("_")
 
 
+def is_of_rows(column: str) -> bool:
+    """Return whether a column only numbers rows, by the name that pandas writes."""
+    return column in ("", "index") or column.startswith("Unnamed: ")
+
+
 def name_inside(column: str) -> str:
     """Return the name that tells what a field inside an object is.
 

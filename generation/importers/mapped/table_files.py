@@ -12,20 +12,27 @@ from generation.importers.json_items import json_items
 from generation.importers.json_text import JSONTrouble, parse_row
 from generation.importers.mapped.arrow_files import parquet_rows
 from generation.importers.mapped.cells import answer_in
+from generation.importers.mapped.csv_tables import csv_layout
+from generation.importers.mapped.json_tables import (
+    are_lists,
+    form_of,
+    formed_rows,
+    numbered_rows,
+    one_row,
+)
+from generation.importers.mapped.likely_headers import TablePlace
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.readers.counts import LeftOut
 from generation.importers.mapped.roles import NEEDED, roles_by_name
-from generation.importers.mapped.workbooks import workbook_rows
+from generation.importers.mapped.workbooks import KIND, workbook_place, workbook_rows
 from generation.importers.messages import are_messages, is_message
 from generation.importers.sources import Source
-from generation.importers.tables import DELIMITERS, csv_columns, csv_rows, delimiter_of, json_rows
+from generation.importers.tables import DELIMITERS, csv_rows, json_rows
 from generation.records import Problem, Where
 
 ROWS_LOOKED_AT = 100
 MOST_COLUMNS = 1_000
 MOST_DEPTH = 3  # levels of nested objects whose fields are columns
-VIEWED = "rows"  # the list in what the viewer of Hugging Face answers
-CUT = "ends of cells that the viewer of Hugging Face has cut off"
 _HEAD_BYTES = 1 << 20
 _PARQUET = b"PAR1"
 _ZIP = b"PK\x03\x04"
@@ -43,6 +50,7 @@ class TableFile(NamedTuple):
         rows: yields its rows from the beginning. It may be called several times.
         header: returns its columns if they are stated before its rows. None: the rows state them.
         path: the path to its list of rows, inside a JSON file.
+        place: where it is in its file. None: a file of this kind has no other place.
         left_out: the data that its rows leave out, counted by name; complete after a pass.
     """
 
@@ -54,6 +62,7 @@ class TableFile(NamedTuple):
     is_json: bool = False
     left_out: LeftOut = {}
     path: str = ""
+    place: TablePlace | None = None
 
     def first_rows(self) -> list[Row]:
         """Return the first good rows, as many as are looked at."""
@@ -90,92 +99,88 @@ def table_in(source: Source, name: str, mapping: ColumnMapping | None = None) ->
         with source.whole_file(name) as stream:
             if not is_workbook(stream):
                 return None
-        return TableFile(name, "an Excel workbook", (name,), partial(workbook_rows, source, name))
+        return _workbook_table(source, name, mapping)
     begins = head.lstrip()[:1]
     if begins == b"[":
-        return TableFile(name, "JSON", (name,), partial(json_items, source, name), is_json=True)
+        rows = partial(numbered_rows if are_lists(source, name) else json_items, source, name)
+        return TableFile(name, "JSON", (name,), rows, is_json=True)
     if begins == b"{":
-        path = mapping.rows if mapping else ""
-        is_lines = _is_json_lines(head, source.limits.max_nesting)
-        if mapping is None and not is_lines:
-            path = _path_to_rows(source, name)
-        if path:
+        return _object_table(source, name, head, mapping)
+    return _csv_table(source, name, mapping)
+
+
+def _object_table(
+    source: Source, name: str, head: bytes, mapping: ColumnMapping | None
+) -> TableFile:
+    """Return the table in a file of JSON objects: one that holds all of it, or one on each line."""
+    path = mapping.rows if mapping else ""
+    if not path and not _has_more_lines(head, source.limits.max_nesting):
+        value = _whole(source, name)
+        if form := form_of(value):
             cut: LeftOut = {}
-            rows = partial(listed_rows, source, name, path, cut)
-            return TableFile(name, "JSON", (name,), rows, is_json=True, left_out=cut, path=path)
-        if not is_lines and _is_one_record(source, name):
-            rows = partial(_one_record, source, name)
-            return TableFile(name, "JSON", (name,), rows, is_json=True)
-        rows = partial(json_rows, source, name)
-        return TableFile(name, "JSON Lines", (name,), rows, is_json=True)
-    return _csv_table(source, name, mapping.delimiter if mapping else "")
+            rows = partial(formed_rows, source, name, form, cut)
+            kind = f"JSON ({form.name})"
+            return TableFile(name, kind, (name,), rows, is_json=True, left_out=cut)
+        if mapping is None and not _is_a_row(value):
+            path = _longest_list(value)
+        if isinstance(value, dict) and not path:
+            return TableFile(name, "JSON", (name,), partial(one_row, source, name), is_json=True)
+    if path:
+        rows = partial(listed_rows, source, name, path)
+        return TableFile(name, "JSON", (name,), rows, is_json=True, path=path)
+    rows = partial(json_rows, source, name)
+    return TableFile(name, "JSON Lines", (name,), rows, is_json=True)
 
 
-def _csv_table(source: Source, name: str, delimiter: str) -> TableFile | None:
+def _workbook_table(source: Source, name: str, mapping: ColumnMapping | None) -> TableFile:
+    place = workbook_place(source, name, mapping)
+    rows = partial(workbook_rows, source, name, place)
+    kind = KIND + place.description
+    return TableFile(name, kind, (name,), rows, partial(_header, rows), place=place)
+
+
+def _csv_table(source: Source, name: str, mapping: ColumnMapping | None) -> TableFile | None:
     source.recognise_encoding(name)
-    first = next(source.lines(name), None)
-    if first is None or len(csv_columns(first.text, delimiter)) < 2:
+    layout = csv_layout(source, name, mapping)
+    if layout is None:
         return None
-    delimiter = delimiter or delimiter_of(first.text)
-    rows = partial(csv_rows, source, name, (), frozenset(), delimiter=delimiter)
-
-    def header() -> list[str]:
-        columns: list[str] = []
-        next(rows(columns.append), None)
-        return columns
-
-    written = f"CSV with {DELIMITERS[delimiter]}"
+    delimiter, place = layout
+    line = place.header_line
+    rows = partial(csv_rows, source, name, (), frozenset(), delimiter=delimiter, header_line=line)
+    written = f"CSV with {DELIMITERS.get(delimiter, excerpt(delimiter))}"
     if source.encoding != UTF_8:
         written += f", {ENCODINGS[source.encoding]}"
-    return TableFile(name, written, (name,), rows, header)
+    written += place.description
+    return TableFile(name, written, (name,), rows, partial(_header, rows), place=place)
 
 
-def _is_json_lines(head: bytes, max_nesting: int) -> bool:
-    """Return whether each line holds an object, and not the file one object with a list."""
+def _header(rows: Callable[[Callable[[str], None]], Iterator[Row | Problem]]) -> list[str]:
+    """Return the names in the header of rows, which call a function with each of them."""
+    columns: list[str] = []
+    next(rows(columns.append), None)
+    return columns
+
+
+def _has_more_lines(head: bytes, max_nesting: int) -> bool:
+    """Return whether a file has an object on its first line and something on further lines."""
     first, _, rest = head.decode("utf-8", "replace").lstrip().partition("\n")
     try:
-        value = parse_row(first, max_nesting)
+        return bool(rest.strip()) and isinstance(parse_row(first, max_nesting), dict)
     except JSONTrouble:
         return False
-    is_row = isinstance(value, dict) and {*roles_by_name(value).values()} >= {*NEEDED}
-    return bool(rest.strip()) or is_row or not any(_lists_in(value))
 
 
-def _path_to_rows(source: Source, name: str) -> str:
-    """Return the path to the longest list of objects inside a JSON file. "": there is none."""
+def _whole(source: Source, name: str) -> Any:
     try:
-        value = source.whole_json(name)
-        if isinstance(value, dict) and _are_of_the_viewer(value.get(VIEWED)):
-            return VIEWED
-        lists = dict(_lists_in(value))
+        return source.whole_json(name)
     except DatasetError:  # no JSON, or too large; the reader of its lines reports it
-        return ""
-    return max(lists, key=lambda path: lists[path], default="")
+        return None
 
 
-def _is_one_record(source: Source, name: str) -> bool:
-    """Return whether a whole file is one object, over several lines."""
-    try:
-        return isinstance(source.whole_json(name), dict)
-    except DatasetError:  # the reader of its lines reports it
-        return False
-
-
-def _one_record(source: Source, name: str) -> Iterator[Row | Problem]:
-    """Yield the only record of a file."""
-    found = source.whole_json(name)
-    source.begin_rows(name)
-    source.count_row(name)
-    yield Row(Where(name, 1), found if isinstance(found, dict) else {})
-
-
-def _lists_in(value: Any, before: str = "", depth: int = 1) -> Iterator[tuple[str, int]]:
-    """Yield the path and the length of each list of objects inside an object.
-
-    An object with a list of messages is a record, and has no rows.
-    """
-    if before or not _holds_messages(value):
-        yield from _all_lists_in(value, before, depth)
+def _is_a_row(value: Any) -> bool:
+    """Return whether an object is a row by itself, whatever lists of objects are in it."""
+    is_row = isinstance(value, dict) and {*roles_by_name(value).values()} >= {*NEEDED}
+    return is_row or _holds_messages(value)
 
 
 def _holds_messages(value: Any, depth: int = 1) -> bool:
@@ -185,48 +190,34 @@ def _holds_messages(value: Any, depth: int = 1) -> bool:
     )
 
 
-def _all_lists_in(value: Any, before: str, depth: int) -> Iterator[tuple[str, int]]:
+def _longest_list(value: Any) -> str:
+    """Return the path to the longest list of objects inside an object. "": there is none."""
+    lists = dict(_lists_in(value))
+    return max(lists, key=lambda path: lists[path], default="")
+
+
+def _lists_in(value: Any, before: str = "", depth: int = 1) -> Iterator[tuple[str, int]]:
+    """Yield the path and the length of each list of objects inside an object."""
     for key, inside in value.items() if isinstance(value, dict) else ():
         if isinstance(inside, list) and all(isinstance(each, dict) for each in inside):
             yield f"{before}{key}", len(inside)
         elif depth < MOST_DEPTH:
-            yield from _all_lists_in(inside, f"{before}{key}.", depth + 1)
+            yield from _lists_in(inside, f"{before}{key}.", depth + 1)
 
 
-def _are_of_the_viewer(rows: Any) -> bool:
-    """Return whether rows come from the viewer of Hugging Face, each inside an object."""
-    return isinstance(rows, list) and bool(rows) and all(map(_is_of_the_viewer, rows))
-
-
-def _is_of_the_viewer(item: Any) -> bool:
-    return isinstance(item, dict) and "row_idx" in item and isinstance(item.get("row"), dict)
-
-
-def listed_rows(source: Source, name: str, path: str, cut: LeftOut) -> Iterator[Row | Problem]:
-    """Yield the objects of a list inside a JSON file. The file is read as a whole.
-
-    Args:
-        cut: the cells of which the viewer of Hugging Face shows only the beginning are counted
-            here.
-    """
+def listed_rows(source: Source, name: str, path: str) -> Iterator[Row | Problem]:
+    """Yield the objects of a list inside a JSON file. The file is read as a whole."""
     found = value_at(source.whole_json(name), path)
     if not isinstance(found, list):
         raise DatasetError(f"{name}, {path}", excerpt(found), "a list of rows")
     source.begin_rows(name)
-    n_cut = 0
     for number, item in enumerate(found, 1):
         source.count_row(name)
         where = Where(name, number)
-        if _is_of_the_viewer(item):
-            truncated = item.get("truncated_cells")
-            n_cut += len(truncated) if isinstance(truncated, list) else 0
-            yield Row(where, item["row"])
-        elif isinstance(item, dict):
+        if isinstance(item, dict):
             yield Row(where, item)
         else:
             yield Problem(where, "", excerpt(item), "an object")
-    if n_cut:
-        cut[CUT] = n_cut
 
 
 def value_at(values: Any, column: str) -> Any:

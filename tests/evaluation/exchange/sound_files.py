@@ -278,6 +278,9 @@ TRIPLES = {
     "aliases": "a|b",
     "value_qid": "Q@",
 }
+SPLIT = {"columns": ["question", "answer"], "index": ["r@"], "data": [["Who @?", "So."]]}
+COLUMNS = {"question": {"r0": "Who @?", "r1": "Why?"}, "answer": {"r0": "So.", "r1": "Yes."}}
+SNAKE = {"input": "Who @?", "actual_output": "So.", "metrics_data": [{"name": "m@", "score": 1}]}
 EX = "http://e.example/"
 NT = [
     f'<{EX}s@> <{EX}p@> "v@" .',
@@ -310,6 +313,11 @@ SOUND: dict[str, list[Sound]] = {
         Sound("fed.json", [FED], "json"),
         Sound("infotabs.tsv", [INFOTABS], "tsv"),
         Sound("langfuse.jsonl", [LANGFUSE], "jsonl"),
+        Sound("split.json", SPLIT, "json"),
+        Sound("columns.json", COLUMNS, "json"),
+        Sound("index.json", {"r@": {"question": "Who?", "answer": "So."}}, "json"),
+        Sound("values.json", [["Who @?", "So."]], "json"),
+        Sound("cases.json", {"test_cases": [SNAKE]}, "json"),
     ],
     "mtrag": [Sound("mtrag.json", MTRAG, "json")],
     "ais": [Sound("ais.csv", [AIS], "csv")],

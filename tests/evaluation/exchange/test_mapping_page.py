@@ -7,6 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.urls import reverse
+from openpyxl import Workbook
 
 from annotation.models import Vote
 from evaluation.exchange.mappings import save_mapping
@@ -352,3 +353,27 @@ def test_columns_become_raters_with_their_question_on_the_page(admin, adam):
 
     votes = Vote.objects.order_by("pk").values_list("question", "rater__code", "answer")
     assert list(votes) == [("true", "r1", 1), ("true", "r2", 0)]
+
+
+def test_another_sheet_or_line_is_chosen_on_the_page(admin, adam, tmp_path):
+    book = Workbook()
+    book.worksheets[0].append(["A note of two cells", "by Anna"])
+    data = book.create_sheet("Antworten")
+    for row in (["Umfrage"], ["frage", "text", "text"], ["Who built it?", "Ilva.", "x"]):
+        data.append(row)
+    book.save(tmp_path / "t.xlsx")
+    file = SimpleUploadedFile("t.xlsx", (tmp_path / "t.xlsx").read_bytes())
+    upload = request_import(file, "Lights", "", adam)
+
+    page = shown(admin.get(page_of(checked(upload))))
+    error = "t.xlsx, line 2, text: found two columns with this name; expected each column once"
+    assert any(error in message for message in page.messages)
+    assert page.fields["sheet"] == "Antworten"
+    assert page.fields["header_line"] == "2"
+
+    admin.post(page_of(upload, "map-columns"), {"header_line": "3"})
+    columns = checked(upload).report["look"]["columns"]
+    assert [column["name"] for column in columns] == ["Who built it?", "Ilva.", "x"]
+    admin.post(page_of(upload, "map-columns"), {"sheet": "Sheet", "header_line": "3"})
+    columns = checked(upload).report["look"]["columns"]
+    assert [column["name"] for column in columns] == ["A note of two cells", "by Anna"]

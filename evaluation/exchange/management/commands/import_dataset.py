@@ -16,7 +16,15 @@ from evaluation.exchange.interchange import (
 )
 from evaluation.exchange.storing_choices import StoringChoices
 from generation.choices.arguments import add_arguments, given_from
-from generation.importers import ENCODINGS, READERS, UTF_8, Material, mapping_in, open_material
+from generation.importers import (
+    ENCODINGS,
+    READERS,
+    UTF_8,
+    ColumnMapping,
+    Material,
+    mapping_in,
+    open_material,
+)
 from generation.importers.errors import DatasetError
 from generation.progress import progress_bar
 
@@ -25,6 +33,7 @@ EXAMPLE = """example:
   manage.py import_dataset ratings/ --name pilot --dry-run
   manage.py import_dataset ratings.zip --name pilot --skip-bad
   manage.py import_dataset answers.xlsx --mapping answers.toml --name pilot
+  manage.py import_dataset answers.xlsx --sheet Ratings --header-line 3 --name pilot
 """
 
 
@@ -98,6 +107,15 @@ def add_file_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--mapping", type=Path, help="For a table: a TOML file that says what each column holds."
     )
+    parser.add_argument(
+        "--sheet", default="", help="The sheet of a workbook. Default: the likely one."
+    )
+    parser.add_argument(
+        "--header-line",
+        type=int,
+        help="The line of a workbook or CSV file with the names of the columns, from 1. Default: "
+        "the likely one.",
+    )
 
 
 def opened(path: Path, options: Mapping[str, Any]) -> Material:
@@ -107,6 +125,9 @@ def opened(path: Path, options: Mapping[str, Any]) -> Material:
         DatasetError: the file cannot be read in this way.
     """
     mapping = mapping_in(options["mapping"]) if options["mapping"] else None
+    place = {key: options[key] for key in ("sheet", "header_line") if options[key]}
+    if place:
+        mapping = (mapping or ColumnMapping())._replace(**place)
     return open_material(path, options["format"], encoding=options["encoding"], mapping=mapping)
 
 

@@ -1,9 +1,10 @@
-"""5,000 damaged workbooks, Parquet files, datasets and zips: each is read, or one known error."""
+"""5,000 damaged workbooks, frames, datasets and zips: each is read, or one known error."""
 
 import io
 import json
 import random
 import zipfile
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,11 +24,12 @@ HEADER = ["question", "context", "answer", "model"]
 ROWS = [[f"Who {n}?", "It is tall. " * 20, f"She {n}.", "m"] for n in range(20)]
 
 
-def workbook() -> bytes:
+def workbook(*above: list[str]) -> bytes:
     book = Workbook(write_only=True)
-    sheet = book.create_sheet()
-    for row in (HEADER, *ROWS):
-        sheet.append(row)
+    for title, rows in (("Notes", above), ("Data", (*above, HEADER, *ROWS))):
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
     file = io.BytesIO()
     book.save(file)
     return file.getvalue()
@@ -79,6 +81,27 @@ def langfuse() -> bytes:
     )
 
 
+def titled() -> bytes:
+    rows = (["Pilot", "", "", ""], HEADER, *ROWS)
+    return "\n".join(map(";".join, rows)).encode()
+
+
+def with_a_sign_and_cr() -> bytes:
+    return "\r".join(["sep=|", *map("|".join, (HEADER, *ROWS))]).encode()
+
+
+def frame(orient: str) -> bytes:
+    columns = {
+        name: {str(n): row[k] for n, row in enumerate(ROWS)} for k, name in enumerate(HEADER)
+    }
+    forms: dict[str, object] = {
+        "columns": columns,
+        "index": {str(n): dict(zip(HEADER, row, strict=True)) for n, row in enumerate(ROWS)},
+        "split": {"columns": HEADER, "data": ROWS},
+    }
+    return json.dumps(forms[orient]).encode()
+
+
 def damaged(content: bytes, drawn: random.Random) -> bytes:
     """Return a file with some bytes changed; of a zip, mostly inside one of its members."""
     if not content.startswith(b"PK") or drawn.random() < 0.3:
@@ -99,6 +122,10 @@ def damaged(content: bytes, drawn: random.Random) -> bytes:
     ("name", "make"),
     [
         ("t.xlsx", workbook),
+        ("below.xlsx", lambda: workbook(["Pilot"], ["A note"])),
+        ("titled.csv", titled),
+        ("cr.csv", with_a_sign_and_cr),
+        *((f"{orient}.json", partial(frame, orient)) for orient in ("columns", "index", "split")),
         ("t.parquet", parquet),
         ("data-0.arrow", arrow),
         ("infotabs.zip", infotabs),

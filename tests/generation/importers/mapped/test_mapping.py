@@ -16,8 +16,10 @@ from generation.records import Problem
 FULL = """
 title = "Answers of the pilot"
 rows = "results.items"
+sheet = "Answers"
+header_line = 3
 encoding = "windows-1252"
-delimiter = ";"
+delimiter = "|"
 decimal = ","
 needs = ["query"]
 
@@ -82,7 +84,10 @@ COLUMNS = '[columns]\nq = "question"\na = "response"\n'
         (COLUMNS + '[values.z]\na = "b"', 'mapping, values: found ["z"]; expected columns of this'),
         (COLUMNS + '[constants]\ncolour = "s"', 'found "colour"; expected setup or rater'),
         (COLUMNS + '[constants]\nsetup = " "', 'found " "; expected 1 to 100 characters'),
-        ('delimiter = "|"\n' + COLUMNS, 'mapping, delimiter: found "|"; expected "," or ";" or'),
+        ('delimiter = "x"\n' + COLUMNS, 'mapping, delimiter: found "x"; expected one of ",", ";"'),
+        ("header_line = 0\n" + COLUMNS, "header_line: found 0; expected a whole number from 1 to"),
+        ("header_line = true\n" + COLUMNS, "header_line: found true; expected a whole number"),
+        ("sheet = 2\n" + COLUMNS, "mapping, sheet: found 2; expected a text"),
         ('decimal = "x"\n' + COLUMNS, 'mapping, decimal: found "x"; expected "." or ","'),
         (
             'system_messages = "x"\n' + COLUMNS,

@@ -131,6 +131,102 @@ def test_providers_of_promptfoo_are_setups_and_its_checks_are_scores():
     assert scores[failed.key, "promptfoo"] == (None, "nothing was retrieved")
 
 
+CASE = {"input": "Who?", "actualOutput": "She.", "retrievalContext": ["It is tall."]}
+SCORED = {"score": 0.5, "threshold": 0.5, "success": True}
+SNAKE = {"input": "Who?", "actual_output": "She.", "retrieval_context": ["It is tall."]}
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        {"testCases": [CASE]},
+        {"testCases": [{**CASE, "metricsData": None, "expectedOutput": None}], "runDuration": 1},
+        {"testCases": [{**CASE, "metricsMetadata": [{"metric": "Faith", **SCORED}]}]},
+        {
+            "test_run_data": {
+                "test_cases": [{**SNAKE, "metrics_data": [{"name": "Faith", **SCORED}]}]
+            }
+        },
+        {"test_results": [{**SNAKE, "metrics_data": [{"name": "Faith", **SCORED}]}]},
+        {
+            "testCases": [],
+            "conversational_test_cases": [
+                {
+                    "turns": [
+                        {"role": "user", "content": "Who?"},
+                        {"role": "assistant", "content": "She."},
+                    ],
+                    "metricsData": [{"name": "Faith", **SCORED}],
+                }
+            ],
+        },
+    ],
+)
+def test_a_run_of_any_version_of_deepeval_is_its_own(tmp_path, run):
+    (tmp_path / "run.json").write_text(json.dumps(run))
+
+    found, recipe = read(tmp_path / "run.json")
+
+    assert recipe == "deepeval"
+    assert [each.text for each in found["responses"]] == ["She."]
+    assert found["examples"][0].turns[-1].text == "Who?"
+    is_scored = "Faith" in json.dumps(run)
+    assert [(s.metric, s.score) for s in found.get("scores", ())] == [("Faith", 0.5)] * is_scored
+
+
+def results(**names):
+    """Return two tests by two providers, with other names of fields. None: it is left out."""
+    rows = [
+        {
+            "provider": {"id": provider},
+            "prompt": {"raw": question, "label": "plain"},
+            "vars": {"question": question},
+            "response": {"output": f"{provider}."},
+            "namedScores": {"short": 1},
+            "score": 0.5,
+            "testIdx": test,
+            "promptIdx": 0,
+        }
+        for test, question in enumerate(["Who?", "Why?"])
+        for provider in ("a", "b")
+    ]
+    return [
+        {names.get(name, name): value for name, value in row.items() if names.get(name, name)}
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"results": {"version": 2, "results": results(testIdx=None, promptIdx=None)}},
+        {"version": 1, "results": results(testIdx=None, promptIdx=None, prompt=None)},
+        {
+            "results": results(
+                testIdx="test_idx", promptIdx="prompt_idx", namedScores="named_scores"
+            )
+        },
+        {"results": [{**row, "provider": row["provider"]["id"]} for row in results()]},
+        results(),
+    ],
+)
+def test_results_of_any_version_of_promptfoo_are_its_own(tmp_path, content):
+    """A list stands for a file with a result on each line."""
+    lines = content if isinstance(content, list) else [content]
+    (tmp_path / "results.json").write_text("\n".join(map(json.dumps, lines)))
+
+    found, recipe = read(tmp_path / "results.json")
+
+    assert recipe == "promptfoo"
+    assert [example.key for example in found["examples"]] == ["0", "1"]
+    said = [(each.example, each.setup.name, each.text) for each in found["responses"]]
+    assert said == [("0", "a", "a."), ("0", "b", "b."), ("1", "a", "a."), ("1", "b", "b.")]
+    assert {(each.metric, each.score) for each in found["scores"]} == {
+        ("short", 1),
+        ("promptfoo", 0.5),
+    }
+
+
 MARKED = "marks of annotations as ground truth: their answers count as votes, and are in meta too"
 PREDICTED = "choices that models predicted, which are no scores: they stay in meta"
 OF_LABEL_STUDIO = ["label_studio_export.json", "label_studio_snapshot.json"]
