@@ -77,8 +77,11 @@ class TablePlace(NamedTuple):
     def not_read(self) -> list[str]:
         """The parts of the file that are not the table, in words."""
         others = [f"sheet {excerpt(title)}" for title in self.sheets if title != self.sheet]
-        above = f"lines {self.lines[0].number:,} to {self.header_line - 1:,}, above the header"
-        return [*others, above] if self._is_below else others
+        if not self._is_below:
+            return others
+        first, last = self.lines[0].number, self.header_line - 1
+        above = f"line {first:,}" if first == last else f"lines {first:,} to {last:,}"
+        return [*others, f"{above}, above the header"]
 
     @property
     def header(self) -> HeadLine:

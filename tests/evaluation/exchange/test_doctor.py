@@ -4,6 +4,7 @@ import io
 
 import pytest
 from django.core.management import CommandError, call_command
+from openpyxl import Workbook
 
 from tests.makers import example_row, is_empty, response_row, vote_row, write_files
 
@@ -105,3 +106,20 @@ def test_of_several_likely_columns_of_votes_a_mapping_chooses(tmp_path):
 
     assert "  good: Vote (4; 2)\n  true: Vote (yes; no)\n" in said
     assert "which of the columns good and true hold votes of its raters" in error
+
+
+def test_a_sheet_and_a_line_are_chosen_and_what_is_not_read_is_said(tmp_path):
+    book = Workbook()
+    notes, data = book.worksheets[0], book.create_sheet("Ratings")
+    notes.append(["question", "answer"])
+    for row in (["Pilot"], ["question", "answer"], ["Who?", True]):
+        data.append(row)
+    book.save(tmp_path / "t.xlsx")
+
+    said = looked_at(tmp_path / "t.xlsx", sheet="Ratings")
+    assert 'An Excel workbook, sheet "Ratings", header in line 2. Its columns:' in said
+    assert "  answer: Response (TRUE)\n" in said
+    assert 'not read: sheet "Sheet", line 1, above the header' in said
+    assert "responses: 1 new" in looked_at(tmp_path / "t.xlsx", sheet="Ratings", header_line=2)
+    error = refused(tmp_path / "t.xlsx", sheet="Ratings", header_line=7)[2]
+    assert error == 't.xlsx, sheet "Ratings": found 3 lines; expected a header in line 7'

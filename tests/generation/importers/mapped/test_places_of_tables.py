@@ -73,7 +73,7 @@ TITLED = [["Pilot", None, None], [], ["Material", None, "Made by"], *DATA]
         ({"hidden": DATA, "Data": OTHERS}, "Data", 1, ['sheet "hidden"']),
         ({"Read_me": NOTES, "Data": OTHERS}, "Data", 1, ['sheet "Read me"']),
         ({"Empty": [], "Data": TITLED}, "Data", 4, ["lines 1 to 3, above the header"]),
-        ({"Data": [["Pilot"], *OTHERS]}, "Data", 2, ["lines 1 to 1, above the header"]),
+        ({"Data": [["Pilot"], *OTHERS]}, "Data", 2, ["line 1, above the header"]),
     ],
 )
 def test_the_likely_sheet_and_header_are_proposed(tmp_path, sheets, sheet, line, not_read):
