@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from evaluation.measures.entailment import ApartAsk, AutoAis, EvidencePassage, Pair
 from evaluation.metrics.auto_ais import AutoAisMetric
-from evaluation.metrics.base import Refused, ScoringMaterial
+from evaluation.metrics.base import Refused, ScoreRequest, ScoringMaterial
 from evaluation.models import MetricRun
 from evaluation.runs.families import flavors_for, is_usual
 from tests.evaluation.metric_runs import work
@@ -42,7 +42,11 @@ def test_without_a_question_only_those_that_need_none_ask(flavor, asks):
 
     asked = AutoAisMetric(AutoAis(flavor)).asked(claim)
 
-    assert asked == Refused("the dialog is not known") if asks is None else asked.asks == asks
+    if asks is None:
+        assert asked == Refused("the dialog is not known")
+    else:
+        assert isinstance(asked, ScoreRequest)
+        assert asked.asks == asks
 
 
 def test_the_first_run_scores_claims(claims):
@@ -69,10 +73,12 @@ def test_page_command_and_api_take_the_flavor_without_a_question(claims, researc
 
 
 def test_a_choice_compares_one_flavor_without_questions_and_three_with_some(claims, tmp_path):
-    rows = {"examples": [example_row()], "responses": [response_row()]}
-    asked = import_rows(tmp_path / "asked", "asked", **rows)
+    asked = import_rows(
+        tmp_path / "asked", "asked", examples=[example_row()], responses=[response_row()]
+    ).dataset
+    assert asked
 
     assert flavors_for(claims) == ("v0",)
-    assert flavors_for(asked.dataset) == ("v1", "v2", "v3")
+    assert flavors_for(asked) == ("v1", "v2", "v3")
     assert is_usual(AutoAis("v0"))
     assert not is_usual(AutoAis("v1"))
