@@ -16,6 +16,7 @@ from generation.importers.mapped.only_table import open_table
 from generation.importers.mapped.recipes import RECIPES
 from generation.importers.mapped.roles import HOLD_VOTES, OF_VOTES, is_of_rows, roles_by_name
 from generation.importers.mapped.table_files import TableFile, value_at
+from generation.importers.rater_codes import without_addresses
 from generation.importers.sources import Source
 from generation.records import Problem
 
@@ -315,7 +316,8 @@ def _samples(column: str, first: list[Row]) -> tuple[str, ...]:
     for row in first:
         value = value_at(row.values, column)
         if value not in (None, ""):
-            found[excerpt(value).strip('"') if isinstance(value, str) else excerpt(value)] = None
+            said = excerpt(value).strip('"') if isinstance(value, str) else excerpt(value)
+            found[without_addresses(said)] = None
         if len(found) == MOST_SAMPLES:
             break
     return tuple(found)
