@@ -1,4 +1,4 @@
-"""Answers to a form are votes on the items of a second table, and nobody's address comes in."""
+"""Answers to a form are votes on the items of a second table, and no address comes in."""
 
 from datetime import UTC, datetime
 from pathlib import Path
