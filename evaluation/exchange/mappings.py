@@ -7,10 +7,11 @@ from generation.importers.errors import DatasetError
 from generation.importers.mapped.likely_headers import PlaceError, TablePlace
 from generation.importers.mapped.mapping import ColumnMapping, read_mapping
 from generation.importers.mapped.proposal import Look
+from generation.importers.rater_codes import without_addresses
 from generation.limits import LONGEST_NAME
 from generation.models import SavedMapping
 
-MOST_LINES = 20  # lines of which one may be chosen as the header
+MOST_LINES = 10  # lines of which one may be chosen as the header
 LONGEST_LINE = 80  # characters of each of them
 
 
@@ -52,9 +53,10 @@ def wrong_place_as_json(error: PlaceError) -> dict[str, Any]:
 
 def _place_as_json(place: TablePlace) -> dict[str, Any]:
     """Return the place of a table and the other places, of which a person may choose one."""
+    texts = {line.number: ", ".join(filter(None, line.names)) for line in place.lines[:MOST_LINES]}
     lines = [
-        (line.number, f"{line.number}: {', '.join(filter(None, line.names))[:LONGEST_LINE]}")
-        for line in place.lines[:MOST_LINES]
+        (number, f"{number}: {without_addresses(text)[:LONGEST_LINE]}")
+        for number, text in texts.items()
     ]
     return {
         "sheet": place.sheet,

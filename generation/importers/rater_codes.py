@@ -1,10 +1,12 @@
 """Raters without names: an import brings in no name or address of a person."""
 
 import hashlib
+import re
 from collections.abc import Callable
 
 NOMINAL = "published"  # the rater of votes whose raters are not known
 N_CHARACTERS = 8
+_ADDRESS = re.compile(r"[^\s@,;<>\"']+@[^\s@,;<>\"']+")
 
 
 def is_code(name: str) -> bool:
@@ -14,6 +16,11 @@ def is_code(name: str) -> bool:
     """
     has_digit = any(each.isdigit() for each in name)
     return name == NOMINAL or (has_digit and "@" not in name and not any(map(str.isspace, name)))
+
+
+def without_addresses(text: str) -> str:
+    """Return a text that may be shown: each address of a person is replaced by `…@…`."""
+    return _ADDRESS.sub("…@…", text)
 
 
 def rater_code(name: str, hashed: Callable[[str], str] | None = None) -> str:

@@ -23,6 +23,7 @@ from generation.importers.mapped.roles import (
 )
 from generation.importers.mapped.table_files import TableFile, value_at
 from generation.importers.messages import last_speaker
+from generation.importers.rater_codes import without_addresses
 from generation.importers.sources import Source
 from generation.records import Problem
 
@@ -322,7 +323,8 @@ def _samples(column: str, first: list[Row]) -> tuple[str, ...]:
     for row in first:
         value = value_at(row.values, column)
         if value not in (None, ""):
-            found[excerpt(value).strip('"') if isinstance(value, str) else excerpt(value)] = None
+            said = excerpt(value).strip('"') if isinstance(value, str) else excerpt(value)
+            found[without_addresses(said)] = None
         if len(found) == MOST_SAMPLES:
             break
     return tuple(found)

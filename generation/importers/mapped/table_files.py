@@ -123,7 +123,7 @@ def _object_table(
             return TableFile(name, kind, (name,), rows, is_json=True, left_out=cut)
         if mapping is None and not _is_a_row(value):
             path = _longest_list(value)
-        if isinstance(value, dict) and not path:
+        if isinstance(value, dict) and not path and b"\n" in head.strip():
             return TableFile(name, "JSON", (name,), partial(one_row, source, name), is_json=True)
     if path:
         rows = partial(listed_rows, source, name, path)

@@ -62,7 +62,7 @@ def test_a_file_of_an_older_program_is_read_by_a_choice(admin):
     [
         ('question\tanswer\r\nWho?\t"One.\r\nTwo."\r\n', "CSV with tabs"),
         ('\n[{"question": "Who?", "answer": "One.\\nTwo."}]', "JSON"),
-        ('{"question": "Who?", "answer": "One.\\nTwo."}', "JSON"),
+        ('{"question": "Who?", "answer": "One.\\nTwo."}', "JSON Lines"),
     ],
 )
 def test_pasted_rows_are_imported_as_a_file_would_be(admin, pasted, kind):

@@ -414,3 +414,17 @@ def test_published_votes_are_those_of_the_raw_files(real):
             read_back[question].append(by_item[question, response.key])
 
     assert read_back == matrix
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sep=;\nresponse;rater;question;answer\nr1;anna;good;yes\n",
+        "response|rater|question|answer\nr1|anna|good|yes\n",
+        "response,rater,question,answer\rr1,anna,good,yes\r",
+    ],
+)
+def test_votes_are_read_however_a_spreadsheet_wrote_the_table(tmp_path, text):
+    [vote] = read_csv(tmp_path, "votes", text)
+
+    assert (vote.response, vote.rater, vote.question, vote.answer) == ("r1", "anna", "good", "yes")

@@ -11,6 +11,7 @@ from generation.importers.fields import Row
 from generation.importers.mapped.readers import (
     deepeval,
     fed,
+    form_exports,
     infotabs,
     label_studio,
     langfuse,
@@ -55,6 +56,7 @@ def _of_one_file(
 ROW_READERS: Mapping[str, RowReader] = {
     "deepeval": _of_one_file(deepeval.recognises, deepeval.rows),
     "fed": _of_one_file(fed.recognises, fed.rows),
+    "form_exports": RowReader(form_exports.files, form_exports.rows),
     "infotabs": RowReader(infotabs.files, infotabs.rows),
     "label_studio": _of_one_file(label_studio.recognises, label_studio.rows),
     "langfuse": RowReader(langfuse.files, langfuse.rows),

@@ -67,6 +67,12 @@ def infotabs() -> bytes:
     return zipped({"infotabs_valid.tsv": votes, "tables.json": json.dumps(tables)})
 
 
+def form_export() -> bytes:
+    form = "Timestamp,Email,Ok? [q1],Ok? [q2]\n2026-03-04 10:30,a@b.org,yes,no\n"
+    items = "key,question,answer\nq1,Who?,She.\nq2,Why?,So.\n"
+    return zipped({"form.csv": form, "items.csv": items})
+
+
 def langfuse() -> bytes:
     files = {
         "traces.jsonl": [langfuse_rows.trace("t1")],
@@ -130,6 +136,7 @@ def damaged(content: bytes, drawn: random.Random) -> bytes:
         ("data-0.arrow", arrow),
         ("infotabs.zip", infotabs),
         ("langfuse.zip", langfuse),
+        ("form.zip", form_export),
     ],
 )
 def test_a_damaged_file_is_no_fault_of_ours(tmp_path, name, make):
