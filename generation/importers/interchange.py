@@ -18,7 +18,6 @@ from generation.records import Problem, Record
 
 _SETTINGS = ("study", "scheme", "dataset")
 _HEAD_BYTES = 1 << 20
-_ALSO_TABLES = ("examples", "responses")  # also names of tables of questions and answers
 _ALSO_OTHERS = ("scores",)  # also a name that other tools give to a file
 _NO_TEXT = (b"PK\x03\x04", b"PAR1")  # workbooks and Parquet files are tables, whatever their names
 
@@ -141,8 +140,8 @@ def _single_file(source: Source, name: str) -> _File | None:
     fields = _first_fields(head, suffix == "jsonl", source.limits.max_nesting)
     is_of_answers = {*roles_by_name(fields).values()} >= {*NEEDED}
     for kind in sorted(ROW_KINDS, key=len, reverse=True):
-        if is_of_answers and kind in _ALSO_TABLES:
-            continue
+        if is_of_answers and "response" not in fields.intersection(ROW_KINDS[kind].required):
+            continue  # a table of questions and responses, and not rows that name a response
         if re.match(rf"{kind}($|[^a-z])", stem):
             return _File(name, ROW_KINDS[kind], suffix != "jsonl")
     for row_kind in ROW_KINDS.values():

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
-from generation.importers import DatasetError, UnmappedError
+from generation.importers import DatasetError, UnmappedError, recognise
 from generation.importers.mapped.mapping import read_mapping
 from generation.records import Problem
 from tests.generation.importers.reading import opened
@@ -269,3 +269,11 @@ def test_what_is_no_windows_1252_for_sure_is_a_problem_that_names_its_line(tmp_p
 
     assert str(problem).startswith(f"t.csv, line {text.count(10)}: found byte 0x")
     assert "choose Windows-1252 as its encoding" in problem.expected
+
+
+@pytest.mark.parametrize("name", ["raters.csv", "votes.csv", "responses.csv", "scores-2026.csv"])
+def test_a_table_of_answers_is_one_whatever_its_name(tmp_path, name):
+    path = tmp_path / name
+    path.write_text("question,answer,rater1,rater2\nWho?,She.,yes,no\n", encoding="utf-8")
+
+    assert recognise(path) == "table"
