@@ -328,6 +328,7 @@ def test_a_loss_needs_a_tick(admin, adam):
     upload = request_import(SimpleUploadedFile("t.csv", rows), "Lights", "", adam)
     page = shown(admin.get(page_of(checked(upload))))
     assert page.fields["accept"] == []
+    assert "Something would be lost" in page.headings
     assert "Accept losses: rows that repeat a response with other values in rating" in page.text
 
     answer = admin.post(page_of(upload, "store-import"), follow=True)
