@@ -31,6 +31,7 @@ OF_RUNS |= {"index", "number", "id", "k", "split", "fold", "turn", "round", "bat
 # The last words of names of other things that rows of raters say, and the first ones of names of
 # what was made of several votes.
 BESIDE_VOTES = {"order", "position", "rank", "clicks", "edits", "age", "confidence", "certainty"}
+BESIDE_VOTES |= {"min", "mins", "sec", "secs", "spent"}
 OF_NAMES = {"id", "name", "email", "code"}
 REMARKS = {"comment", "comments", "note", "notes", "remark", "remarks", "reason", "reasons"}
 REMARKS |= {"explanation", "rationale", "feedback", "justification", "kommentar", "bemerkung"}
@@ -274,7 +275,7 @@ class _FirstRows:
         They are columns of yes and no, or of whole numbers with consecutive numbers in their names.
         """
         likely = [c for c in free if not _is_no_vote(c) and not plain_name(c).startswith(FEATURES)]
-        found = [c for c in likely if self._are_words_for_yes_no(c)]
+        found = [c for c in likely if not _is_named(c) and self._are_words_for_yes_no(c)]
         by_stem: dict[str, list[str]] = defaultdict(list)
         for column in likely:
             if numbered := _NUMBERED.fullmatch(plain_name(column)):
