@@ -31,7 +31,7 @@ def guess_scheme(key: str, answers: Mapping[str, Mapping[str, int]]) -> Mapping[
 
 def _guess_scale(question: str, counts: Mapping[str, int]) -> object:
     n_answers = sum(counts.values())
-    n_yes_no = sum(n for word, n in counts.items() if YES_NO.answer(word) is not None)
+    n_yes_no = _count_of_yes_no(counts)
     if 2 * n_yes_no > n_answers and not _is_wider_than_yes_no(counts):
         return "yes_no"
     numbers = list(_whole_numbers(counts))
@@ -59,12 +59,24 @@ def _guess_labels(question: str, counts: Mapping[str, int]) -> list[str]:
     return sorted(labels, key=str.lower)
 
 
+def _count_of_yes_no(counts: Mapping[str, int]) -> int:
+    """Return how many answers are yes or no. Letters are, where nothing but yes and no is said."""
+    found = {word: n for word, n in counts.items() if YES_NO.answer(word) is not None}
+    are_letters = len(found) == len(counts)
+    return sum(n for word, n in found.items() if are_letters or not _is_letter(word))
+
+
+def _is_letter(word: str) -> bool:
+    said = folded(word)
+    return len(said) == 1 and said.isalpha()
+
+
 def _is_wider_than_yes_no(counts: Mapping[str, int]) -> bool:
     """Return whether answers are an ordinal scale that has 0 or 1, and not yes/no.
 
     They are if none is a word for yes or no, and more than 1 in 20 is another small number.
     """
-    n_yes_no = sum(n for word, n in counts.items() if YES_NO.answer(word) is not None)
+    n_yes_no = _count_of_yes_no(counts)
     numbers = list(_whole_numbers(counts))
     n_words = n_yes_no - sum(n for number, n in numbers if number in YES_NO.values)
     n_others = sum(n for number, n in numbers if number not in YES_NO.values)

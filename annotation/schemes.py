@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from generation.importers.cell_meanings import folded, whole_number
+from generation.importers.cell_meanings import NO, YES, folded, whole_number
 from generation.importers.errors import quotation
 from generation.importers.json_text import JSONTrouble, parse_json
 
@@ -75,7 +75,7 @@ class Scale(NamedTuple):
 
 
 YES_NO = Scale("yes_no", (0, 1), ("no", "yes"))
-_YES_NO_WORDS = {"yes": 1, "true": 1, "no": 0, "false": 0}
+_YES_NO_WORDS = dict.fromkeys(YES, 1) | dict.fromkeys(NO, 0)
 
 
 @lru_cache(maxsize=1000)

@@ -25,6 +25,11 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?")
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+(?:e[+-]?\d{1,4})?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # a comma between thousands, or a decimal one
 _UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))  # characters without a width
+# The words for yes and for no, folded.
+YES = frozenset(
+    ["yes", "true", "y", "t", "ja", "oui", "si", "s\N{LATIN SMALL LETTER I WITH ACUTE}"]
+)
+NO = frozenset(["no", "false", "n", "f", "nein", "non"])
 _LOGICAL = {"true": 1.0, "false": 0.0}
 IN_RANGE = f"a number from {-LARGEST_SCORE:.0e} to {LARGEST_SCORE:.0e}"
 PERCENT = "cells of scores in percent, read as shares (50% is 0.5)"

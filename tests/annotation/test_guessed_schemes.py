@@ -18,6 +18,18 @@ def test_yes_and_no_with_a_rare_odd_answer_is_a_yes_no_question():
     assert scale.answer("mabye") is None
 
 
+@pytest.mark.parametrize("words", ["Y N", "T F", "ja nein", "Oui Non", "si no", "s\u00ed no"])
+def test_yes_and_no_have_several_words(words):
+    yes, no = words.split()
+
+    assert guessed(**{yes: 3, no: 2}) == YES_NO
+    assert (YES_NO.answer(yes), YES_NO.answer(no)) == (1, 0)
+
+
+def test_letters_beside_other_answers_are_labels():
+    assert guessed(n=6, e=2, c=2).labels == ("c", "e", "n")
+
+
 def test_ones_and_zeros_alone_are_a_yes_no_question():
     assert guessed(**{"1": 30, "0": 20}) == YES_NO
 

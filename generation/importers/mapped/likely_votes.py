@@ -2,20 +2,23 @@
 
 A response has several raters, and each of them once. A vote is a yes or no, a small whole
 number or one of a few labels, and it differs between the rows of one response, or has a usual name.
+Where raters are there, votes are found for sure, or what is not known of them is asked.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from generation.importers.cell_meanings import is_missing
+from generation.importers.cell_meanings import NO, YES, folded, is_missing, score_in
+from generation.importers.errors import excerpt
 from generation.importers.mapped.cells import answer_in
 from generation.importers.mapped.roles import (
     HOLD_VOTES,
     PERHAPS_RATERS,
     RATERS,
     ROLES,
+    named_columns,
     plain_name,
 )
 
@@ -25,7 +28,19 @@ OF_VOTES |= {"faithful", "supported", "attributable", "correct", "human_score"}
 # The last words of names of what tells runs or rows apart, and not raters or their votes.
 OF_RUNS = {"seed", "run", "trial", "repeat", "repetition", "temperature", "sample", "version"}
 OF_RUNS |= {"index", "number", "id", "k", "split", "fold", "turn", "round", "batch"}
-YES_OR_NO = {"yes", "no", "true", "false", "y", "n", "t", "f", "ja", "nein", "oui", "non", "si"}
+# The last words of names of other things that rows of raters say, and the first ones of names of
+# what was made of several votes.
+BESIDE_VOTES = {"order", "position", "rank", "clicks", "edits", "age", "confidence", "certainty"}
+BESIDE_VOTES |= {"min", "mins", "sec", "secs", "spent"}
+OF_NAMES = {"id", "name", "email", "code"}
+REMARKS = {"comment", "comments", "note", "notes", "remark", "remarks", "reason", "reasons"}
+REMARKS |= {"explanation", "rationale", "feedback", "justification", "kommentar", "bemerkung"}
+OF_SEVERAL_VOTES = {"gold", "golden", "majority", "consensus", "mean", "average", "avg", "median"}
+OF_SEVERAL_VOTES |= {"n", "num"}
+ASKED = {"dimension", "aspect", "criterion", "criteria", "facet"}  # what a row's vote is about
+NO_VOTES = OF_RUNS | BESIDE_VOTES | OF_NAMES | REMARKS | ASKED
+OF_PEOPLE = {"who", "by", "subject", "person", "student", "turker", "crowdworker", "respondent"}
+FEATURES = ("is_", "has_")  # how names of what a program found out may begin
 MOST_LABELS = 12
 LONGEST_LABEL = 40
 HIGHEST = 10  # the highest whole number that is taken for a vote
@@ -33,7 +48,6 @@ HIGHEST_IF_NAMED = 100  # in a column with a usual name of votes
 IDENTITY = (  # roles of the columns that tell responses apart
     *("question", "history", "messages", "response", "response_id", "example", "dialog", "setup"),
 )
-ONLY_OF_VOTES = ("vote_id", "seconds", "at")  # roles that a table without votes does not have
 
 _PEOPLE = "|".join((*RATERS, *PERHAPS_RATERS))
 # `rater1`, `annotator_2`, `R3`, `supported_coder_b`, `judge1_supported`
@@ -52,13 +66,13 @@ class Guess(NamedTuple):
         columns: column → role.
         names: column of one rater's votes → question.
         raters: column of one rater's votes → rater.
-        is_sure: whether nothing else in the table could be its votes.
+        asks: what is not known of its votes, in words. "": nothing.
     """
 
     columns: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
     raters: Mapping[str, str] = {}
-    is_sure: bool = True
+    asks: str = ""
 
 
 def likely_votes(
@@ -80,13 +94,23 @@ def likely_votes(
     rater = rater or seen.rater_by_name(free)
     if {*known.values()} & {*HOLD_VOTES}:
         return Guess({rater: "rater"} if rater else {})
-    if rater is None and (of_raters := seen.columns_of_raters(free)):
-        return of_raters
-    rater = rater or seen.rater_by_content(free)
     if rater is None:
-        return Guess()
-    votes, is_sure = seen.votes_of(rater, free, known, are_several=are_several)
-    return Guess({rater: "rater", **dict.fromkeys(votes, "vote")}, is_sure=is_sure)
+        return seen.columns_of_raters(free) or seen.raters_by_content(free) or Guess()
+    asked = None if "asked" in known.values() else seen.asked_by(rater, free)
+    roles = {rater: "rater"} | ({asked: "asked"} if asked else {})
+    free = [column for column in free if column not in roles]
+    votes, is_sure = seen.votes_of(rater, free, are_several=are_several)
+    if votes:
+        asks = "" if is_sure else _which(votes)
+    else:
+        votes, asks = seen.possible_votes(free)
+    return Guess(roles | dict.fromkeys(votes, "vote"), asks=asks)
+
+
+def _which(columns: Sequence[str]) -> str:
+    if len(columns) == 1:
+        return f"whether the column {columns[0]} holds votes of its raters"
+    return f"which of the columns {named_columns(columns)} hold votes of its raters"
 
 
 class _FirstRows:
@@ -106,34 +130,93 @@ class _FirstRows:
         there = {plain_name(column): column for column in reversed(free)}
         for name in ROLES["rater"].possible_names():
             is_perhaps = name.startswith(PERHAPS_RATERS)
-            if name in there and (not is_perhaps or self._differs_in(self._responses, there[name])):
+            if name in there and (not is_perhaps or self._may_be_people(there[name])):
                 return there[name]
         return None
 
-    def rater_by_content(self, free: Sequence[str]) -> str | None:
-        """Return the only column that looks like raters and leaves a column of votes."""
+    def _may_be_people(self, column: str) -> bool:
+        is_yes_no = _are_yes_no(self._said(column))
+        return not is_yes_no and self._differs_in(self._responses, column)
+
+    def raters_by_content(self, free: Sequence[str]) -> Guess | None:
+        """Return the only column that looks like raters and leaves columns of votes."""
         likely = [column for column in free if self._looks_like_raters(column)]
         if len(likely) != 1:
             return None
-        return likely[0] if self.votes_of(likely[0], free, {}, are_several=True)[0] else None
+        [rater] = likely
+        votes, is_sure = self.votes_of(rater, free, are_several=True)
+        if not votes:
+            return None
+        is_of_people = {*plain_name(rater).split("_")} & OF_PEOPLE or all(
+            "@" in word for word in self._of(rater)
+        )
+        asks = "" if is_sure else _which(votes)
+        if not is_of_people:
+            asks = f"whether {rater} names raters, whose votes are in {named_columns(votes)}"
+        return Guess({rater: "rater", **dict.fromkeys(votes, "vote")}, asks=asks)
+
+    def asked_by(self, rater: str, free: Sequence[str]) -> str | None:
+        """Return the column that says what a rater's votes on one response are about."""
+        raters = self._of(rater)
+        for column in free:
+            if plain_name(column).rpartition("_")[2] not in ASKED:
+                continue
+            words = self._of(column)
+            groups = [[(raters[n], words[n]) for n in rows] for rows in self._responses]
+            if all(words) and any(len({who for who, _ in each}) < len(each) for each in groups):
+                return column if all(len({*each}) == len(each) for each in groups) else None
+        return None
 
     def votes_of(
-        self, rater: str, free: Sequence[str], known: Mapping[str, str], *, are_several: bool
+        self, rater: str, free: Sequence[str], *, are_several: bool
     ) -> tuple[list[str], bool]:
         """Return the columns that look like votes, and whether it is clear which ones are."""
         by_rater: dict[str, list[int]] = defaultdict(list)
         for number, word in enumerate(self._of(rater)):
             by_rater[word].append(number)
-        others = [c for c in free if c != rater and self._are_answers([c], is_named=_is_named(c))]
-        own = [c for c in others if not _is_of_runs(c) and not self._is_about(by_rater.values(), c)]
-        differing = [c for c in own if self._differs_in(self._responses, c)]
-        told = [c for c in others if _is_named(c) or c in differing or self._is_of_a_tool(c)]
-        if told:
-            return told, are_several or len(told) == 1
-        plain = [c for c in own if _are_yes_no(self._said(c)) or _are_whole(self._said(c), HIGHEST)]
-        if plain:
-            return plain, len(plain) == 1
-        return (own, not own) if {*known.values()} & {*ONLY_OF_VOTES} else ([], True)
+        likely = [c for c in free if c != rater and self._said(c) and not _is_no_vote(c)]
+        answers = [c for c in likely if self._are_answers([c], is_named=_is_named(c))]
+        own = [c for c in likely if not self._is_about(by_rater.values(), c)]
+        told = [
+            c
+            for c in answers
+            if _is_named(c)
+            or self._is_of_a_tool(c)
+            or (c in own and self._differs_in(self._responses, c))
+        ]
+        others = [c for c in likely if _is_named(c) and self._is_short(c)]
+        if not any(map(_is_named, told)):
+            others += [c for c in own if self._may_be_numbers(c)]
+        if not told:
+            told = [c for c in own if c in answers and self._are_plain(c)]
+            others += [c for c in own if c in answers]
+        if not told:
+            return [], False
+        found = [*dict.fromkeys((*told, *others))]
+        return found, len(found) == 1 or (are_several and len(found) == len(told))
+
+    def possible_votes(self, free: Sequence[str]) -> tuple[list[str], str]:
+        """Return the columns that may be votes although none looks so, and what is to be asked."""
+        there = [
+            column
+            for column in free
+            if not is_of_runs(column)
+            and (self._said(column) or (_is_named(column) and self._cells[column]))
+        ]
+        likely = [c for c in there if not _is_no_vote(c)]
+        short = [c for c in likely if self._is_short(c)]
+        named = [c for c in likely if _is_named(c)]
+        if not (found := named or short or likely or there):
+            return [], ""
+        odd = next((c for c in found if not self._are_answers([c], is_named=_is_named(c))), None)
+        why = "no two rows of a response differ there"
+        if odd is not None and not self._said(odd):
+            why = f"{odd} is empty in the first rows"
+        elif odd is not None:
+            words = self._said(odd)
+            word = next((each for each in words if not _are_whole([each], HIGHEST)), words[0])
+            why = f"{odd} has {excerpt(word)}: no yes or no, small whole number or usual label"
+        return named or short, f"{_which(found)} ({why})"
 
     def columns_of_raters(self, free: Sequence[str]) -> Guess | None:
         """Return the columns that hold the votes of one rater each. None: there are none."""
@@ -147,21 +230,80 @@ class _FirstRows:
                 of_persons.add(question)
             elif (numbered := _NUMBERED.fullmatch(name)) and _is_named(numbered["question"]):
                 by_question[numbered["question"]][column] = f"rater_{numbered['number']}"
+        several = {question: each for question, each in by_question.items() if len(each) > 1}
+        votes = {question: each for question, each in several.items() if not _is_no_vote(question)}
         alike = {
             question: columns
-            for question, columns in by_question.items()
-            if len(columns) > 1 and self._are_answers(columns, is_named=True, are_alike=True)
+            for question, columns in votes.items()
+            if self._are_answers(columns, is_named=True, are_alike=True)
         }
+        perhaps = self._perhaps_of_raters(by_question, alike)
         if not alike:
-            return None
+            return Guess(asks=_which(perhaps)) if perhaps else self._alike_columns(free)
+        names = [c for question in several if question in OF_NAMES for c in several[question]]
+        # `annotator_1` may say who gave `annotator_1_label` or `label_1`.
+        is_sure = {*alike} <= of_persons or not {*alike} & of_persons
+        if len(alike) > 1 and not all(map(self._are_plain, alike.get("", ()))):
+            names += alike.pop("")
         raters = {column: rater for columns in alike.values() for column, rater in columns.items()}
+        asks = "" if is_sure and not perhaps else _which([*raters, *perhaps])
+        if names:
+            asks = f"whether {named_columns(names)} say who gave the votes in "
+            asks += named_columns([*raters])
         return Guess(
             columns=dict.fromkeys(raters, "rater_votes"),
             names={c: question for question, columns in alike.items() for c in columns if question},
             raters={column: rater for column, rater in raters.items() if rater != column},
-            # `annotator_1` may say who gave `label_1`.
-            is_sure={*alike} <= of_persons or not {*alike} & of_persons,
+            asks=asks,
         )
+
+    def _perhaps_of_raters(
+        self, by_question: Mapping[str, Mapping[str, str]], alike: Collection[str]
+    ) -> list[str]:
+        """Return the other columns that raters name and that may be votes, or say who gave them."""
+        return [
+            column
+            for question, columns in by_question.items()
+            if question not in alike and not _is_no_vote(question)
+            for column, rater in columns.items()
+            if rater.startswith(RATERS) and self._said(column) and self._is_short(column)
+        ]
+
+    def _alike_columns(self, free: Sequence[str]) -> Guess | None:
+        """Return what to ask where columns with other names have the same few answers.
+
+        They are columns of yes and no, or of whole numbers with consecutive numbers in their names.
+        """
+        likely = [c for c in free if not _is_no_vote(c) and not plain_name(c).startswith(FEATURES)]
+        found = [c for c in likely if not _is_named(c) and self._are_words_for_yes_no(c)]
+        by_stem: dict[str, list[str]] = defaultdict(list)
+        for column in likely:
+            if numbered := _NUMBERED.fullmatch(plain_name(column)):
+                by_stem[numbered["question"]].append(column)
+        for stem, columns in by_stem.items():
+            numbers = sorted(int(plain_name(c).removeprefix(stem).strip("_")) for c in columns)
+            is_row = numbers == [*range(1, len(numbers) + 1)]
+            if is_row and self._are_whole_alike(columns) and not _is_no_vote(stem):
+                found += [c for c in columns if c not in found]
+        if len(found) < 2:
+            return None
+        columns = [c for c in free if c in found]
+        asks = f"whether each of the columns {named_columns(columns)} holds the votes of a rater"
+        return Guess(dict.fromkeys(columns, "rater_votes"), asks=asks)
+
+    def _are_words_for_yes_no(self, column: str) -> bool:
+        """Return whether people seem to have written yes and no, for which programs have others."""
+        said = [value for value in self._cells[column] if value not in (None, "")]
+        words = {word.lower() for word in self._said(column)}
+        is_of_a_program = any(isinstance(value, bool) for value in said) or words <= {
+            "true",
+            "false",
+        }
+        return not is_of_a_program and _are_yes_no(words)
+
+    def _are_whole_alike(self, columns: Sequence[str]) -> bool:
+        words = self._said(*columns)
+        return bool(words) and _are_whole(words, HIGHEST) and len({*words}) < len(words)
 
     def _of(self, column: str) -> list[str]:
         """Return the words of a column, "" where a row has none."""
@@ -183,6 +325,20 @@ class _FirstRows:
         several = [each for each in said if len(each) > 1]
         return len(several) > 1 and all(len({*each}) == 1 for each in several)
 
+    def _are_plain(self, column: str) -> bool:
+        """Return whether a column has only yes and no, or only small whole numbers."""
+        words = self._said(column)
+        return _are_yes_no(words) or _are_whole(words, HIGHEST)
+
+    def _is_short(self, column: str) -> bool:
+        return all(len(word) <= LONGEST_LABEL for word in self._said(column))
+
+    def _may_be_numbers(self, column: str) -> bool:
+        """Return whether the rows of a response differ in numbers that some scale may have."""
+        scores = [score_in(word).score for word in self._said(column)]
+        is_scale = all(score is not None and abs(score) <= HIGHEST_IF_NAMED for score in scores)
+        return is_scale and self._differs_in(self._responses, column)
+
     def _is_of_a_tool(self, column: str) -> bool:
         """Return whether a cell has an answer in the form of a tool."""
         return any(answer_in(value) is not None for value in self._cells[column])
@@ -195,7 +351,7 @@ class _FirstRows:
         return (
             all(words)
             and not _is_named(column)
-            and not _is_of_runs(column)
+            and not is_of_runs(column)
             and not _are_yes_no(words)
             and all(len(word) <= 2 * LONGEST_LABEL for word in words)
             and 2 * sum(map(len, together)) > rows
@@ -247,12 +403,19 @@ def _is_named(column: str) -> bool:
     return bool({name, name.rpartition("_")[2]} & OF_VOTES)
 
 
-def _is_of_runs(column: str) -> bool:
+def is_of_runs(column: str) -> bool:
+    """Return whether a name tells runs or rows apart."""
     return plain_name(column).rpartition("_")[2] in OF_RUNS
 
 
+def _is_no_vote(name: str) -> bool:
+    """Return whether a name tells something else than votes."""
+    words = plain_name(name).split("_")
+    return words[0] in OF_SEVERAL_VOTES or words[-1] in NO_VOTES
+
+
 def _are_yes_no(words: Iterable[str]) -> bool:
-    return all(word.lower() in YES_OR_NO for word in words)
+    return all(folded(word) in YES | NO for word in words)
 
 
 def _are_whole(words: Iterable[str], highest: int) -> bool:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from generation.importers.cell_meanings import without
+from generation.importers.cell_meanings import is_missing, without
 from generation.importers.errors import DatasetError
 from generation.importers.fields import LONGEST_KEY, Row
 from generation.importers.mapped.cells import (
@@ -46,7 +46,6 @@ from generation.importers.mapped.only_table import open_table
 from generation.importers.mapped.proposal import (
     UnmappedError,
     look_at,
-    named_columns,
     value_of_vote,
 )
 from generation.importers.mapped.repeated_rows import RepeatedRows
@@ -56,6 +55,7 @@ from generation.importers.mapped.roles import (
     OF_TEXTS,
     ROLES,
     expected_columns,
+    named_columns,
 )
 from generation.importers.mapped.said_cells import scores_in, votes_in
 from generation.importers.mapped.table_files import beside, value_at
@@ -212,7 +212,8 @@ class MappedMaterial(Material):
             codes = {name: self.rater_code(name) if name else NOMINAL for name in told_by}
             raters |= {name for name, code in codes.items() if name and code != name}
             n_of_nobody += sum(codes[name] == NOMINAL for name in told_by)
-            n_votes += len(row.votes) * len(row.answers)
+            said = [vote for vote in row.votes if vote.is_told or not is_missing(vote.answer)]
+            n_votes += len(said) * len(row.answers)
             for answer, _ in self._named(row):
                 for name, vote in zip(told_by, row.votes, strict=True):
                     yield VoteRecord(

@@ -10,7 +10,7 @@ from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
 from generation.importers.mapped.cells import answer_in, nested, system_messages_in
 from generation.importers.mapped.likely_headers import PlaceError, TablePlace
-from generation.importers.mapped.likely_votes import Guess, likely_votes
+from generation.importers.mapped.likely_votes import OF_RUNS, Guess, likely_votes
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.only_table import open_table
 from generation.importers.mapped.recipes import RECIPES
@@ -19,6 +19,7 @@ from generation.importers.mapped.roles import (
     OF_MESSAGES,
     OF_VOTES,
     is_of_rows,
+    plain_name,
     roles_by_name,
 )
 from generation.importers.mapped.table_files import TableFile, value_at
@@ -28,13 +29,13 @@ from generation.importers.sources import Source
 from generation.records import Problem
 
 MOST_SAMPLES = 3
-MOST_NAMED = 5
+WHICH_COLUMNS = "which columns are the question and the response"
 MOST_ANSWERS = 12
 MOST_SURE = 1_000  # more than any number of columns, as a reader knows its files
 OF_A_PASSAGE = 40  # characters at least, on average; tags and names are shorter
 # The last words of names of numbers that say what an answer took, and not how good it is.
 OF_USE = {"cost", "count", "duration", "latency", "ms", "price", "seconds", "time", "timings"}
-OF_USE |= {"tokens", "usage"}
+OF_USE |= {"hours", "minutes", "tokens", "usage"}
 QUESTION_MARKS = ("?", "\uff1f", "\u061f")  # Latin, full-width, Arabic
 
 
@@ -71,7 +72,7 @@ class Look(NamedTuple):
     is_told: bool
     guessed: tuple[str, ...] = ()
     has_system_messages: bool = False
-    asks: str = "which columns are the question and the response"
+    asks: str = WHICH_COLUMNS
     place: TablePlace | None = None
 
 
@@ -80,7 +81,7 @@ class UnmappedError(DatasetError):
 
     def __init__(self, look: Look, expected: str) -> None:
         found = f"the columns {excerpt([column.name for column in look.columns])}"
-        if look.guessed:
+        if look.asks != WHICH_COLUMNS:
             expected = f"a mapping that says {look.asks}"
         super().__init__(look.file, found, expected)
         self.look = look
@@ -137,17 +138,9 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
     has_system = any(_says_something_as_the_system(row, mapping) for row in first)
     look = Look(table.name, table.kind, looks, mapping, recipe, is_known, guessed, has_system)
     look = look._replace(place=table.place)
-    if not is_known or guess.is_sure:
-        return look if is_known else look._replace(guessed=())
-    asks = f"which of the columns {named_columns(guessed)} hold votes of its raters"
-    return look._replace(is_told=False, asks=asks)
-
-
-def named_columns(columns: Sequence[str]) -> str:
-    """Return the names of columns in one text; the first ones where there are many."""
-    more = len(columns) - MOST_NAMED
-    named = [*columns[:MOST_NAMED], *([f"{more:,} more"] if more > 0 else [])]
-    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+    if not is_known:
+        return look._replace(guessed=())
+    return look._replace(is_told=False, asks=guess.asks) if guess.asks else look
 
 
 def _says_something_as_the_system(row: Row, mapping: ColumnMapping) -> bool:
@@ -193,7 +186,7 @@ def _by_a_recipe(
 
 def _are_scores_in(column: str, first: list[Row]) -> bool:
     """Return whether a column has numbers, or words for none, and they may be scores."""
-    if _is_of_use(column) or is_of_rows(column):
+    if _is_of_use(column) or is_of_rows(column) or plain_name(column) in OF_RUNS:
         return False
     values = [value for row in first if (value := value_at(row.values, column)) not in (None, "")]
     said = [value for value in values if not score_in(value).is_empty]
@@ -238,7 +231,8 @@ def _proposed(
         free = [
             c
             for c in columns
-            if (c not in found or (c in mapping.columns and c not in known)) and not _is_of_use(c)
+            if (c not in found or (c in mapping.columns and c not in known))
+            and not (_is_of_use(c) or is_of_rows(c))
         ]
         firm = {column: role for column, role in found.items() if column not in free}
         are_several = "rater" in known.values()  # a recipe names the raters, and no votes

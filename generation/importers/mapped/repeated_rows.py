@@ -4,13 +4,15 @@ from array import array
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from generation.importers.mapped.proposal import named_columns
-from generation.importers.mapped.roles import is_of_rows
+from generation.importers.mapped.roles import is_of_rows, named_columns
 
 REPEATED = "rows that repeat a response, which is stored once"
 UNLESS = (
-    "which are lost unless you choose a column of votes (or one that tells the responses apart)"
+    "which are lost unless you choose a column of votes (without raters, none is taken for one) or "
+    "one that tells the responses apart"
 )
+EMPTY = (None, "")
+_Shape = tuple[tuple[str, str], ...]  # kind (cell or score) and name
 FIRST_SCORES = "which are lost: only the scores of its first row are stored"
 
 
@@ -24,7 +26,9 @@ class RepeatedRows:
 
     def __init__(self, *, has_votes: bool) -> None:
         self._has_votes = has_votes
-        self._first: dict[str, array[int]] = {}  # response → hashes of its first row's cells
+        self._shapes: dict[_Shape, _Shape] = {}  # each set of cells that a row has, kept once
+        # response → the cells that its first row has, and their hashes
+        self._first: dict[str, tuple[_Shape, array[int]]] = {}
         self._n_repeated = 0
         self._n_with_scores = 0
         self._n_otherwise = 0
@@ -37,12 +41,17 @@ class RepeatedRows:
         """Count a row of a response. Its first row is remembered."""
         said = {("cell", name): value for name, value in cells.items() if not is_of_rows(name)}
         said |= {("score", metric): score for metric, score in scores if score is not None}
-        hashes = {what: hash((what, repr(value))) for what, value in said.items()}
+        hashes = {what: hash(repr(value)) for what, value in said.items() if value not in EMPTY}
         if response not in self._first:
-            self._first[response] = array("q", hashes.values())
+            shape = tuple(hashes)
+            shape = self._shapes.setdefault(shape, shape)
+            self._first[response] = shape, array("q", hashes.values())
             return
-        there = {*self._first[response]}
-        others = [what for what, hashed in hashes.items() if hashed not in there]
+        shape, first = self._first[response]
+        there = dict(zip(shape, first, strict=True))
+        others = [what for what, hashed in hashes.items() if there.get(what) != hashed]
+        if not self._has_votes:  # a cell may say something by its being empty
+            others += [what for what in there if what[0] == "cell" and what not in hashes]
         columns = dict.fromkeys(name for kind, name in others if kind == "cell")
         metrics = dict.fromkeys(name for kind, name in others if kind == "score")
         self._n_repeated += 1

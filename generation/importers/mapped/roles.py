@@ -1,7 +1,7 @@
 """The roles of a table's columns. Each is declared here; pages, files and docs show them."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 
@@ -157,6 +157,7 @@ ROLES: Mapping[str, ColumnRole] = {
         ("voted_at", "rated_at", "annotated_at"),
     ),
 }
+MOST_NAMED = 5  # columns in a message
 OF_A_TEXT = ("text", "content", "parts", "value", "message", "choices", "candidates", "body")
 OBJECTS = ("input", "inputs", "output", "outputs", "request", "response", "row", "data", "example")
 OF_REFERENCES = ("reference_outputs", "expected_outputs")
@@ -182,6 +183,13 @@ def plain_name(column: str) -> str:
     """Return a name in lower case, with `_` between words: `WorkerId` becomes `worker_id`."""
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column)
     return re.sub(r"[\W_]+", "_", parted.lower()).strip("_")
+
+
+def named_columns(columns: Sequence[str]) -> str:
+    """Return the names of columns in one text; the first ones where there are many."""
+    more = len(columns) - MOST_NAMED
+    named = [*columns[:MOST_NAMED], *([f"{more:,} more"] if more > 0 else [])]
+    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
 
 
 def is_of_rows(column: str) -> bool:

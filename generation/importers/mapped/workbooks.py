@@ -32,6 +32,7 @@ from generation.importers.tables import header_again, header_problem
 from generation.records import Problem, Where
 
 KIND = "an Excel workbook"
+NOTHING_FOUND = "#N/A"  # the error that says nothing, as a text of CSV says it
 MOST_CELLS = 1_000  # cells of a row
 MOST_LINES = 1 << 20  # lines of a sheet, in Excel
 _LITERAL = re.compile(r'"[^"]*"|\\.')  # in the format of a number
@@ -171,7 +172,7 @@ def _texts(row: tuple[Any, ...]) -> tuple[list[str], list[list[str]]]:
     for cell in row[:MOST_CELLS]:
         if cell.data_type == "f":
             troubles.append([cell.coordinate, f"a formula {excerpt(str(cell.value))}", _NO_FORMULA])
-        elif cell.data_type == "e":
+        elif cell.data_type == "e" and cell.value != NOTHING_FOUND:
             troubles.append([cell.coordinate, f"an error {excerpt(str(cell.value))}", "a value"])
         cells.append(text_of(cell.value, is_percent=_is_percent(cell)))
         if trouble := unstorable_character(cells[-1]):

@@ -3,11 +3,13 @@
 import json
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from generation.importers import UnmappedError
 from generation.importers.mapped.mapping import read_mapping
 from generation.importers.mapped.repeated_rows import REPEATED
+from generation.records import Problem
 from tests.generation.importers.reading import opened
 
 DOCS = (Path(__file__).parents[4] / "docs" / "formats.md").read_text("utf-8")
@@ -33,8 +35,7 @@ def said_of(path):
     try:
         found, material = read(path)
     except UnmappedError as error:
-        asks = error.look.asks.removeprefix("which of the columns ")
-        return f"you are asked: {asks.removesuffix(' hold votes of its raters')}"
+        return f"you are asked {error.look.asks.partition(' (')[0]}"
     if material.losses:
         [(what, n)] = material.losses.items()
         column = what.partition("other values in ")[2].partition(",")[0]
@@ -98,7 +99,6 @@ def test_the_column_of_votes_is_told_and_said(tmp_path, column, answers):
     [
         ("user,answered", ("kim,yes", "lee,no")),  # each asks something of their own
         ("seed,passed", ("1,yes", "2,no")),
-        ("annotator,topic", ("anna,sport", "anna,music")),
         ("r1,r2", ("0.31,0.52", "0.4,0.18")),  # ROUGE
     ],
 )
@@ -127,6 +127,52 @@ def test_numbers_of_raters_are_no_scores_in_a_frame_of_a_tool(tmp_path):
     ]
 
 
+def test_numbers_of_rows_and_runs_are_no_scores_in_a_frame_of_a_tool(tmp_path):
+    header = "Unnamed: 0,index,seed,run,trial,temperature,question,contexts,answer,faithfulness"
+
+    found, _ = read(table(tmp_path, header, "0,0,7,1,2,0.5,Q?,\"['It is tall.']\",She.,0.25"))
+
+    assert [(score.metric, score.score) for score in found["scores"]] == [("faithfulness", 0.25)]
+
+
+def test_cells_that_say_nothing_are_not_counted_among_the_votes_that_were_found(tmp_path):
+    rows = ("Who?,She.,r1,yes", "Who?,She.,r2,no", "Why?,So.,r1,NA", "Why?,So.,r2,")
+
+    _, material = read(table(tmp_path, "question,answer,rater,supported", *rows))
+
+    assert material.notes["votes in supported, taken for votes because they look like some"] == 2
+
+
+def test_not_available_in_a_workbook_is_a_text_and_any_other_error_a_bad_row(tmp_path):
+    path = tmp_path / "t.xlsx"
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for line in (
+        ("question", "answer", "rater", "supported"),
+        ("Who?", "She.", "r1", "yes"),
+        ("Who?", "She.", "r2", "#N/A"),
+        ("Why?", "So.", "r1", "#REF!"),
+    ):
+        sheet.append(line)
+    book.save(path)
+
+    found, _ = read(path)
+
+    assert [vote.answer for vote in found["votes"]] == ["yes", "#N/A"]
+    [problem] = (each for each in found["responses"] if isinstance(each, Problem))
+    assert "an error" in str(problem)
+    assert "D4" in str(problem)
+
+
+def test_a_vote_column_that_is_empty_in_the_first_rows_is_asked_about(tmp_path):
+    rows = ("Who?,She.,r1,", "Who?,She.,r2,")
+
+    with pytest.raises(
+        UnmappedError, match=r"rating holds votes .* \(rating is empty in the first"
+    ):
+        read(table(tmp_path, "question,answer,rater,rating", *rows))
+
+
 @pytest.mark.parametrize("who", ["annotator_name", "stage"])
 def test_the_scores_of_a_response_count_once_however_many_rows_it_has(tmp_path, who):
     """Means: (.9 + .5 + .1) / 3 = .5, and not (3 · .9 + .5 + .1) / 5 = .66."""
@@ -146,7 +192,11 @@ def test_the_scores_of_a_response_count_once_however_many_rows_it_has(tmp_path, 
     [
         ("n", ("1", "1"), None),
         ("", ("0", "1"), None),  # pandas' index
-        ("n", ("1", ""), None),  # says nothing else
+        (
+            "n",
+            ("1", ""),
+            "rows that repeat a response with other values in n, which",
+        ),  # 1 is a mark
         (
             "n",
             ("", "1"),
@@ -219,7 +269,8 @@ def test_names_of_raters_beside_columns_of_labels_are_asked_about(tmp_path):
 
     asked = said_of(table(tmp_path, header, *rows))
 
-    assert asked == "you are asked: annotator_1, annotator_2, label_1 and label_2"
+    asks = "whether annotator_1 and annotator_2 say who gave the votes in label_1 and label_2"
+    assert asked == f"you are asked {asks}"
 
 
 @pytest.mark.parametrize("name", ["label_studio_export.csv", "label_studio_export_min.json", "tsv"])
