@@ -128,6 +128,8 @@ def _scheme_for(
         return named, f"the built-in scheme {facts.scheme}, as the file says"
     answers, missing = _survey(material, on_progress)
     if not any(answers.values()):
+        if problem := _first_problem(material):
+            raise DatasetError(str(problem))
         raise DatasetError(
             "votes", "no votes", "at least one vote, or a scheme.json with the questions"
         )
@@ -142,6 +144,11 @@ def _scheme_for(
         if question.scale.kind == "nominal" and missing[question.key]:
             raise UndecidedWords(material.look, question.key, missing[question.key])
     return scheme, "made from the questions and answers found"
+
+
+def _first_problem(material: Material) -> Problem | None:
+    records = (record for kind in material.kinds for record in material.records(kind))
+    return next((record for record in records if isinstance(record, Problem)), None)
 
 
 def _survey(

@@ -10,6 +10,7 @@ from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
 from generation.importers.mapped.cells import answer_in, nested, system_messages_in
 from generation.importers.mapped.likely_headers import PlaceError, TablePlace
+from generation.importers.mapped.likely_ids import goes_with_raters, likely_setup
 from generation.importers.mapped.likely_votes import Guess, likely_votes
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.only_table import open_table
@@ -34,6 +35,7 @@ OF_A_PASSAGE = 40  # characters at least, on average; tags and names are shorter
 # The last words of names of numbers that say what an answer took, and not how good it is.
 OF_USE = {"cost", "count", "duration", "latency", "ms", "price", "seconds", "time", "timings"}
 OF_USE |= {"tokens", "usage"}
+IDS = ("example", "dialog", "response_id")  # roles of ids that a name alone may tell
 QUESTION_MARKS = ("?", "\uff1f", "\u061f")  # Latin, full-width, Arabic
 
 
@@ -233,6 +235,7 @@ def _proposed(
     known = {c: role for c, role in mapping.columns.items() if c in said or role != "score"}
     found = _by_name_or_content(columns, first, mapping.columns)
     guess = Guess()
+    cells = {c: [value_at(row.values, c) for row in first] for c in (*columns, *found)}
     if not mapping.reader and not {column.lower() for column in columns} >= OF_VOTES:
         free = [
             c
@@ -240,9 +243,19 @@ def _proposed(
             if (c not in found or (c in mapping.columns and c not in known)) and not _is_of_use(c)
         ]
         firm = {column: role for column, role in found.items() if column not in free}
+        if "setup" not in firm.values() and (setup := likely_setup(cells, free, firm)):
+            free.remove(setup)
+            firm[setup] = found[setup] = "setup"
         are_several = "rater" in known.values()  # a recipe names the raters, and no votes
-        cells = {c: [value_at(row.values, c) for row in first] for c in (*free, *firm)}
         guess = likely_votes(cells, free, firm, are_several=are_several)
+        for column in [c for c, role in firm.items() if role in IDS and c not in mapping.columns]:
+            others = {c: role for c, role in firm.items() if c != column}
+            again = likely_votes(cells, free, others, are_several=are_several)
+            roles = {**others, **again.columns}
+            rater = next((c for c, role in roles.items() if role == "rater"), None)
+            if rater and goes_with_raters(column, rater, cells, roles):
+                firm, guess = others, again
+                del found[column]
     found |= guess.columns
     order = {column: number for number, column in enumerate(columns)}
     mapping = mapping._replace(
@@ -266,7 +279,9 @@ def _by_name_or_content(
         if role in found.values() or (role == "question" and "messages" in found.values()):
             continue
         for column in columns:
-            values = [value for row in first if (value := _value(row, column)) not in (None, "")]
+            values = [
+                value for row in first if (value := _value(row, column)) not in (None, "", [])
+            ]
             is_free = column not in found and not (role == "scores" and _is_of_use(column))
             if is_free and values and all(map(is_it, values)):
                 found[column] = role

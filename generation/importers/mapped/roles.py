@@ -41,6 +41,9 @@ RATERS = (
 )
 PERHAPS_RATERS = ("judge", "participant", "expert", "user", "username", "email", "e_mail")
 
+# Names of what may be a setup: it is one where it parts other responses to one question.
+PERHAPS_SETUPS = ("system", "method", "llm", "generator", "approach", "pipeline")
+
 ROLES: Mapping[str, ColumnRole] = {
     "question": ColumnRole(
         "Question",
@@ -168,6 +171,8 @@ OF_MESSAGES = ("messages", "question", "history")
 OF_TEXTS = ("question", "response", "golden_answer")
 # The roles that hold votes.
 HOLD_VOTES = ("vote", "rater_votes")
+# The roles whose cells name something or say when it was.
+NAMES = ("response_id", "example", "dialog", "setup", "rater", "vote_id", "seconds", "at")
 # Both together mean a table of votes: an answer is then a rater's, and a response is an id.
 OF_VOTES = {"response", "answer"}
 
