@@ -193,7 +193,7 @@ class VoteRecord(NamedTuple):
     is_implied: bool
     source_id: str = ""  # the vote's id in the system that it comes from
     is_told: bool = False  # a mapping says that the answer is one, also if it says 'None'
-    columns: tuple[str, str] = ("question", "answer")  # of its question and answer, for messages
+    columns: tuple[str, str] = ("question", "answer")  # messages name these
     item: str | None = None  # the response, as messages name it. None: by its id
 
 

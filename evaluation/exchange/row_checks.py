@@ -18,6 +18,7 @@ from evaluation.exchange.row_names import joined, key_of, name_of
 from evaluation.exchange.row_parts import parts_of, rank_part, said_of_change, setup_parts
 from evaluation.models import Adjudication, AutoScore
 from generation.importers.errors import excerpt
+from generation.importers.rater_codes import NOMINAL
 from generation.importers.seen_keys import SeenKeys, is_content
 from generation.models import Dataset, GridChunk, Passage, Response
 from generation.records import (
@@ -105,7 +106,7 @@ class RowChecks:
             problem = problem or unknown_source(row, sources)
             if not problem and (key in seen or key in fresh):
                 earlier = fresh.get(key) or seen.get(key)
-                if isinstance(row, VoteRecord) and row.item is not None and earlier == content:
+                if earlier == content and _may_repeat(row):
                     n_repeated += 1
                     continue
                 problem = self._row_again(row, earlier)
@@ -367,6 +368,11 @@ class RowChecks:
             for part in setup_parts(setup)
             if setup.is_used or part.field == "setup"
         }
+
+
+def _may_repeat(row: Record) -> bool:
+    """Return whether a row is a vote in a table of one known rater: it may stand there twice."""
+    return isinstance(row, VoteRecord) and row.item is not None and row.rater != NOMINAL
 
 
 def _says_nothing_new(record: RaterRecord, rater: Rater) -> bool:

@@ -12,6 +12,7 @@ NOMINAL = "published"  # the rater of votes whose raters are not known
 N_CHARACTERS = 8
 # Words that a code may have, besides the usual names of columns of raters.
 OF_CODES = ("anon", "crowd", "group", "human", "model", "person", "student", "subject", "team")
+_OF_RATERS = {*RATERS, *(f"{rater}_{end}" for rater in RATERS for end in ("id", "name", "code"))}
 _USUAL = {*OF_CODES, *RATERS, *PERHAPS_RATERS}
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _NUMBER = re.compile(r"[A-Z0-9]+|[0-9a-f]{8,}")  # A2ZDEERVRN5AMC, 5f3adeb2c1a4
@@ -21,6 +22,7 @@ _ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 OF_PERSONS = (
     *("email", "mail", "phone", "telephone", "ip", "ip_address", "ipaddress"),
     *("first_name", "last_name", "full_name", "surname", "real_name", "display_name"),
+    *("username", "user_name", "participant_name", "expert_name", "judge_name"),
 )
 
 
@@ -100,23 +102,25 @@ def without_persons(fields: Mapping[str, Any], before: str = "") -> WithoutPerso
         label = before + name
         if _ADDRESS.fullmatch(name.strip()):
             left_out.append("a column whose name is an address")
-        elif _is_of_a_person(name) or (isinstance(value, str) and _ADDRESS.fullmatch(value)):
-            if value not in (None, ""):
-                left_out.append(label)
+        elif _tells_a_person(name, value):
+            left_out += [label] if value not in (None, "") else []
         elif isinstance(value, dict):
-            inside = without_persons(value, f"{label}.")
-            kept[name] = inside.fields
-            left_out += inside.names
+            kept[name], names = without_persons(value, f"{label}.")
+            left_out += names
+        elif isinstance(value, list):
+            numbered = without_persons({str(n): each for n, each in enumerate(value)})
+            kept[name] = [*numbered.fields.values()]
+            left_out += [label] * len(numbered.names)
         else:
             kept[name] = value
     return WithoutPersons(kept, left_out)
 
 
-def _is_of_a_person(column: str) -> bool:
+def _tells_a_person(column: str, value: Any) -> bool:
     name = plain_name(column).replace("e_mail", "email")
-    words = f"_{name}"
-    is_a_rater = any(name == f"{rater}_name" for rater in (*RATERS, *PERHAPS_RATERS))
-    return is_a_rater or name == "username" or words.endswith(tuple(f"_{w}" for w in OF_PERSONS))
+    if isinstance(value, str) and (_ADDRESS.fullmatch(value.strip()) or name in _OF_RATERS):
+        return not is_code(value.strip())
+    return f"_{name}".endswith(tuple(f"_{word}" for word in OF_PERSONS))
 
 
 def _has_form_of_a_code(name: str) -> bool:

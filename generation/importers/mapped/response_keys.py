@@ -1,4 +1,4 @@
-"""Which rows of a table are about one response: the keys of its examples and responses."""
+"""The keys of the examples and responses of a table, and so which rows are about one response."""
 
 import hashlib
 from collections import Counter
