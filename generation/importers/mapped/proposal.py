@@ -19,6 +19,7 @@ from generation.importers.mapped.roles import (
     HOLD_VOTES,
     OF_MESSAGES,
     OF_VOTES,
+    is_of_ratings,
     is_of_rows,
     roles_by_name,
 )
@@ -133,6 +134,8 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
         is_given or bool(recipe) or any(mapping.one(role) for role in ("question", "messages"))
     )
     guessed = tuple(column for column, role in guess.columns.items() if role in HOLD_VOTES)
+    undecided = () if is_given else _numbers_in_ratings(columns, first, mapping)
+    guess, guessed = guess._replace(is_sure=guess.is_sure and not undecided), guessed + undecided
     named = dict.fromkeys((*columns, *mapping.columns))
     looks = tuple(_look_of(name, mapping.columns.get(name, ""), first) for name in named)
     has_system = any(_says_something_as_the_system(row, mapping) for row in first)
@@ -194,7 +197,7 @@ def _by_a_recipe(
 
 def _are_scores_in(column: str, first: list[Row]) -> bool:
     """Return whether a column has numbers, or words for none, and they may be scores."""
-    if _is_of_use(column) or is_of_rows(column):
+    if _is_of_use(column) or is_of_rows(column) or _is_in_ratings(column):
         return False
     values = [value for row in first if (value := value_at(row.values, column)) not in (None, "")]
     said = [value for value in values if not score_in(value).is_empty]
@@ -202,10 +205,28 @@ def _are_scores_in(column: str, first: list[Row]) -> bool:
     return bool(numbers) and all(map(_is_number, numbers))
 
 
+def _numbers_in_ratings(
+    columns: Sequence[str], first: list[Row], mapping: ColumnMapping
+) -> tuple[str, ...]:
+    """Return the columns in objects of ratings that are numbers and have no role."""
+    return tuple(
+        column
+        for column in columns
+        if column not in mapping.columns
+        and _is_in_ratings(column)
+        and all(isinstance(value_at(row.values, column), int | float | None) for row in first)
+    )
+
+
 def _is_of_use(name: str) -> bool:
     """Return whether numbers of this name say what an answer took: `usage`, `totalTokens`."""
     parts = (re.findall(r"[A-Z]?[a-z]+|[A-Z]+", part) for part in name.split("."))
     return any(words[-1].lower() in OF_USE for words in parts if words)
+
+
+def _is_in_ratings(column: str) -> bool:
+    """Return whether a column is a field of an object of ratings: `votes.anna`."""
+    return is_of_ratings(column.rpartition(".")[0])
 
 
 def _is_number(value: Any) -> bool:

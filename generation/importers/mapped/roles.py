@@ -163,6 +163,7 @@ ROLES: Mapping[str, ColumnRole] = {
 OF_A_TEXT = ("text", "content", "parts", "value", "message", "choices", "candidates", "body")
 OBJECTS = ("input", "inputs", "output", "outputs", "request", "response", "row", "data", "example")
 OF_REFERENCES = ("reference_outputs", "expected_outputs")
+OF_RATINGS = {"votes", "ratings", "labels", "annotations", "judgements", "judgments", "verdicts"}
 NEEDED = ("question", "response")  # needed in a table that is recognised by column names
 # The roles that may hold responses.
 HOLD_RESPONSES = ("response", "messages")
@@ -192,6 +193,11 @@ def plain_name(column: str) -> str:
 def is_of_rows(column: str) -> bool:
     """Return whether a column only numbers rows, by the name that pandas writes."""
     return column in ("", "index") or column.startswith("Unnamed: ")
+
+
+def is_of_ratings(column: str) -> bool:
+    """Return whether an object of this name has a field for each rater or criterion."""
+    return plain_name(column).rpartition("_")[2] in OF_RATINGS
 
 
 def name_inside(column: str) -> str:

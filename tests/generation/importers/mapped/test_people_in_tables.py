@@ -1,7 +1,10 @@
 """Raters have codes, nothing else tells who they are, and a word for nothing names no rater."""
 
+import json
+
 import pytest
 
+from generation.importers import UnmappedError
 from generation.importers.errors import DatasetError
 from generation.importers.mapped.mapping import read_mapping
 from generation.importers.rater_codes import is_code, rater_code, without_persons
@@ -159,3 +162,20 @@ def test_empty_lists_are_no_evidence(tmp_path):
 def test_a_header_without_rows_is_refused(tmp_path):
     with pytest.raises(DatasetError, match="a header without rows; expected at least one row"):
         read(tmp_path, "question,answer,rater,correct")
+
+
+@pytest.mark.parametrize("name", ["votes", "ratings", "human_labels"])
+def test_numbers_in_an_object_of_votes_are_no_scores(tmp_path, name):
+    path = tmp_path / "t.json"
+    path.write_text(
+        json.dumps([{"question": "Who?", "answer": "She.", name: {"ann": 3, "ben": 5}}])
+    )
+    with pytest.raises(UnmappedError) as error:
+        opened(path)
+    asked = f"which of the columns {name}.ann and {name}.ben hold votes of its raters"
+    assert error.value.look.asks == asked
+
+    said = f'[columns]\nquestion = "question"\nanswer = "response"\n"{name}.*" = "rater_votes"\n'
+    with opened(path, mapping=read_mapping(said)) as material:
+        votes = [(vote.question, vote.answer) for vote in material.records("votes")]
+    assert votes == [("vote", "3"), ("vote", "5")]
