@@ -207,3 +207,32 @@ def test_a_rater_whose_code_was_stored_before_keeps_it(tmp_path):
     outcome = import_votes(tmp_path, "Who?,She.,r1,5,", "Who?,She.,j_doe84,4,")
 
     assert outcome.counts["votes"] == {"new": 0, "unchanged": 2, "bad": 0}
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected", "n_bad", "says"),
+    [
+        ("", "a whole number from 3 to 99", 0, "a mapping may state other scales ([scales])"),
+        ('grade = "1 to 5"', "a whole number from 1 to 5", 1, "the scales of the mapping"),
+        ('grade = ["5", "4", "3"]', "5, 4 or 3", 1, "the scales of the mapping"),
+    ],
+)
+def test_a_mapping_states_the_scale_of_votes_that_come_without_one(
+    tmp_path, scale, expected, n_bad, says
+):
+    path = tmp_path / "rated.csv"
+    path.write_text(f"{HEAD}\nWho?,She.,r1,4,\nWho?,She.,r2,99,\nWhy?,So.,r1,3,\n")
+    columns = 'question = "question"\nanswer = "response"\nrater = "rater"\ngrade = "vote"'
+    mapping = read_mapping(f"[columns]\n{columns}\n[scales]\n{scale}\n")
+    with open_material(path, mapping=mapping) as material:
+        outcome = import_material(material, skip_bad=True)
+
+    assert outcome.answers == {"grade": expected}
+    assert outcome.counts["votes"] == {"new": 3 - n_bad, "unchanged": 0, "bad": n_bad}
+    assert outcome.scheme_origin.endswith(says)
+    others = mapping._replace(scales={"grade": "1 to 7"})
+    with (
+        open_material(path, mapping=others) as material,
+        pytest.raises(DatasetError, match=r"scales, grade: found .*7.*, as in the study"),
+    ):
+        import_material(material, skip_bad=True)

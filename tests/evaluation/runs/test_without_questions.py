@@ -1,4 +1,4 @@
-"""Claims and summaries: nobody has asked, so evidence is held against the response alone."""
+"""Claims and summaries: there is no question, so evidence is held against the response alone."""
 
 import pytest
 from django.core.management import call_command
