@@ -90,7 +90,8 @@ class RowChecks:
         rows = list(records)
         keyed = {id(row): key_of(row) for row in rows}
         self._passages = {}
-        seen = self._seen.contents(keyed.values())
+        repeats = {id(row): _row_key(row, keyed[id(row)]) for row in rows if _may_repeat(row)}
+        seen = self._seen.contents([*keyed.values(), *repeats.values()])
         stored = self._stored(kind, rows)
         known = self._known_references(rows)
         parts = self._stored_parts(rows)
@@ -106,7 +107,8 @@ class RowChecks:
             problem = problem or unknown_source(row, sources)
             if not problem and (key in seen or key in fresh):
                 earlier = fresh.get(key) or seen.get(key)
-                if earlier == content and _may_repeat(row):
+                is_there = any(repeats.get(id(row)) in there for there in (seen, fresh))
+                if is_there and earlier == content:
                     n_repeated += 1
                     continue
                 problem = self._row_again(row, earlier)
@@ -122,6 +124,8 @@ class RowChecks:
             # An example may name a passage of the collection as if the example brought it.
             has_content = isinstance(row, CollectionPassageRecord | VoteRecord)
             fresh[key] = content if has_content else source_of(row)
+            if id(row) in repeats:
+                fresh[repeats[id(row)]] = ""
             if isinstance(row, ResponseRecord):
                 sources[row.key] = fresh[key]
             new_parts = {part.key: part.content for part in parts_of(row)}
@@ -373,6 +377,11 @@ class RowChecks:
 def _may_repeat(row: Record) -> bool:
     """Return whether a row is a vote in a table of one known rater: it may stand there twice."""
     return isinstance(row, VoteRecord) and row.item is not None and row.rater != NOMINAL
+
+
+def _row_key(row: Record, key: str) -> str:
+    """Return a key that two rows of a table share if they say the same beside a vote."""
+    return joined("row", key, row.rest if isinstance(row, VoteRecord) else "")
 
 
 def _says_nothing_new(record: RaterRecord, rater: Rater) -> bool:

@@ -56,7 +56,7 @@ def rater_code(
     if before in stored:
         return before
     whole = _WHOLE.fullmatch(name)
-    plain = whole[1] if whole else name.lower() if _ADDRESS.fullmatch(name) else name
+    plain = whole[1] if whole else name.lower() if is_address(name) else name
     return plain if is_code(plain) else _code_of(plain, hashed)
 
 
@@ -94,13 +94,18 @@ class WithoutPersons(NamedTuple):
     names: list[str]
 
 
+def is_address(text: str) -> bool:
+    """Return whether a text is only the address of a person's mail."""
+    return _ADDRESS.fullmatch(text.strip()) is not None
+
+
 def without_persons(fields: Mapping[str, Any], before: str = "") -> WithoutPersons:
     """Return the fields that tell no name, address or number of a rater, also inside objects."""
     kept: dict[str, Any] = {}
     left_out: list[str] = []
     for name, value in fields.items():
         label = before + name
-        if _ADDRESS.fullmatch(name.strip()):
+        if is_address(name):
             left_out.append("a column whose name is an address")
         elif _tells_a_person(name, value):
             left_out += [label] if value not in (None, "") else []
@@ -118,7 +123,7 @@ def without_persons(fields: Mapping[str, Any], before: str = "") -> WithoutPerso
 
 def _tells_a_person(column: str, value: Any) -> bool:
     name = plain_name(column).replace("e_mail", "email")
-    if isinstance(value, str) and (_ADDRESS.fullmatch(value.strip()) or name in _OF_RATERS):
+    if isinstance(value, str) and (is_address(value) or name in _OF_RATERS):
         return not is_code(value.strip())
     return f"_{name}".endswith(tuple(f"_{word}" for word in OF_PERSONS))
 

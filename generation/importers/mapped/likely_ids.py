@@ -44,20 +44,19 @@ def goes_with_raters(
 def likely_setup(
     cells: Mapping[str, Sequence[Any]], free: Sequence[str], roles: Mapping[str, str]
 ) -> str | None:
-    """Return the first column that has a usual name and parts other responses to one question."""
+    """Return the first column that has a usual name and parts the responses to one question."""
     asked = [cells[c] for c, role in roles.items() if role in ("question", "example", "dialog")]
-    said = [cells[c] for c, role in roles.items() if role == "response"]
-    if not asked or len(said) != 1:
+    if not asked or [*roles.values()].count("response") != 1:
         return None
     questions = [repr(values) for values in zip(*asked, strict=True)]
     for column in free:
         setups = cells[column]
         if plain_name(column) not in PERHAPS_SETUPS or not all(map(_may_be_a_setup, setups)):
             continue
-        of_question: dict[str, dict[str, str]] = defaultdict(dict)
-        for question, setup, response in zip(questions, setups, said[0], strict=True):
-            of_question[question].setdefault(repr(setup), repr(response))
-        if any(len({*responses.values()}) > 1 for responses in of_question.values()):
+        of_question: dict[str, set[str]] = defaultdict(set)
+        for question, setup in zip(questions, setups, strict=True):
+            of_question[question].add(setup.strip())
+        if any(len(several) > 1 for several in of_question.values()):
             return column
     return None
 

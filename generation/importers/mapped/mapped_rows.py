@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from generation.importers import messages
 from generation.importers.cell_meanings import ScoreCell
 from generation.importers.mapped.cells import SYSTEM
+from generation.importers.mapped.roles import is_of_rows
 from generation.importers.mapped.said_cells import SaidVote
 from generation.importers.rater_codes import NOMINAL
 from generation.records import PassageRecord, TurnRecord, Where
@@ -57,3 +58,8 @@ class MappedRow(NamedTuple):
     notes: tuple[str, ...]  # names of what is counted about its texts
     of_persons: tuple[str, ...]  # columns that are left out because they tell who a rater is
     compared: Mapping[str, Any]  # cells in which the rows of one response may differ
+
+    @property
+    def rest(self) -> str:
+        """The cells besides its votes and texts, and apart from its number, as one text."""
+        return repr([each for each in self.compared.items() if not is_of_rows(each[0])])

@@ -65,7 +65,7 @@ from generation.importers.mapped.said_cells import scores_in, votes_in
 from generation.importers.mapped.table_files import beside, value_at
 from generation.importers.material import Material
 from generation.importers.messages import last_speaker, unsaid
-from generation.importers.rater_codes import NOMINAL, RaterNames, without_persons
+from generation.importers.rater_codes import NOMINAL, RaterNames, is_address, without_persons
 from generation.importers.sources import Source
 from generation.limits import LONGEST_NAME
 from generation.records import (
@@ -116,12 +116,14 @@ class MappedMaterial(Material):
         self._mapping = look.mapping
         self._of = {role: look.mapping.of(role) for role in ROLES}  # needed for each cell
         self._has_votes = any(self._of[role] for role in HOLD_VOTES)
+        names = (column.name for column in look.columns)
+        self._has_raters = self._has_votes or bool(self._of["rater"]) or any(map(is_address, names))
         self._has_shown = bool(self._of["shown"]) or look.mapping.system_messages == "shown"
         self._texts = [column for role in OF_TEXTS for column in self._of[role]]
         rows = () if self._mapping.reader else table.rows()
         self._encoded = encoded_columns(rows, self._texts)
         # The files of a tool without raters have a row for each response.
-        is_by_row = bool(self._mapping.reader) and not (self._has_votes or self._of["rater"])
+        is_by_row = bool(self._mapping.reader) and not self._has_raters
         self.kinds = tuple(
             kind
             for kind, roles in {
@@ -243,6 +245,7 @@ class MappedMaterial(Material):
                         is_told=vote.is_told,
                         columns=(asked or vote.column, vote.column),
                         item=excerpt(answer.text),
+                        rest=row.rest,
                     )
         self._note(OF_NOBODY, n_of_nobody)
         self._note(CODED, len(raters))
@@ -334,9 +337,7 @@ class MappedMaterial(Material):
         missing: list[str] = []
         votes = tuple(votes_in(row, self._mapping, missing.append))
         meta = beside(raw.values, columns)
-        of_persons: list[str] = []
-        if self._has_votes or self._of["rater"]:
-            meta, of_persons = without_persons(meta)
+        meta, of_persons = without_persons(meta) if self._has_raters else (meta, [])
         for column in self._texts:
             if further := unsaid(row.values.get(column)):
                 meta[column] = further

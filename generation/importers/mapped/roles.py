@@ -41,7 +41,7 @@ RATERS = (
 )
 PERHAPS_RATERS = ("judge", "participant", "expert", "user", "username", "email", "e_mail")
 
-# Names of what may be a setup: it is one where it parts other responses to one question.
+# Names of what may be a setup: it is one where it parts the responses to one question.
 PERHAPS_SETUPS = ("system", "method", "llm", "generator", "approach", "pipeline")
 
 ROLES: Mapping[str, ColumnRole] = {

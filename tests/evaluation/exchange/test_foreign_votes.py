@@ -149,12 +149,12 @@ def test_a_column_for_each_rater_has_the_agreement_of_its_raters(tmp_path):
     assert row["alpha"] == pytest.approx(alpha_of(given, ["no", "yes"], "nominal"))
 
 
-HEAD = "question,answer,rater,grade,lead_time"
+HEAD = "question,answer,rater,grade,lead_time,note"
 
 
 def import_votes(tmp_path, *rows, **how):
     path = tmp_path / "rated.csv"
-    path.write_text("\n".join([HEAD, *rows]))
+    path.write_text("\n".join([HEAD, *(row + "," * (5 - row.count(",")) for row in rows)]))
     return import_path(path, **how)
 
 
@@ -176,6 +176,13 @@ def test_a_vote_that_stands_in_a_table_twice_is_stored_once_and_counted(tmp_path
             'each one once, and an earlier row has it, with "5"',
         ),
         ("Why?,So.,r1,high,", "grade", '"high"', "a whole number from 3 to 5"),
+        # Rows that say something else may be about something else.
+        (
+            "Who?,She.,r1,5,,again",
+            "",
+            'vote of "r1" on grade of response "She." again',
+            "each one once, and an earlier row has it",
+        ),
         # It is not known whether two unknown raters are one.
         (
             "Why?,Or.,,5,",
@@ -221,7 +228,7 @@ def test_a_mapping_states_the_scale_of_votes_that_come_without_one(
     tmp_path, scale, expected, n_bad, says
 ):
     path = tmp_path / "rated.csv"
-    path.write_text(f"{HEAD}\nWho?,She.,r1,4,\nWho?,She.,r2,99,\nWhy?,So.,r1,3,\n")
+    path.write_text(f"{HEAD}\nWho?,She.,r1,4,,\nWho?,She.,r2,99,,\nWhy?,So.,r1,3,,\n")
     columns = 'question = "question"\nanswer = "response"\nrater = "rater"\ngrade = "vote"'
     mapping = read_mapping(f"[columns]\n{columns}\n[scales]\n{scale}\n")
     with open_material(path, mapping=mapping) as material:

@@ -285,6 +285,7 @@ votes = st.builds(
     is_told=st.just(False),
     columns=st.just(("question", "answer")),
     item=st.none(),
+    rest=st.just(""),
 )
 round_trip = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]

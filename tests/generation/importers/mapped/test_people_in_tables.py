@@ -73,6 +73,10 @@ def test_a_table_with_raters_keeps_no_address_and_one_without_keeps_all(tmp_path
     assert found["responses"][0].meta == {}
     assert material.n_left_out == {"cells of email, which tell who a rater is": 1}
 
+    found, material = read(tmp_path, "question,answer,a@x.org / Who?,She.,Fine.")
+    assert found["responses"][0].meta == {}
+    assert sum(material.n_left_out.values()) == 1
+
     found, material = read(tmp_path, "user_email,question,answer / a@x.org,Who?,She.")
     assert found["responses"][0].meta == {"user_email": "a@x.org"}
     assert not material.n_left_out
@@ -144,8 +148,8 @@ def test_other_evidence_of_a_response_with_an_id_is_a_loss(tmp_path):
     assert [n for what, n in material.losses.items() if "other evidence" in what] == [1]
 
 
-def test_a_system_is_a_setup_where_it_parts_the_answers_to_one_question(tmp_path):
-    found, _ = read(tmp_path, "question,answer,system / Who?,She.,a / Who?,He.,b")
+def test_a_system_is_a_setup_where_it_parts_the_rows_of_one_question(tmp_path):
+    found, _ = read(tmp_path, "question,answer,system / Who?,She.,a / Who?,She.,b")
     assert [response.setup.name for response in found["responses"]] == ["a", "b"]
 
     found, _ = read(tmp_path, "question,answer,system / Who?,She.,a / Why?,So.,b")
