@@ -1,7 +1,7 @@
 """A scheme for votes that came without one, made from their questions and answers."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from annotation.schemes import MAX_CATEGORIES, MAX_POINTS, YES_NO, SchemeError
@@ -10,12 +10,19 @@ from generation.importers.cell_meanings import folded, spelled, whole_number
 USUAL_HIGHEST = 49  # a higher number is a slip, unless more than 1 in 20 are higher
 
 
-def guess_scheme(key: str, answers: Mapping[str, Mapping[str, int]]) -> Mapping[str, Any]:
+def guess_scheme(
+    key: str,
+    answers: Mapping[str, Mapping[str, int]],
+    stated: Callable[[str], object] = lambda question: None,
+) -> Mapping[str, Any]:
     """Return a scheme made from the answers found: question → {answer as written: how often}.
 
     A question is yes/no when yes, no, 1 and 0 (or true and false) are more than half of its
     answers, ordinal when whole numbers are more than half, else nominal. So a few answers that do
     not fit do not change the scale: they are reported as problems of their rows.
+
+    Args:
+        stated: a function that returns the scale of a question, if it is known.
 
     Raises:
         SchemeError: the labels that a scale can have are less than half of a question's answers.
@@ -23,7 +30,11 @@ def guess_scheme(key: str, answers: Mapping[str, Mapping[str, int]]) -> Mapping[
     return {
         "key": key,
         "questions": [
-            {"key": question, "wording": question, "scale": _guess_scale(question, counts)}
+            {
+                "key": question,
+                "wording": question,
+                "scale": stated(question) or _guess_scale(question, counts),
+            }
             for question, counts in answers.items()
         ],
     }

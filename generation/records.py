@@ -193,6 +193,9 @@ class VoteRecord(NamedTuple):
     is_implied: bool
     source_id: str = ""  # the vote's id in the system that it comes from
     is_told: bool = False  # a mapping says that the answer is one, also if it says 'None'
+    columns: tuple[str, str] = ("question", "answer")  # messages name these
+    item: str | None = None  # the response, as messages name it. None: by its id
+    rest: str = ""  # what else its row in a table says
 
 
 class FlagRecord(NamedTuple):

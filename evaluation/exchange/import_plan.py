@@ -19,7 +19,7 @@ from evaluation.exchange.given_votes import UndecidedWords
 from generation.importers import Material
 from generation.importers.cell_meanings import is_missing
 from generation.importers.dataset_file import read_dataset_facts
-from generation.importers.errors import DatasetError, quotation
+from generation.importers.errors import DatasetError, excerpt, quotation
 from generation.limits import LONGEST_NAME
 from generation.models import Dataset
 from generation.records import Problem, VoteRecord
@@ -121,6 +121,7 @@ def _scheme_for(
             raise DatasetError(
                 "scheme.json", found, "the same scheme, or the name of another study"
             )
+        _refuse_other_scales(material, study)
         return study.scheme, f"the scheme of study {study.name}"
     if material.scheme:
         return material.scheme, "scheme.json" if material.format == "interchange" else "the format"
@@ -128,20 +129,49 @@ def _scheme_for(
         return named, f"the built-in scheme {facts.scheme}, as the file says"
     answers, missing = _survey(material, on_progress)
     if not any(answers.values()):
+        if problem := _first_problem(material):
+            raise DatasetError(str(problem))
         raise DatasetError(
             "votes", "no votes", "at least one vote, or a scheme.json with the questions"
         )
-    built_in = matching_scheme(answers)
+    is_stated = any(map(material.scale_of, answers))
+    built_in = None if is_stated else matching_scheme(answers)
     if built_in:
         return built_in, f"the built-in scheme {built_in['key']}, whose questions these are"
     try:
-        scheme = guess_scheme(study_name, {key: words for key, words in answers.items() if words})
+        given = {key: words for key, words in answers.items() if words}
+        scheme = guess_scheme(study_name, given, material.scale_of)
+        questions = load_scheme(scheme).questions
     except SchemeError as error:
         raise DatasetError(f"votes, {error}") from error
-    for question in load_scheme(scheme).questions:
-        if question.scale.kind == "nominal" and missing[question.key]:
+    for question in questions:
+        is_open = question.scale.kind == "nominal" and not material.scale_of(question.key)
+        if is_open and missing[question.key]:
             raise UndecidedWords(material.look, question.key, missing[question.key])
-    return scheme, "made from the questions and answers found"
+    origin = "made from the questions and answers found"
+    if is_stated:
+        return scheme, f"{origin}, and the scales of the mapping"
+    if material.look and any(question.scale.kind == "ordinal" for question in questions):
+        return scheme, f"{origin}; a mapping may state other scales ([scales])"
+    return scheme, origin
+
+
+def _refuse_other_scales(material: Material, study: Study) -> None:
+    """Refuse a scale of a mapping that the study does not have.
+
+    Raises:
+        DatasetError: there is one.
+    """
+    for question in study.scheme["questions"]:
+        stated = material.scale_of(question["key"])
+        if stated not in (None, question["scale"]):
+            expected = f"{excerpt(question['scale'])}, as in the study {study.name!r}"
+            raise DatasetError(f"scales, {question['key']}", excerpt(stated), expected)
+
+
+def _first_problem(material: Material) -> Problem | None:
+    records = (record for kind in material.kinds for record in material.records(kind))
+    return next((record for record in records if isinstance(record, Problem)), None)
 
 
 def _survey(

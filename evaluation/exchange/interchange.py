@@ -66,6 +66,7 @@ BATCH = 2000
 MOST_OF_A_BATCH = 1 << 23  # bytes of memory that the rows of a batch take, about
 MAX_PROBLEMS_SHOWN = 200
 N_PREVIEWED = 5
+REPEATED = "votes that repeat a vote of an earlier row; each is stored once"
 BEHIND_CLOSED_GATES = "answers behind a gate that the same rater closed; they are kept as given"
 
 
@@ -147,7 +148,8 @@ def import_dataset(
     tally = _Tally(on_problem)
     progress = _Report(material, on_progress)
     material.on_work = progress.tell
-    material.rater_code = partial(rater_code, hashed=_keyed_hash)
+    stored = {*plan.study.raters.values_list("code", flat=True)} if plan.study else set()
+    material.rater_code = partial(rater_code, hashed=_keyed_hash, stored=stored)
     material.prepare()
     noes = implied_noes(plan, without_implied=without_implied)
     if dry_run:
@@ -286,7 +288,9 @@ def _go_through(
             count = tally.counts[kind] = {"new": 0, "unchanged": 0, "bad": 0}
             shown = tally.preview[kind] = []
             for batch in _batches(given.among(material.records(kind))):
-                good, unchanged = checks.good_rows(kind, _readable(batch, tally.note), tally.note)
+                good, unchanged, repeated = checks.good_rows(
+                    kind, _readable(batch, tally.note), tally.note
+                )
                 new = store(kind, good)
                 new = len(good) - unchanged if new is None else new
                 count["new"] += new
@@ -295,7 +299,8 @@ def _go_through(
                 count["unchanged"] += unchanged
                 unread = {row.where for row in batch if isinstance(row, Problem)}
                 n_records = sum(not isinstance(row, Problem) for row in batch)
-                count["bad"] += len(unread) + n_records - len(good)
+                count["bad"] += len(unread) + n_records - len(good) - repeated
+                tally.notes[REPEATED] += repeated
                 tally.first.note(good)
                 tally.contents.note(good)
                 shown += map(preview, good[: N_PREVIEWED - len(shown)])
@@ -309,7 +314,7 @@ def _go_through(
                         store(kind, lacking)
                         count["implied"] = count.get("implied", 0) + len(lacking)
                     progress.tell()
-    tally.notes = +given.notes
+    tally.notes = +(tally.notes + given.notes)
 
 
 def _batches(rows: Iterable[Record | Problem]) -> Iterator[list[Record | Problem]]:

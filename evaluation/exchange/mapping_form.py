@@ -34,6 +34,7 @@ class MappedColumn(NamedTuple):
     role: BoundField
     called: BoundField | None
     rater: BoundField | None
+    scale: BoundField | None
     answers: list[BoundField]
 
 
@@ -92,6 +93,14 @@ class MappingForm(forms.Form):
             self.fields[f"rater-{number}"] = forms.CharField(
                 label=f"Rater of {name}", initial=rater, max_length=LONGEST_NAME
             )
+        if role in HOLD_VOTES:
+            how = "yes_no, 1 to 5, or labels with commas; empty: by its answers"
+            self.fields[f"scale-{number}"] = forms.CharField(
+                label=f"Scale of {name} ({how})",
+                initial=_written(self._was.scales.get(name, "")),
+                max_length=LONGEST_ANSWER,
+                required=False,
+            )
         meant = self._was.values.get(name, {})
         for place, answer in enumerate(column["answers"]):
             self.fields[f"answer-{number}-{place}"] = forms.CharField(
@@ -128,13 +137,14 @@ class MappingForm(forms.Form):
     def columns(self) -> Iterator[MappedColumn]:
         """Yield the columns with their fields."""
         for number, column in enumerate(self._columns):
-            called, rater = f"called-{number}", f"rater-{number}"
+            called, rater, scale = (f"{what}-{number}" for what in ("called", "rater", "scale"))
             yield MappedColumn(
                 column["name"],
                 column["samples"],
                 self[f"role-{number}"],
                 self[called] if called in self.fields else None,
                 self[rater] if rater in self.fields else None,
+                self[scale] if scale in self.fields else None,
                 [self[key] for key in self.fields if key.startswith(f"answer-{number}-")],
             )
 
@@ -175,6 +185,7 @@ class MappingForm(forms.Form):
         names: dict[str, str] = {}
         raters: dict[str, str] = {}
         values: dict[str, dict[str, str]] = {}
+        scales: dict[str, str | tuple[str, ...]] = {}
         for number, column in enumerate(self._columns):
             name, role = column["name"], cleaned.get(f"role-{number}")
             if not role:
@@ -191,6 +202,9 @@ class MappingForm(forms.Form):
                 if (key := f"answer-{number}-{place}") in self.data
                 and (cleaned[key] != answer or is_missing(answer))
             }
+            if role in HOLD_VOTES and (scale := cleaned.get(f"scale-{number}")):
+                was = self._was.scales.get(name, "")  # its labels may have commas
+                scales[name] = was if scale == _written(was) else _read_scale(scale)
             if role in HOLD_VOTES and meant:
                 values[name] = meant
         constants = {**self._was.constants, "setup": cleaned["setup"]}
@@ -200,6 +214,7 @@ class MappingForm(forms.Form):
             names=names,
             raters=raters,
             values=values,
+            scales=scales,
             constants={name: value for name, value in constants.items() if value},
             needs=needs if needs is not None and {*needs} <= {*columns} else None,
             encoding=cleaned.get("encoding", self._was.encoding),
@@ -207,6 +222,15 @@ class MappingForm(forms.Form):
             decimal=cleaned.get("decimal") or self._was.decimal,
             system_messages=cleaned.get("system_messages", self._was.system_messages),
         )
+
+
+def _written(scale: str | tuple[str, ...]) -> str:
+    return scale if isinstance(scale, str) else ", ".join(scale)
+
+
+def _read_scale(text: str) -> str | tuple[str, ...]:
+    labels = tuple(label.strip() for label in text.split(","))
+    return labels if len(labels) > 1 else text.strip()
 
 
 def _usual_meaning(answer: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Coalesce
@@ -13,11 +13,12 @@ from annotation.services.imported_votes import VOTE_CONTENT, rater_facts
 from evaluation.exchange.changed_passages import passage_content, said_of_passage
 from evaluation.exchange.chosen_responses import known_sources, source_of, unknown_source
 from evaluation.exchange.implied_noes import ImpliedNoes
-from evaluation.exchange.row_contents import may_change, score_content, vote_content
+from evaluation.exchange.row_contents import answer_in, may_change, score_content, vote_content
 from evaluation.exchange.row_names import joined, key_of, name_of
 from evaluation.exchange.row_parts import parts_of, rank_part, said_of_change, setup_parts
 from evaluation.models import Adjudication, AutoScore
 from generation.importers.errors import excerpt
+from generation.importers.rater_codes import NOMINAL
 from generation.importers.seen_keys import SeenKeys, is_content
 from generation.models import Dataset, GridChunk, Passage, Response
 from generation.records import (
@@ -41,6 +42,19 @@ from generation.services.rankings import stored_ranks
 from generation.services.record_keys import digest, ids_by_key, in_lots, record_digest
 
 Note = Callable[[Problem], None]
+
+
+class GoodRows(NamedTuple):
+    """The good rows of a batch.
+
+    Attributes:
+        n_unchanged: how many of them are stored already.
+        n_repeated: how many others repeat a vote that an earlier row of a table has.
+    """
+
+    rows: list[Record]
+    n_unchanged: int
+    n_repeated: int
 
 
 class RowChecks:
@@ -68,24 +82,23 @@ class RowChecks:
     ) -> None:
         self._seen.__exit__(kind, error, trace)
 
-    def good_rows(
-        self, kind: str, records: Iterable[Record], note: Note
-    ) -> tuple[list[Record], int]:
-        """Return the good rows of a batch, and how many of them are stored already.
+    def good_rows(self, kind: str, records: Iterable[Record], note: Note) -> GoodRows:
+        """Return the good rows of a batch.
 
         The problems of the other rows are passed to `note`.
         """
         rows = list(records)
         keyed = {id(row): key_of(row) for row in rows}
         self._passages = {}
-        seen = self._seen.contents(keyed.values())
+        repeats = {id(row): _row_key(row, keyed[id(row)]) for row in rows if _may_repeat(row)}
+        seen = self._seen.contents([*keyed.values(), *repeats.values()])
         stored = self._stored(kind, rows)
         known = self._known_references(rows)
         parts = self._stored_parts(rows)
         sources = known_sources(self._dataset, self._seen, rows)
 
         good: list[Record] = []
-        n_unchanged = 0
+        n_unchanged = n_repeated = 0
         fresh: dict[str, str | bytes] = {}
         for row in rows:
             key = keyed[id(row)]
@@ -93,12 +106,12 @@ class RowChecks:
             problem = self._misfit(row) or _unknown_reference(row, known)
             problem = problem or unknown_source(row, sources)
             if not problem and (key in seen or key in fresh):
-                problem = Problem(
-                    row.where,
-                    "",
-                    f"{name_of(row)} again",
-                    "each one once, and an earlier row has it",
-                )
+                earlier = fresh.get(key) or seen.get(key)
+                is_there = any(repeats.get(id(row)) in there for there in (seen, fresh))
+                if is_there and earlier == content:
+                    n_repeated += 1
+                    continue
+                problem = self._row_again(row, earlier)
             is_change = key in stored and stored[key] != content
             if not problem and is_change and not may_change(row, stored[key]):
                 problem = self._changed_row(row, stored[key])
@@ -111,13 +124,15 @@ class RowChecks:
             # An example may name a passage of the collection as if the example brought it.
             has_content = isinstance(row, CollectionPassageRecord | VoteRecord)
             fresh[key] = content if has_content else source_of(row)
+            if id(row) in repeats:
+                fresh[repeats[id(row)]] = ""
             if isinstance(row, ResponseRecord):
                 sources[row.key] = fresh[key]
             new_parts = {part.key: part.content for part in parts_of(row)}
             parts |= new_parts
             fresh |= new_parts
         self._seen.add(fresh)
-        return good, n_unchanged
+        return GoodRows(good, n_unchanged, n_repeated)
 
     def lacking_noes(self, noes: ImpliedNoes, votes: Iterable[VoteRecord]) -> list[VoteRecord]:
         """Return the noes that good votes of a batch imply and that neither file nor study has.
@@ -126,11 +141,7 @@ class RowChecks:
         """
         closing = [vote for vote in votes if noes.are_implied_by(vote)]
         checked = self._seen.contents(map(key_of, closing))
-        good = [
-            vote
-            for vote in closing
-            if is_content(checked.get(key_of(vote), b""), self._content(vote))
-        ]
+        good = [vote for vote in closing if checked.get(key_of(vote)) == self._content(vote)]
         implied = {key_of(no): no for no in noes.of(good)}
         there = self._seen.contents(implied).keys() | self._stored("votes", [*implied.values()])
         lacking = {key: no for key, no in implied.items() if key not in there}
@@ -148,7 +159,8 @@ class RowChecks:
         question = self._questions.get(row.question)
         if question is None:
             expected = "one of " + ", ".join(self._questions)
-            return Problem(row.where, "question", excerpt(row.question), expected)
+            field = row.columns[0] if isinstance(row, VoteRecord) else "question"
+            return Problem(row.where, field, excerpt(row.question), expected)
         answer = question.scale.answer(row.answer)
         if isinstance(row, AdjudicationRecord):
             if answer is not None or not row.answer:
@@ -156,11 +168,22 @@ class RowChecks:
             expected = f"{question.scale.expected}, or nothing where it cannot be decided"
             return Problem(row.where, "answer", excerpt(row.answer), expected)
         if answer is None:
-            return Problem(row.where, "answer", excerpt(row.answer), question.scale.expected)
+            return Problem(row.where, row.columns[1], excerpt(row.answer), question.scale.expected)
         if row.is_implied and (answer != 0 or not question.after):
             expected = "a no to a question with gates ('after'), because the vote is implied"
             return Problem(row.where, "implied", f"{row.answer}, implied", expected)
         return None
+
+    def _row_again(self, row: Record, earlier: str | bytes | None) -> Problem:
+        """Return the problem of a row that an earlier row of the file has."""
+        said, expected = f"{name_of(row)} again", "each one once, and an earlier row has it"
+        if isinstance(row, VoteRecord) and isinstance(earlier, bytes):
+            before = answer_in(earlier)
+            scale = self._questions[row.question].scale
+            if before is not None and before != scale.answer(row.answer):
+                said = f"{said}: {excerpt(row.answer)}"
+                expected = f"{expected}, with {excerpt(scale.label(before))}"
+        return Problem(row.where, "", said, expected)
 
     def _changed_row(self, row: Record, found: str | bytes) -> Problem:
         if isinstance(row, RankedPassageRecord):
@@ -194,7 +217,8 @@ class RowChecks:
             case VoteRecord():
                 question = self._questions.get(row.question)
                 answer = question.scale.answer(row.answer) if question else None
-                return vote_content(answer, row.is_implied, row.position, row.seconds, row.at)
+                said = vote_content(answer, row.is_implied, row.position, row.seconds, row.at)
+                return said.encode()  # a message may name the answer of an earlier row
             case FlagRecord():
                 return row.reason
             case AdjudicationRecord():
@@ -269,7 +293,7 @@ class RowChecks:
                 "rater__code",
                 *VOTE_CONTENT,
             )
-            return {joined("vote", *key[:5]): vote_content(*key[5:]) for key in votes}
+            return {joined("vote", *key[:5]): vote_content(*key[5:]).encode() for key in votes}
         if kind == "flags":
             flags = Flag.objects.filter(arm__study=study, response__key__in=responses_here)
             columns = flags.values_list("arm__kind", "response__key", "rater__code", "reason")
@@ -348,6 +372,16 @@ class RowChecks:
             for part in setup_parts(setup)
             if setup.is_used or part.field == "setup"
         }
+
+
+def _may_repeat(row: Record) -> bool:
+    """Return whether a row is a vote in a table of one known rater: it may stand there twice."""
+    return isinstance(row, VoteRecord) and row.item is not None and row.rater != NOMINAL
+
+
+def _row_key(row: Record, key: str) -> str:
+    """Return a key that two rows of a table share if they say the same beside a vote."""
+    return joined("row", key, row.rest if isinstance(row, VoteRecord) else "")
 
 
 def _says_nothing_new(record: RaterRecord, rater: Rater) -> bool:

@@ -1,6 +1,7 @@
 """The contents of votes and scores, by which a repeat of a stored row is told from a change."""
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -22,10 +23,17 @@ def vote_content(
     return f"{IMPLIED} {said}" if is_implied else said
 
 
+def answer_in(content: bytes) -> int | None:
+    """Return the answer in the content of a vote. None: it has none."""
+    found = re.match(rf"(?:{IMPLIED} )?\((\d+),", content.decode())
+    return int(found[1]) if found else None
+
+
 def may_change(row: Record, stored: str | bytes) -> bool:
     """Return whether a row may change what is stored: facts of raters, a no that was implied."""
     if isinstance(row, VoteRecord):
-        return not row.is_implied and str(stored).startswith(IMPLIED)
+        is_implied = isinstance(stored, bytes) and stored.startswith(IMPLIED.encode())
+        return is_implied and not row.is_implied
     return isinstance(row, RaterRecord)
 
 

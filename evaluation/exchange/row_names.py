@@ -71,7 +71,8 @@ def name_of(row: Record) -> str:
         case RaterRecord():
             return f"rater {excerpt(row.rater)}"
         case VoteRecord():
-            of = f"on {row.question} of response {excerpt(row.response)}"
+            response = excerpt(row.response) if row.item is None else row.item
+            of = f"on {row.question} of response {response}"
             return f"vote of {excerpt(row.rater)} {of}"
         case FlagRecord():
             return f"flag of {excerpt(row.rater)} on response {excerpt(row.response)}"

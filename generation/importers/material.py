@@ -77,6 +77,10 @@ class Material(ABC):
         """
         return
 
+    def scale_of(self, question: str) -> object:
+        """Return the scale that a mapping states for a question of votes. None: it states none."""
+        return self.look.mapping.scale_of(question) if self.look else None
+
     @abstractmethod
     def records(self, kind: str) -> Iterator[Record | Problem]:
         """Yield the records of one kind from the beginning, and the problems of bad rows."""

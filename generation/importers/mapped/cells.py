@@ -1,5 +1,6 @@
 """The content of cells: turns, texts, scores. In CSV, lists are JSON or written as by Python."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -202,9 +203,24 @@ def golden_answer_of(row: Row, name: str) -> str | None:
 
 
 def texts_of(row: Row, names: Iterable[str]) -> tuple[PassageRecord, ...]:
-    """Return the texts in cells, each once. A cell holds one or a list. Blank ones are left out."""
-    found = [each for name in names for each in _passages(row, name, _noted(row, name, PASSAGE))]
+    """Return the texts in cells, each once. A cell holds one or a list. Blank ones are left out.
+
+    A cell that only says a word for nothing has none, and is counted.
+    """
+    found: list[PassageRecord] = []
+    for name in names:
+        value = row.values.get(name)
+        if not says_nothing(value):
+            found += _passages(row, name, _noted(row, name, PASSAGE))
+        elif str(value).strip():
+            row.notes.append(f"cells of {name} that say {str(value).strip()}, taken as no evidence")
     return tuple({passage.key: passage for passage in found}.values())
+
+
+def says_nothing(value: Any) -> bool:
+    """Return whether a cell is blank or only says that there is nothing: NA, nan, None."""
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return is_nan or (isinstance(value, str) and is_missing(value))
 
 
 def _passages(row: Row, name: str, value: Any) -> list[PassageRecord]:

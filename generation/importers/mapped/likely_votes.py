@@ -21,6 +21,7 @@ from generation.importers.mapped.roles import (
     named_columns,
     plain_name,
 )
+from generation.importers.rater_codes import is_of_persons
 
 # The last words of usual names of votes.
 OF_VOTES = {"label", "rating", "vote", "verdict", "annotation", "judgement", "judgment", "grade"}
@@ -201,6 +202,7 @@ class _FirstRows:
             column
             for column in free
             if not is_of_runs(column)
+            and not is_of_persons(column)
             and (self._said(column) or (_is_named(column) and self._cells[column]))
         ]
         likely = [c for c in there if not _is_no_vote(c)]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from generation.importers import messages
 from generation.importers.cell_meanings import ScoreCell
 from generation.importers.mapped.cells import SYSTEM
+from generation.importers.mapped.roles import is_of_rows
 from generation.importers.mapped.said_cells import SaidVote
 from generation.importers.rater_codes import NOMINAL
 from generation.records import PassageRecord, TurnRecord, Where
@@ -21,6 +22,8 @@ NO_RESPONSE = "cells without a response of their setup"
 LEFT_OUT = (NO_RESPONSE, SYSTEM, *messages.LEFT_OUT)  # what is counted that is not imported
 OF_NOBODY = f"votes without a rater, which count as votes of one rater, {NOMINAL}"
 GUESSED = "taken for votes because they look like some"
+RESPELLED = "raters whose names are spelled in several ways, taken as one (r1 and R1, 1 and 1.0)"
+OF_PERSONS = "which tell who a rater is"
 CODED = "raters whose names were replaced by codes"
 
 
@@ -53,4 +56,10 @@ class MappedRow(NamedTuple):
     at: datetime | None
     meta: Mapping[str, Any]
     notes: tuple[str, ...]  # names of what is counted about its texts
+    of_persons: tuple[str, ...]  # columns that are left out because they tell who a rater is
     compared: Mapping[str, Any]  # cells in which the rows of one response may differ
+
+    @property
+    def rest(self) -> str:
+        """The cells besides its votes and texts, and apart from its number, as one text."""
+        return repr([each for each in self.compared.items() if not is_of_rows(each[0])])

@@ -28,11 +28,15 @@ supported = "attributable"
 "not supported" = "no"
 "None" = "None"               # this word is a label here, and not a missing vote
 
+[scales]                      # of votes that come without a scheme; else it is told by the answers
+supported = "yes_no"          # or "1 to 5", or the labels: ["poor", "fair", "good"]
+
 [constants]                   # used if no column holds them
 setup = "model-a"
 rater = "r1"
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -41,7 +45,7 @@ import tomli_w
 from generation.importers.encodings import ENCODINGS, UTF_8
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.json_text import unstorable_character
-from generation.importers.mapped.roles import HOLD_RESPONSES, ROLES, plain_name
+from generation.importers.mapped.roles import HOLD_RESPONSES, HOLD_VOTES, ROLES, plain_name
 from generation.importers.tables import DELIMITERS
 from generation.limits import LONGEST_NAME
 from generation.toml_text import TomlTrouble, parse_toml
@@ -64,7 +68,9 @@ OF_ONE_RESPONSE = {
 _TEXTS = ("title", "reader", "rows", "sheet", "encoding", "delimiter", "decimal", "system_messages")
 _TABLES = ("columns", "names", "raters", "constants")
 _LISTS = ("needs", "missing")
-_KEYS = (*_TEXTS, "header_line", *_TABLES, *_LISTS, "values")
+_KEYS = (*_TEXTS, "header_line", *_TABLES, *_LISTS, "values", "scales")
+_POINTS = re.compile(r"\s*(\d{1,3})\s*(?:to|-|\N{EN DASH})\s*(\d{1,3})\s*")
+A_SCALE = ('"yes_no"', '"1 to 5"', "a list of labels")
 QUESTION_OF_RATERS = "vote"  # the question of columns of raters that no name tells
 
 
@@ -75,6 +81,7 @@ class ColumnMapping(NamedTuple):
     names: Mapping[str, str] = {}  # column → setup, metric or question
     raters: Mapping[str, str] = {}  # column of one rater's votes → rater
     values: Mapping[str, Mapping[str, str]] = {}  # column of votes → value → answer
+    scales: Mapping[str, str | tuple[str, ...]] = {}  # column of votes → scale, as it is written
     constants: Mapping[str, str] = {}  # setup and rater
     title: str = ""
     reader: str = ""  # for a file that no columns describe: a key of `ROW_READERS`
@@ -105,6 +112,13 @@ class ColumnMapping(NamedTuple):
         """Return the rater of a column of votes. "": each row names its own."""
         is_a_rater = self.columns.get(column) == "rater_votes"
         return self.raters.get(column, column) if is_a_rater else ""
+
+    def scale_of(self, question: str) -> object:
+        """Return the scale of a question of votes, as scheme.json spells one. None: not stated."""
+        for column, scale in self.scales.items():
+            if self.one("asked") or self.name_of(column) == question:
+                return _spelled(scale)
+        return None
 
     def meanings(self, column: str) -> Mapping[str, str]:
         """Return what words in a column of votes mean. "": no vote."""
@@ -155,7 +169,8 @@ class ColumnMapping(NamedTuple):
                     elif beginning:
                         names[column] = column.removeprefix(beginning)
         raters = {column: rater for column, rater in self.raters.items() if column in columns}
-        return self._replace(columns=columns, names=names, raters=raters)
+        scales = {column: scale for column, scale in self.scales.items() if column in columns}
+        return self._replace(columns=columns, names=names, raters=raters, scales=scales)
 
     def spelt_as(self, columns: Iterable[str]) -> "ColumnMapping":
         """Return the mapping with its columns as a table spells them: `User Input`, `userInput`."""
@@ -210,8 +225,11 @@ def read_mapping(text: str, where: str = "mapping", *, is_whole: bool = True) ->
             is_list = isinstance(found, list) and all(isinstance(each, str) for each in found)
             _refuse_unless(is_list, f"{where}, {key}", found, [f"a list of {of}"])
             said[key] = tuple(_text(each, f"{where}, {key}") for each in found)
+    scales = data.get("scales", {})
+    _refuse_unless(isinstance(scales, dict), f"{where}, scales", scales, ["a table of scales"])
     mapping = ColumnMapping()._replace(
         **said,
+        scales={key: _scale(each, f"{where}, scales.{key:.40}") for key, each in scales.items()},
         values={key: _texts(each, f"{where}, values.{key}") for key, each in values.items()},
     )
     _check(mapping, where, is_whole)
@@ -237,6 +255,9 @@ def _check(mapping: ColumnMapping, where: str, is_whole: bool) -> None:
     for what in ("names", "values", "raters"):
         others = sorted({*getattr(mapping, what)} - {*mapping.columns})
         _refuse_unless(not others, f"{where}, {what}", others, ["columns of this mapping"])
+    of_votes = [column for role in HOLD_VOTES for column in mapping.of(role)]
+    others = sorted({*mapping.scales} - {*of_votes})
+    _refuse_unless(not others, f"{where}, scales", others, ["columns of votes of this mapping"])
     for key in mapping.constants:
         _refuse_unless(key in CONSTANTS, f"{where}, constants", key, CONSTANTS)
     for what in ("constants", "raters"):
@@ -271,6 +292,26 @@ def _text(value: Any, where: str) -> str:
     if trouble:
         raise DatasetError(where, trouble, "text without this character")
     return str(value)
+
+
+def _scale(value: Any, where: str) -> str | tuple[str, ...]:
+    if isinstance(value, list):
+        labels = tuple(_text(each, where) for each in value)
+        _refuse_unless(len(labels) > 1, where, value, ["at least two labels"])
+        return labels
+    text = _text(value, where)
+    _refuse_unless(_spelled(text) is not None, where, value, [" or ".join(A_SCALE)])
+    return text
+
+
+def _spelled(scale: str | tuple[str, ...]) -> object:
+    """Return a scale of a mapping as scheme.json spells it. None: it is none."""
+    if isinstance(scale, tuple):
+        return {"nominal": [*scale]}
+    points = _POINTS.fullmatch(scale)
+    if points and int(points[1]) < int(points[2]):
+        return {"ordinal": [int(points[1]), int(points[2])]}
+    return "yes_no" if scale.strip() == "yes_no" else None
 
 
 def _line(value: Any, where: str) -> int:

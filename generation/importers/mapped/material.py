@@ -6,13 +6,12 @@
 - Without a column for the dialog, each example is a conversation of its own.
 """
 
-import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from generation.importers.cell_meanings import is_missing, without
-from generation.importers.errors import DatasetError
+from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import LONGEST_KEY, Row
 from generation.importers.mapped.cells import (
     SYSTEM,
@@ -20,6 +19,7 @@ from generation.importers.mapped.cells import (
     golden_answer_of,
     nested,
     response_of,
+    says_nothing,
     seconds_in,
     system_messages_in,
     texts_of,
@@ -36,7 +36,9 @@ from generation.importers.mapped.mapped_rows import (
     LONG_TEXT,
     NO_RESPONSE,
     OF_NOBODY,
+    OF_PERSONS,
     OTHERWISE,
+    RESPELLED,
     WITHOUT_EVIDENCE,
     MappedResponse,
     MappedRow,
@@ -49,8 +51,10 @@ from generation.importers.mapped.proposal import (
     value_of_vote,
 )
 from generation.importers.mapped.repeated_rows import RepeatedRows
+from generation.importers.mapped.response_keys import ResponseKeys, hash_of
 from generation.importers.mapped.roles import (
     HOLD_VOTES,
+    NAMES,
     OF_MESSAGES,
     OF_TEXTS,
     ROLES,
@@ -61,8 +65,7 @@ from generation.importers.mapped.said_cells import scores_in, votes_in
 from generation.importers.mapped.table_files import beside, value_at
 from generation.importers.material import Material
 from generation.importers.messages import last_speaker, unsaid
-from generation.importers.rater_codes import NOMINAL
-from generation.importers.short_keys import short_key
+from generation.importers.rater_codes import NOMINAL, RaterNames, is_address, without_persons
 from generation.importers.sources import Source
 from generation.limits import LONGEST_NAME
 from generation.records import (
@@ -106,17 +109,21 @@ class MappedMaterial(Material):
         table = open_table(source, look.mapping)
         if table is None:
             raise DatasetError(source.path.name, "no table", expected_columns())
+        if next(table.rows(), None) is None:
+            raise DatasetError(table.name, "a header without rows", "at least one row")
         self._table = table
         self.look = look
         self._mapping = look.mapping
         self._of = {role: look.mapping.of(role) for role in ROLES}  # needed for each cell
         self._has_votes = any(self._of[role] for role in HOLD_VOTES)
+        names = (column.name for column in look.columns)
+        self._has_raters = self._has_votes or bool(self._of["rater"]) or any(map(is_address, names))
         self._has_shown = bool(self._of["shown"]) or look.mapping.system_messages == "shown"
         self._texts = [column for role in OF_TEXTS for column in self._of[role]]
         rows = () if self._mapping.reader else table.rows()
         self._encoded = encoded_columns(rows, self._texts)
         # The files of a tool without raters have a row for each response.
-        self._is_by_row = bool(self._mapping.reader) and not (self._has_votes or self._of["rater"])
+        is_by_row = bool(self._mapping.reader) and not self._has_raters
         self.kinds = tuple(
             kind
             for kind, roles in {
@@ -131,8 +138,7 @@ class MappedMaterial(Material):
         )
         self.ignored = source.ignored + [name for name in source.sizes if name not in table.names]
         self.ignored += table.place.not_read if table.place else []
-        self._keys: dict[str, str] = {}  # hash of a response → its key, in the present pass
-        self._n_of_key: Counter[str] = Counter()
+        self._keys = ResponseKeys(is_by_row=is_by_row, has_votes=self._has_votes)
 
     @property
     def bytes_total(self) -> int:
@@ -166,7 +172,7 @@ class MappedMaterial(Material):
         n_otherwise = 0
         for row in self._good_rows():
             example = _example(row)
-            said = _hash_of(repr(example[2:]))
+            said = hash_of(repr(example[2:]))
             if example.key not in first:
                 self._refuse_more(len(first) + 1)
                 yield example
@@ -177,6 +183,7 @@ class MappedMaterial(Material):
     def _responses(self) -> Iterator[Record | Problem]:
         n_without_evidence = n_empty = n_without = 0
         counted: Counter[str] = Counter()
+        of_persons: Counter[str] = Counter()
         repeated = RepeatedRows(has_votes=self._has_votes)
         for row in self._rows():
             if isinstance(row, Problem):
@@ -184,9 +191,10 @@ class MappedMaterial(Material):
                 continue
             n_without += row.n_without
             counted.update(row.notes)
+            of_persons.update(row.of_persons)
             for answer, is_new in self._named(row):
                 scores = ((metric, cell.score) for metric, cell in row.scores)
-                repeated.note(answer.key, row.compared, scores)
+                repeated.note(answer.key, row, scores)
                 if is_new:
                     n_without_evidence += not row.shown
                     n_empty += not answer.text.strip()
@@ -201,16 +209,22 @@ class MappedMaterial(Material):
         for what, n in counted.items():
             (self.n_left_out if what in LEFT_OUT else self.notes)[what] = n
         self.n_left_out |= self._table.left_out
+        for column, n in of_persons.items():
+            self.n_left_out[f"cells of {column}, {OF_PERSONS}"] = n
 
     def _votes(self) -> Iterator[Record]:
         raters: set[str] = set()
+        names = RaterNames()
+        asked = self._mapping.one("asked")
         missing: Counter[str] = Counter()
         n_of_nobody = n_votes = 0
         for row in self._good_rows():
             missing.update(row.missing)
-            told_by = [(vote.rater or row.rater)[:LONGEST_NAME] for vote in row.votes]
+            told_by = [
+                names.first_spelling((vote.rater or row.rater)[:LONGEST_NAME]) for vote in row.votes
+            ]
             codes = {name: self.rater_code(name) if name else NOMINAL for name in told_by}
-            raters |= {name for name, code in codes.items() if name and code != name}
+            raters |= {name for name, code in codes.items() if name and not name.startswith(code)}
             n_of_nobody += sum(codes[name] == NOMINAL for name in told_by)
             said = [vote for vote in row.votes if vote.is_told or not is_missing(vote.answer)]
             n_votes += len(said) * len(row.answers)
@@ -230,9 +244,13 @@ class MappedMaterial(Material):
                         is_implied=False,
                         source_id=row.vote_id,
                         is_told=vote.is_told,
+                        columns=(asked or vote.column, vote.column),
+                        item=excerpt(answer.text),
+                        rest=row.rest,
                     )
         self._note(OF_NOBODY, n_of_nobody)
         self._note(CODED, len(raters))
+        self._note(RESPELLED, names.n_respelled)
         self.notes |= {without("vote", word): n for word, n in missing.items()}
         if self.look and self.look.guessed:
             self._note(f"votes in {named_columns(self.look.guessed)}, {GUESSED}", n_votes)
@@ -256,21 +274,10 @@ class MappedMaterial(Material):
         self.notes |= +counted
 
     def _named(self, row: MappedRow) -> Iterator[tuple[MappedResponse, bool]]:
-        """Yield the responses of a row with their keys, and whether each of them is new.
-
-        Every pass over the rows gives the same keys.
-        """
-        for answer in row.answers:
-            base = answer.key or f"{row.example}|{answer.setup}"
-            content = _hash_of(base, answer.text)
-            if content in self._keys and not self._is_by_row:
-                yield answer._replace(key=self._keys[content]), False
-                continue
-            self._n_of_key[base] += 1
-            self._refuse_more(len(self._n_of_key))
-            n = self._n_of_key[base]
-            key = self._keys[content] = short_key(base if n == 1 or answer.key else f"{base}|{n}")
-            yield answer._replace(key=key), True
+        """Yield the responses of a row with their keys, and whether each of them is new."""
+        for named in self._keys.named(row):
+            self._refuse_more(len(self._keys))
+            yield named
 
     def _refuse_more(self, n_rows: int) -> None:
         self._source.refuse_more_in_memory(self._table.name, n_rows)
@@ -284,7 +291,6 @@ class MappedMaterial(Material):
 
     def _rows(self) -> Iterator[MappedRow | Problem]:
         self._keys.clear()
-        self._n_of_key.clear()
         for row in self._table.rows():
             if isinstance(row, Problem):
                 yield row
@@ -325,14 +331,18 @@ class MappedMaterial(Material):
             else:
                 golden = tuple({each.key: each for each in (*golden, *of_system)}.values())
         told_by = [turn.text for turn in turns] or [each.key for each in (*golden, *shown)]
-        example = self._key(row, "example") or _hash_of(dialog, *told_by or [str(row.where.line)])
         answers, n_without = self._answers(row, said)
+        if not told_by:
+            told_by = [str(self._line_of(row, dialog, answers))]
+        example = self._key(row, "example") or hash_of(dialog, *told_by)
         missing: list[str] = []
         votes = tuple(votes_in(row, self._mapping, missing.append))
         meta = beside(raw.values, columns)
+        meta, of_persons = without_persons(meta) if self._has_raters else (meta, [])
         for column in self._texts:
             if further := unsaid(row.values.get(column)):
                 meta[column] = further
+        evidence = () if self._has_votes else self._of["shown"]
         return MappedRow(
             where=row.where,
             example=example,
@@ -352,8 +362,19 @@ class MappedMaterial(Material):
             at=next((row.moment(c) for c in self._columns(row, "at")), None),
             meta=meta,
             notes=tuple(row.notes),
-            compared={**meta, **{column: row.values.get(column) for column in self._of["shown"]}},
+            of_persons=tuple(of_persons),
+            compared={**meta, **{column: row.values.get(column) for column in evidence}},
         )
+
+    def _line_of(self, row: Row, dialog: str, answers: Sequence[MappedResponse]) -> int:
+        """Return the line that names the example of a row without a question and evidence.
+
+        Where the rows name their raters, equal responses are one.
+        """
+        if not self._columns(row, "rater"):
+            return row.where.line
+        said = (text for answer in answers for text in (answer.setup, answer.text))
+        return self._keys.line_of(row.where.line, dialog, *said)
 
     def _dialog(self, row: Row) -> tuple[tuple[TurnRecord, ...], str | None]:
         """Return the turns up to a question, and the response if a conversation ends with it."""
@@ -368,9 +389,13 @@ class MappedMaterial(Material):
         return (), None
 
     def _columns(self, row: Row, role: str) -> list[str]:
-        """Return the columns of a role that are not empty in this row."""
+        """Return the columns of a role that are not empty in this row.
+
+        In ids, names and times, a word for nothing is as an empty cell.
+        """
         columns = self._of[role]
-        return [c for c in columns if row.values.get(c) not in (None, "")] if columns else []
+        there = [c for c in columns if row.values.get(c) not in (None, "")] if columns else []
+        return [c for c in there if not says_nothing(row.values[c])] if role in NAMES else there
 
     def _answers(self, row: Row, said: str | None) -> tuple[tuple[MappedResponse, ...], int]:
         columns = self._of["response"]
@@ -414,10 +439,6 @@ def recognises(source: Source) -> bool:
 
 def _value_in(row: Row, column: str, role: str) -> Any:
     return value_of_vote(row, column) if role in HOLD_VOTES else value_at(row.values, column)
-
-
-def _hash_of(*texts: str) -> str:
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
 def _example(row: MappedRow) -> ExampleRecord:

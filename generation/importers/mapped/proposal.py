@@ -10,6 +10,7 @@ from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
 from generation.importers.mapped.cells import answer_in, nested, system_messages_in
 from generation.importers.mapped.likely_headers import PlaceError, TablePlace
+from generation.importers.mapped.likely_ids import goes_with_raters, likely_setup
 from generation.importers.mapped.likely_votes import OF_RUNS, Guess, likely_votes
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.only_table import open_table
@@ -18,7 +19,9 @@ from generation.importers.mapped.roles import (
     HOLD_VOTES,
     OF_MESSAGES,
     OF_VOTES,
+    is_of_ratings,
     is_of_rows,
+    named_columns,
     plain_name,
     roles_by_name,
 )
@@ -36,6 +39,7 @@ OF_A_PASSAGE = 40  # characters at least, on average; tags and names are shorter
 # The last words of names of numbers that say what an answer took, and not how good it is.
 OF_USE = {"cost", "count", "duration", "latency", "ms", "price", "seconds", "time", "timings"}
 OF_USE |= {"hours", "minutes", "tokens", "usage"}
+IDS = ("example", "dialog", "response_id")  # roles of ids that a name alone may tell
 QUESTION_MARKS = ("?", "\uff1f", "\u061f")  # Latin, full-width, Arabic
 
 
@@ -133,6 +137,10 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
         is_given or bool(recipe) or any(mapping.one(role) for role in ("question", "messages"))
     )
     guessed = tuple(column for column, role in guess.columns.items() if role in HOLD_VOTES)
+    asks = guess.asks
+    if undecided := () if is_given else _numbers_in_ratings(columns, first, mapping):
+        guessed += undecided
+        asks = f"which of the columns {named_columns(guessed)} hold votes of its raters"
     named = dict.fromkeys((*columns, *mapping.columns))
     looks = tuple(_look_of(name, mapping.columns.get(name, ""), first) for name in named)
     has_system = any(_says_something_as_the_system(row, mapping) for row in first)
@@ -140,7 +148,7 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
     look = look._replace(place=table.place)
     if not is_known:
         return look._replace(guessed=())
-    return look._replace(is_told=False, asks=guess.asks) if guess.asks else look
+    return look._replace(is_told=False, asks=asks) if asks else look
 
 
 def _says_something_as_the_system(row: Row, mapping: ColumnMapping) -> bool:
@@ -186,7 +194,9 @@ def _by_a_recipe(
 
 def _are_scores_in(column: str, first: list[Row]) -> bool:
     """Return whether a column has numbers, or words for none, and they may be scores."""
-    if _is_of_use(column) or is_of_rows(column) or plain_name(column) in OF_RUNS:
+    if _is_of_use(column) or is_of_rows(column) or _is_in_ratings(column):
+        return False
+    if plain_name(column) in OF_RUNS:
         return False
     values = [value for row in first if (value := value_at(row.values, column)) not in (None, "")]
     said = [value for value in values if not score_in(value).is_empty]
@@ -194,10 +204,28 @@ def _are_scores_in(column: str, first: list[Row]) -> bool:
     return bool(numbers) and all(map(_is_number, numbers))
 
 
+def _numbers_in_ratings(
+    columns: Sequence[str], first: list[Row], mapping: ColumnMapping
+) -> tuple[str, ...]:
+    """Return the columns in objects of ratings that are numbers and have no role."""
+    return tuple(
+        column
+        for column in columns
+        if column not in mapping.columns
+        and _is_in_ratings(column)
+        and all(isinstance(value_at(row.values, column), int | float | None) for row in first)
+    )
+
+
 def _is_of_use(name: str) -> bool:
     """Return whether numbers of this name say what an answer took: `usage`, `totalTokens`."""
     parts = (re.findall(r"[A-Z]?[a-z]+|[A-Z]+", part) for part in name.split("."))
     return any(words[-1].lower() in OF_USE for words in parts if words)
+
+
+def _is_in_ratings(column: str) -> bool:
+    """Return whether a column is a field of an object of ratings: `votes.anna`."""
+    return is_of_ratings(column.rpartition(".")[0])
 
 
 def _is_number(value: Any) -> bool:
@@ -227,6 +255,7 @@ def _proposed(
     known = {c: role for c, role in mapping.columns.items() if c in said or role != "score"}
     found = _by_name_or_content(columns, first, mapping.columns)
     guess = Guess()
+    cells = {c: [value_at(row.values, c) for row in first] for c in (*columns, *found)}
     if not mapping.reader and not {column.lower() for column in columns} >= OF_VOTES:
         free = [
             c
@@ -235,9 +264,19 @@ def _proposed(
             and not (_is_of_use(c) or is_of_rows(c))
         ]
         firm = {column: role for column, role in found.items() if column not in free}
+        if "setup" not in firm.values() and (setup := likely_setup(cells, free, firm)):
+            free.remove(setup)
+            firm[setup] = found[setup] = "setup"
         are_several = "rater" in known.values()  # a recipe names the raters, and no votes
-        cells = {c: [value_at(row.values, c) for row in first] for c in (*free, *firm)}
         guess = likely_votes(cells, free, firm, are_several=are_several)
+        for column in [c for c, role in firm.items() if role in IDS and c not in mapping.columns]:
+            others = {c: role for c, role in firm.items() if c != column}
+            again = likely_votes(cells, free, others, are_several=are_several)
+            roles = {**others, **again.columns}
+            rater = next((c for c, role in roles.items() if role == "rater"), None)
+            if rater and goes_with_raters(column, rater, cells, roles):
+                firm, guess = others, again
+                del found[column]
     found |= guess.columns
     order = {column: number for number, column in enumerate(columns)}
     mapping = mapping._replace(
@@ -261,7 +300,9 @@ def _by_name_or_content(
         if role in found.values() or (role == "question" and "messages" in found.values()):
             continue
         for column in columns:
-            values = [value for row in first if (value := _value(row, column)) not in (None, "")]
+            values = [
+                value for row in first if (value := _value(row, column)) not in (None, "", [])
+            ]
             is_free = column not in found and not (role == "scores" and _is_of_use(column))
             if is_free and values and all(map(is_it, values)):
                 found[column] = role

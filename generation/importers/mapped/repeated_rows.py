@@ -1,9 +1,10 @@
 """The rows of a table that repeat a response, and what they say that its first row does not."""
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
+from generation.importers.mapped.mapped_rows import MappedRow
 from generation.importers.mapped.roles import is_of_rows, named_columns
 
 REPEATED = "rows that repeat a response, which is stored once"
@@ -13,6 +14,10 @@ UNLESS = (
 )
 EMPTY = (None, "")
 _Shape = tuple[tuple[str, str], ...]  # kind (cell or score) and name
+FIRST_EVIDENCE = (
+    "rows with votes on a response that was shown with other evidence, which is lost: only the "
+    "evidence of its first row is stored"
+)
 FIRST_SCORES = "which are lost: only the scores of its first row are stored"
 
 
@@ -31,15 +36,21 @@ class RepeatedRows:
         self._first: dict[str, tuple[_Shape, array[int]]] = {}
         self._n_repeated = 0
         self._n_with_scores = 0
+        self._n_with_evidence = 0
         self._n_otherwise = 0
         self._metrics: dict[str, None] = {}
         self._columns: dict[str, None] = {}
 
     def note(
-        self, response: str, cells: Mapping[str, Any], scores: Iterable[tuple[str, float | None]]
+        self, response: str, row: MappedRow, scores: Iterable[tuple[str, float | None]]
     ) -> None:
         """Count a row of a response. Its first row is remembered."""
-        said = {("cell", name): value for name, value in cells.items() if not is_of_rows(name)}
+        cells = row.compared.items()
+        said: dict[tuple[str, str], Any] = {
+            ("cell", name): value for name, value in cells if not is_of_rows(name)
+        }
+        if self._has_votes and row.shown:
+            said["evidence", ""] = [passage.key for passage in row.shown]
         said |= {("score", metric): score for metric, score in scores if score is not None}
         hashes = {what: hash(repr(value)) for what, value in said.items() if value not in EMPTY}
         if response not in self._first:
@@ -57,15 +68,18 @@ class RepeatedRows:
         self._n_repeated += 1
         self._n_otherwise += bool(columns)
         self._n_with_scores += bool(metrics)
+        self._n_with_evidence += ("evidence", "") in others
         self._columns |= columns
         self._metrics |= metrics
 
     @property
     def losses(self) -> dict[str, int]:
-        """The values and scores that are lost if the rows are stored like this, by name."""
+        """The values, evidence and scores that are lost if the rows are stored so, by name."""
         found = {}
         if self._n_otherwise and not self._has_votes:
             found[_with_other("values", self._columns) + UNLESS] = self._n_otherwise
+        if self._n_with_evidence:
+            found[FIRST_EVIDENCE] = self._n_with_evidence
         if self._n_with_scores:
             found[_with_other("scores", self._metrics) + FIRST_SCORES] = self._n_with_scores
         return found

@@ -41,6 +41,9 @@ RATERS = (
 )
 PERHAPS_RATERS = ("judge", "participant", "expert", "user", "username", "email", "e_mail")
 
+# Names of what may be a setup: it is one where it parts the responses to one question.
+PERHAPS_SETUPS = ("system", "method", "llm", "generator", "approach", "pipeline")
+
 ROLES: Mapping[str, ColumnRole] = {
     "question": ColumnRole(
         "Question",
@@ -161,6 +164,7 @@ MOST_NAMED = 5  # columns in a message
 OF_A_TEXT = ("text", "content", "parts", "value", "message", "choices", "candidates", "body")
 OBJECTS = ("input", "inputs", "output", "outputs", "request", "response", "row", "data", "example")
 OF_REFERENCES = ("reference_outputs", "expected_outputs")
+OF_RATINGS = {"votes", "ratings", "labels", "annotations", "judgements", "judgments", "verdicts"}
 NEEDED = ("question", "response")  # needed in a table that is recognised by column names
 # The roles that may hold responses.
 HOLD_RESPONSES = ("response", "messages")
@@ -169,6 +173,8 @@ OF_MESSAGES = ("messages", "question", "history")
 OF_TEXTS = ("question", "response", "golden_answer")
 # The roles that hold votes.
 HOLD_VOTES = ("vote", "rater_votes")
+# The roles whose cells name something or say when it was.
+NAMES = ("response_id", "example", "dialog", "setup", "rater", "vote_id", "seconds", "at")
 # Both together mean a table of votes: an answer is then a rater's, and a response is an id.
 OF_VOTES = {"response", "answer"}
 
@@ -195,6 +201,11 @@ def named_columns(columns: Sequence[str]) -> str:
 def is_of_rows(column: str) -> bool:
     """Return whether a column only numbers rows, by the name that pandas writes."""
     return column in ("", "index") or column.startswith("Unnamed: ")
+
+
+def is_of_ratings(column: str) -> bool:
+    """Return whether an object of this name has a field for each rater or criterion."""
+    return plain_name(column).rpartition("_")[2] in OF_RATINGS
 
 
 def name_inside(column: str) -> str:

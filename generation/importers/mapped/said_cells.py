@@ -17,12 +17,14 @@ class SaidVote(NamedTuple):
     Attributes:
         rater: the rater whose column it is. "": each row names its rater.
         is_told: whether the mapping says that this is an answer.
+        column: the column of the answer.
     """
 
     rater: str
     question: str
     answer: str
     is_told: bool
+    column: str
 
 
 def votes_in(
@@ -53,7 +55,8 @@ def votes_in(
                 column, f"a name of {len(question):,} characters", f"at most {LONGEST_QUESTION}"
             )
         rater = mapping.rater_of(column)
-        yield SaidVote(rater, question, word if told is None else told, told is not None)
+        answer = word if told is None else told
+        yield SaidVote(rater, question, answer, told is not None, column)
 
 
 def scores_in(row: Row, mapping: ColumnMapping) -> Iterator[tuple[str, ScoreCell]]:

@@ -23,7 +23,7 @@ from generation.importers.mapped.json_tables import (
 from generation.importers.mapped.likely_headers import TablePlace
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.readers.counts import LeftOut
-from generation.importers.mapped.roles import NEEDED, roles_by_name
+from generation.importers.mapped.roles import NEEDED, is_of_ratings, roles_by_name
 from generation.importers.mapped.workbooks import KIND, workbook_place, workbook_rows
 from generation.importers.messages import are_messages, is_message
 from generation.importers.sources import Source
@@ -250,11 +250,13 @@ def beside(values: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
 def _columns_of(values: Any, before: str = "", depth: int = 1) -> Iterator[str]:
     """Yield the columns of a row.
 
-    The fields of an object are columns, unless all are numbers, or it is an answer or a message.
+    The fields of an object are columns, unless all are numbers that may be scores, or it is an
+    answer or a message.
     """
     for key, value in values.items():
         inside = value.values() if isinstance(value, dict) else ()
         has_columns = any(isinstance(each, str | dict | list) for each in inside)
+        has_columns |= isinstance(value, dict) and bool(value) and is_of_ratings(key)
         is_one = answer_in(value) is not None or is_message(value)
         if has_columns and not is_one and depth < MOST_DEPTH:
             yield from _columns_of(value, f"{before}{key}.", depth + 1)

@@ -10,11 +10,13 @@ import krippendorff
 import numpy as np
 import pytest
 
-from annotation.models import Study
+from annotation.models import Rater, Study
+from evaluation.exchange.interchange import REPEATED, BadRows
 from evaluation.models import AutoScore
 from evaluation.studies.reports.raters import raters_report
 from evaluation.studies.reports.timing import time_report
 from generation.importers import open_material
+from generation.importers.errors import DatasetError
 from generation.importers.mapped.mapping import read_mapping
 from generation.models import Response
 from tests.generation.importers.mapped import langfuse_rows
@@ -145,3 +147,99 @@ def test_a_column_for_each_rater_has_the_agreement_of_its_raters(tmp_path):
     assert row["percent_agreement"] == pytest.approx((1 + 3 + 1 + 3) / 12)
     given: dict[object, list[str]] = {row: row.split(",") for row in rows}
     assert row["alpha"] == pytest.approx(alpha_of(given, ["no", "yes"], "nominal"))
+
+
+HEAD = "question,answer,rater,grade,lead_time,note"
+
+
+def import_votes(tmp_path, *rows, **how):
+    path = tmp_path / "rated.csv"
+    path.write_text("\n".join([HEAD, *(row + "," * (5 - row.count(",")) for row in rows)]))
+    return import_path(path, **how)
+
+
+def test_a_vote_that_stands_in_a_table_twice_is_stored_once_and_counted(tmp_path):
+    outcome = import_votes(tmp_path, "Who?,She.,r1,5,", "Who?,She.,r1,5.0,", "Who?,She.,r2,4,NA")
+
+    assert outcome.counts["votes"] == {"new": 2, "unchanged": 0, "bad": 0}
+    assert outcome.notes[REPEATED] == 1
+
+
+# Each problem names the column of the table, and a conflict the rater, the text and both answers.
+@pytest.mark.parametrize(
+    ("row", "field", "found", "expected"),
+    [
+        (
+            "Who?,She.,r1,4,",
+            "",
+            'vote of "r1" on grade of response "She." again: "4"',
+            'each one once, and an earlier row has it, with "5"',
+        ),
+        ("Why?,So.,r1,high,", "grade", '"high"', "a whole number from 3 to 5"),
+        # Rows that say something else may be about something else.
+        (
+            "Who?,She.,r1,5,,again",
+            "",
+            'vote of "r1" on grade of response "She." again',
+            "each one once, and an earlier row has it",
+        ),
+        # It is not known whether two unknown raters are one.
+        (
+            "Why?,Or.,,5,",
+            "",
+            'vote of "published" on grade of response "Or." again',
+            "each one once, and an earlier row has it",
+        ),
+    ],
+)
+def test_a_bad_vote_of_a_table_is_told_in_its_words(tmp_path, row, field, found, expected):
+    rows = ["Who?,She.,r1,5,", "Who?,She.,r2,3,", "Why?,Or.,NA,5,", row]
+    with pytest.raises(BadRows) as error:
+        import_votes(tmp_path, *rows)
+
+    [problem] = error.value.outcome.problems
+    assert problem[1:] == (field, found, expected)
+    assert problem.where.line == 5
+
+
+def test_a_bad_time_in_all_rows_is_the_problem_that_is_told(tmp_path):
+    with pytest.raises(DatasetError, match='line 2, lead_time: found "1 min"; expected a finite'):
+        import_votes(tmp_path, "Who?,She.,r1,5,1 min", "Who?,She.,r2,4,2 min")
+
+
+def test_a_rater_whose_code_was_stored_before_keeps_it(tmp_path):
+    import_votes(tmp_path, "Who?,She.,r1,5,", "Who?,She.,r2,4,")
+    Rater.objects.filter(code="r2").update(code="j_doe84")  # an older code
+
+    outcome = import_votes(tmp_path, "Who?,She.,r1,5,", "Who?,She.,j_doe84,4,")
+
+    assert outcome.counts["votes"] == {"new": 0, "unchanged": 2, "bad": 0}
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected", "n_bad", "says"),
+    [
+        ("", "a whole number from 3 to 99", 0, "a mapping may state other scales ([scales])"),
+        ('grade = "1 to 5"', "a whole number from 1 to 5", 1, "the scales of the mapping"),
+        ('grade = ["5", "4", "3"]', "5, 4 or 3", 1, "the scales of the mapping"),
+    ],
+)
+def test_a_mapping_states_the_scale_of_votes_that_come_without_one(
+    tmp_path, scale, expected, n_bad, says
+):
+    path = tmp_path / "rated.csv"
+    path.write_text(f"{HEAD}\nWho?,She.,r1,4,,\nWho?,She.,r2,99,,\nWhy?,So.,r1,3,,\n")
+    columns = 'question = "question"\nanswer = "response"\nrater = "rater"\ngrade = "vote"'
+    mapping = read_mapping(f"[columns]\n{columns}\n[scales]\n{scale}\n")
+    with open_material(path, mapping=mapping) as material:
+        outcome = import_material(material, skip_bad=True)
+
+    assert outcome.answers == {"grade": expected}
+    assert outcome.counts["votes"] == {"new": 3 - n_bad, "unchanged": 0, "bad": n_bad}
+    assert outcome.scheme_origin.endswith(says)
+    others = mapping._replace(scales={"grade": "1 to 7"})
+    with (
+        open_material(path, mapping=others) as material,
+        pytest.raises(DatasetError, match=r"scales, grade: found .*7.*, as in the study"),
+    ):
+        import_material(material, skip_bad=True)

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.urls import reverse
 from openpyxl import Workbook
 
-from annotation.models import Vote
+from annotation.models import Study, Vote
 from evaluation.exchange.mappings import save_mapping
 from evaluation.exchange.uploads import request_import, request_storing
 from evaluation.models import AutoScore
@@ -126,14 +126,16 @@ def test_words_for_nothing_among_labels_are_asked_about(admin, adam):
     admin.post(
         page_of(upload, "map-columns"),
         roles("question", "response", "rater", "vote", **answers, **{"answer-3-1": ""})
-        | {"called-3": "verdict", "decimal": "."},
+        | {"called-3": "verdict", "scale-3": "None, good, bad", "decimal": "."},
     )
     assert carried_on(asked_to_store(checked(upload))).state == State.DONE
 
     assert sorted(Vote.objects.values_list("answer", flat=True)) == [0, 1, 2]
-    assert read_mapping(Import.objects.get().mapping).values == {
-        "verdict": {"NA": "", "None": "None"}
-    }
+    said = read_mapping(Import.objects.get().mapping)
+    assert said.values == {"verdict": {"NA": "", "None": "None"}}
+    assert said.scales == {"verdict": ("None", "good", "bad")}
+    (question,) = Study.objects.get().scheme["questions"]
+    assert question["scale"] == {"nominal": ["None", "good", "bad"]}
 
 
 def test_no_name_of_a_rater_comes_in(admin, adam, upload):

@@ -246,7 +246,8 @@ def test_a_vote_with_everything(tmp_path):
 def test_a_vote_with_nothing_optional(tmp_path):
     (vote,) = read_lines(tmp_path, "votes", VOTE)
 
-    assert vote[5:] == ("separate", None, None, None, None, False, "", False)
+    assert vote[5:12] == ("separate", None, None, None, None, False, "")
+    assert vote[12:] == (False, ("question", "answer"), None, "")
 
 
 @pytest.mark.parametrize(

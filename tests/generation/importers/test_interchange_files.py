@@ -283,6 +283,9 @@ votes = st.builds(
     is_implied=st.booleans(),
     source_id=st.just("") | keys,
     is_told=st.just(False),
+    columns=st.just(("question", "answer")),
+    item=st.none(),
+    rest=st.just(""),
 )
 round_trip = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]

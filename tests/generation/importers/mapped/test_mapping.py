@@ -36,6 +36,9 @@ supported = "attributable"
 "fully supported" = "yes"
 "not supported" = "no"
 
+[scales]
+supported = "yes_no"
+
 [constants]
 setup = "model-a"
 """
@@ -82,6 +85,10 @@ COLUMNS = '[columns]\nq = "question"\na = "response"\n'
         ("values = 3\n" + COLUMNS, "mapping, values: found 3; expected tables of texts"),
         (COLUMNS + '[names]\nz = "s"', 'mapping, names: found ["z"]; expected columns of this'),
         (COLUMNS + '[values.z]\na = "b"', 'mapping, values: found ["z"]; expected columns of this'),
+        (COLUMNS + '[scales]\nq = "yes_no"', 'scales: found ["q"]; expected columns of votes of'),
+        (COLUMNS + 'v = "vote"\n[scales]\nv = "5 to 1"', 'found "5 to 1"; expected "yes_no" or'),
+        (COLUMNS + 'v = "vote"\n[scales]\nv = ["a"]', 'found ["a"]; expected at least two labels'),
+        ("scales = 3\n" + COLUMNS, "mapping, scales: found 3; expected a table of scales"),
         (COLUMNS + '[constants]\ncolour = "s"', 'found "colour"; expected setup or rater'),
         (COLUMNS + '[constants]\nsetup = " "', 'found " "; expected 1 to 100 characters'),
         ('delimiter = "x"\n' + COLUMNS, 'mapping, delimiter: found "x"; expected one of ",", ";"'),
