@@ -374,7 +374,11 @@ def test_every_recipe_is_tried_on_what_its_tool_wrote(shared):
     assert told == {recipe.title for recipe in RECIPES} - ELSEWHERE
 
 
-ELSEWHERE = {"Langfuse", "Google Forms or Microsoft Forms"}  # These have tests of their own.
+ELSEWHERE = {  # These have tests of their own.
+    "Langfuse",
+    "Google Forms or Microsoft Forms",
+    "Amazon Mechanical Turk (results of a batch)",
+}
 WRITTEN = (
     "ragas.jsonl",
     "ragas01.jsonl",
@@ -390,3 +394,27 @@ PUBLISHED = (
     "fed/fed_data_part1.json",
     "infotabs_votes",
 )
+
+
+def test_results_of_mechanical_turk_are_the_votes_of_its_workers(tmp_path):
+    """Rows after its documentation: https://docs.aws.amazon.com/AWSMechTurk (batch results)."""
+    path = tmp_path / "Batch_1_batch_results.csv"
+    path.write_text(
+        "HITId,AssignmentId,WorkerId,SubmitTime,WorkTimeInSeconds,Input.question,Input.answer,"
+        "Answer.supported,Answer.fluent\n"
+        "3AB,3X1,A2ZDEERVRN5AMC,Sat Nov 28 01:01:10 PST 2026,70,Who built it?,A guild.,yes,4\n"
+        "3AB,3X2,A1B2C3D4E5F6G7,Sat Nov 28 01:01:30 PST 2026,90,Who built it?,A guild.,no,5\n",
+        encoding="utf-8",
+    )
+    with opened(path) as material:
+        responses, votes = (list(material.records(kind)) for kind in ("responses", "votes"))
+
+    assert [each.text for each in responses] == ["A guild."]
+    assert [
+        (each.rater, each.question, each.answer, each.seconds, each.source_id) for each in votes
+    ] == [
+        ("A2ZDEERVRN5AMC", "supported", "yes", 70, "3X1"),
+        ("A2ZDEERVRN5AMC", "fluent", "4", 70, "3X1"),
+        ("A1B2C3D4E5F6G7", "supported", "no", 90, "3X2"),
+        ("A1B2C3D4E5F6G7", "fluent", "5", 90, "3X2"),
+    ]
