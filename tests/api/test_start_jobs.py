@@ -302,7 +302,7 @@ def test_relations_of_ones_own_count(admin, writer):
         ({"precision": "bf16"}, "precision", "found 'bf16'; expected fp32 of small"),
         ({"n_rounds": 7}, "n_rounds", "less than or equal to 6"),
         ({"entries": []}, "entries", "may not be empty"),
-        ({"entries": [ENTRY, ENTRY | {"relation": 7}]}, "entries", "line 2, relation: found 7"),
+        ({"entries": [ENTRY, ENTRY | {"relation": [7]}]}, "entries", "line 2, relation: found [7]"),
         ({"entries": [ENTRY] * 2001}, "entries", "found more than 2,000 rows"),
         ({"relations": {}}, "relations", "body: found"),
         ({"relations": {"met": {}}}, "relations", 'body, relations, "met": found no property'),
