@@ -55,7 +55,7 @@ _PEOPLE = "|".join((*RATERS, *PERHAPS_RATERS))
 _OF_A_PERSON = re.compile(
     rf"(?:(?P<before>\w+)_)?(?P<rater>(?:{_PEOPLE})_?(?:\d+|[a-e])|[ra]_?\d+)(?:_(?P<after>\w+))?"
 )
-_NUMBERED = re.compile(r"(?P<question>\w*?[^\W\d_])_?(?P<number>\d+)")  # label_1, rating2
+_NUMBERED = re.compile(r"(?P<question>\w*?[^\W\d_])_?(?P<number>\d{1,4})")  # label_1, rating2
 _WHOLE = re.compile(r"(\d{1,3})(?:[.,]0+)?")
 _NO_ANSWER = "-" * (LONGEST_LABEL + 1)  # in place of a list or an object
 

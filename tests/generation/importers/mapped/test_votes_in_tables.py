@@ -292,3 +292,11 @@ def test_tables_of_label_studio_have_the_votes_of_its_json(tmp_path, name):
         )
 
     assert votes(path) == votes(FOREIGN / "label_studio_export.json")
+
+
+def test_a_number_of_any_length_may_stand_in_a_name(tmp_path):
+    names = ["p1", f"p{'9' * 5_000}"]
+
+    found, _ = read(table(tmp_path, f"question,answer,{','.join(names)}", "Who?,She.,3,4"))
+
+    assert "votes" not in found
