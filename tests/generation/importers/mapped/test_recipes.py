@@ -377,7 +377,7 @@ def test_every_recipe_is_tried_on_what_its_tool_wrote(shared):
 ELSEWHERE = {  # These have tests of their own.
     "Langfuse",
     "Google Forms or Microsoft Forms",
-    "Amazon Mechanical Turk (results of a batch)",
+    "Mechanical Turk (results of a batch)",
 }
 WRITTEN = (
     "ragas.jsonl",
