@@ -8,7 +8,7 @@ from generation.importers.mapped.roles import PERHAPS_SETUPS, plain_name
 
 LONGEST_SETUP = 100  # characters
 # The roles that say what a response is, apart from ids.
-OF_TEXTS = ("question", "history", "messages", "response", "setup", "shown")
+TELL_APART = ("question", "history", "messages", "response", "setup", "shown")
 
 
 def goes_with_raters(
@@ -23,7 +23,7 @@ def goes_with_raters(
         cells: column → its cells in the first rows.
         roles: column → role.
     """
-    texts = [cells[c] for c, role in roles.items() if role in OF_TEXTS and c in cells]
+    texts = [cells[c] for c, role in roles.items() if role in TELL_APART and c in cells]
     said = [repr(values) for values in zip(*texts, strict=True)]
     values = [repr(value) for value in cells[column]]
     raters = [repr(value) for value in cells[rater]]
