@@ -37,6 +37,10 @@ class User(AbstractUser):
     home_news_since = models.DateTimeField(null=True, blank=True)
     # People who made their account by a study link come back with a code. Only its hash is kept.
     return_code_hash = models.CharField(max_length=64, blank=True, editable=False)
+    # The key of the form by which they joined. A form that is sent twice makes one account, and
+    # until the key ends it signs in the browser that sent it.
+    join_key = models.UUIDField(null=True, blank=True, unique=True, editable=False)
+    join_key_ends_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta(AbstractUser.Meta):
         constraints = [

@@ -5,13 +5,14 @@ import secrets
 from collections.abc import Collection, Sequence
 from datetime import date, datetime, timedelta
 from importlib import import_module
+from uuid import UUID
 
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.conf import settings
 from django.contrib.auth.models import Group
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.access import Role
@@ -24,8 +25,10 @@ from accounts.models import (
     User,
     new_rater_code,
 )
+from accounts.ways_in import Event, end_links, end_ways_in, has_only_codes
 
 LINK_IS_VALID_FOR = timedelta(days=7)
+JOIN_KEY_COUNTS_FOR = timedelta(minutes=15)
 RETURN_CODE_PARTS, RETURN_CODE_LETTERS = 3, 4  # 29 letters to choose from: 58 bits
 TOKEN_PREFIX = "attest_"  # shows that a leaked text is a token of this site
 TOKEN_USE_IS_NOTED_EVERY = timedelta(minutes=1)
@@ -86,13 +89,19 @@ def invite(
 
 
 @transaction.atomic
-def create_returning_rater() -> tuple[User, str]:
+def create_returning_rater(key: UUID) -> tuple[User, str]:
     """Create an account for a person who joins by themselves; return it with their return code.
 
     It is named by its rater code, so nothing about the person is stored.
+
+    Args:
+        key: the key of the form that they sent, which no other account has.
     """
     code = new_rater_code()
-    user = User.objects.create_user(code, rater_code=code)
+    key_ends_at = timezone.now() + JOIN_KEY_COUNTS_FOR
+    user = User.objects.create_user(
+        code, rater_code=code, join_key=key, join_key_ends_at=key_ends_at
+    )
     user.groups.set(_groups([Role.RATER]))
     return user, renew_return_code(user)
 
@@ -109,20 +118,32 @@ def renew_return_code(user: User) -> str:
 
 
 def user_returning(code: str) -> User | None:
-    """Return the active user with this return code, however it is spaced; None without one."""
+    """Return the user whom a return code lets in, however it is spaced; None without one."""
     letters = "".join(letter for letter in code.upper() if letter.isalnum())
-    return User.objects.filter(return_code_hash=_hash(letters), is_active=True).first()
+    user = User.objects.filter(return_code_hash=_hash(letters)).first()
+    return user if user and has_only_codes(user) else None
+
+
+def join_key_counts(user: User) -> bool:
+    """Return whether the form by which this user joined still signs in who sent it."""
+    ends_at = user.join_key_ends_at
+    return ends_at is not None and timezone.now() < ends_at and has_only_codes(user)
 
 
 @transaction.atomic
 def set_roles(user: User, roles: Collection[Role], actor: User | None) -> None:
-    """Give a user exactly these roles. Admins cannot take the admin role from themselves."""
+    """Give a user exactly these roles, and sign them out everywhere.
+
+    Admins cannot take the admin role from themselves.
+    """
     before = {group.name for group in user.groups.all()}
     if set(roles) == before:
         return
     if user == actor and Role.ADMIN in before and Role.ADMIN not in roles:
         raise AccountError("Only another admin can take the admin role from you.")
     user.groups.set(_groups(roles))
+    end_ways_in([user.pk], Event.ROLES_CHANGED)
+    user.refresh_from_db(fields=["n_session_ends"])
     record(
         actor,
         "user.roles_changed",
@@ -136,14 +157,12 @@ def set_roles(user: User, roles: Collection[Role], actor: User | None) -> None:
 def deactivate(user: User, actor: User | None) -> None:
     """Shut a user out at once. Their votes and their rater code stay theirs.
 
-    Their sessions, links and API tokens end for good.
+    All that signs them in ends for good, except for the password.
     """
     if user == actor:
         raise AccountError("Only another admin can deactivate you.")
-    active = User.objects.filter(pk=user.pk, is_active=True)
-    if active.update(is_active=False, n_session_ends=F("n_session_ends") + 1):
-        _end_unused_links(user)
-        user.api_tokens.all().delete()
+    if User.objects.filter(pk=user.pk, is_active=True).update(is_active=False):
+        end_ways_in([user.pk], Event.DEACTIVATED)
         record(actor, "user.deactivated", user.username)
 
 
@@ -156,11 +175,24 @@ def reactivate(user: User, actor: User | None) -> None:
 
 @transaction.atomic
 def set_password(user: User, password: str) -> None:
-    """Change a user's own password. Unused links end, because they would let people in as well."""
+    """Change a user's own password, and sign them out everywhere. No code lets them in any more."""
     user.set_password(password)
     user.save(update_fields=["password"])
-    _end_unused_links(user)
+    end_ways_in([user.pk], Event.PASSWORD_SET)
+    user.refresh_from_db(fields=["n_session_ends"])
     record(user, "user.password_changed", user.username)
+
+
+@transaction.atomic
+def sign_out_everywhere(user: User, actor: User | None) -> None:
+    """End all that signs a user in, except for the password and API tokens."""
+    end_ways_in([user.pk], Event.SIGNED_OUT_EVERYWHERE)
+    record(actor, "user.signed_out_everywhere", user.username)
+
+
+def forget_join_key(user: User) -> None:
+    """End the key of the form by which a user joined, because they sign out."""
+    end_ways_in([user.pk], Event.SIGNED_OUT)
 
 
 def set_letter_keys(user: User, on: bool) -> None:
@@ -174,7 +206,7 @@ def create_sign_in_link(user: User, actor: User | None) -> str:
     """Return the token of a new one-time link; older unused links of this person expire."""
     if not user.is_active:
         raise AccountError(f"{user.username} is deactivated.")
-    _end_unused_links(user)
+    end_links([user.pk])
     token = secrets.token_urlsafe()
     expires_at = timezone.now() + LINK_IS_VALID_FOR
     SignInLink.objects.create(user=user, token_hash=_hash(token), expires_at=expires_at)
@@ -233,6 +265,12 @@ def revoke_api_token(token: ApiToken) -> None:
         record(token.user, "token.revoked", token.user.username, name=token.name)
 
 
+def revoke_api_tokens(user: User) -> None:
+    """Delete all tokens of a user."""
+    for token in user.api_tokens.select_related("user"):
+        revoke_api_token(token)
+
+
 def known_token(token: str) -> ApiToken | None:
     """Return the token of an active user, with that user, also when its last day is over.
 
@@ -277,11 +315,6 @@ def forget_old_sign_ins() -> None:
     SignInLink.objects.filter(expires_at__lt=before).delete()
     for records in (AccessLog, AccessFailureLog, AccessAttempt):
         records.objects.filter(attempt_time__lt=before).delete()
-
-
-def _end_unused_links(user: User) -> None:
-    now = timezone.now()
-    user.sign_in_links.filter(used_at=None, expires_at__gt=now).update(expires_at=now)
 
 
 def _groups(roles: Collection[Role]) -> list[Group]:

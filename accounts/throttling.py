@@ -1,32 +1,39 @@
-"""Limits for wrong passwords: a caller who reaches one is shut out for a while.
+"""Limits for wrong passwords and codes: a caller who reaches one is shut out for a while.
 
-django-axes counts the wrong passwords; the limits are in this module.
+django-axes counts what was wrong; the limits are in this module. A code is a return code, the token
+of a one-time link or a study's code.
 """
 
 from collections.abc import Mapping
+from copy import copy
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from axes.attempts import get_cool_off_threshold
 from axes.handlers.database import AxesDatabaseHandler
+from axes.handlers.proxy import AxesProxyHandler
 from axes.helpers import get_client_username
 from axes.models import AccessAttempt
 from django.conf import settings
+from django.contrib.auth.signals import user_login_failed
 from django.db.models import Max, Sum
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
 from accounts.models import User
 from accounts.token_mask import without_tokens
 
+IS_SHARED = "is_shared"  # in credentials: many people have the same code, as that of a study
+
 
 class Lock(NamedTuple):
-    """A limit for wrong passwords that have something in common: the name, the address or both."""
+    """A limit for what was wrong with something in common: the name, the address or both."""
 
-    shared: tuple[str, ...]  # what the wrong passwords have in common
-    limit: int  # number of wrong passwords, among those that axes still counts
-    wait: timedelta  # time after the last wrong password; attempts meanwhile are not counted
+    shared: tuple[str, ...]  # what the wrong passwords and codes have in common
+    limit: int  # number of wrong ones, among those that axes still counts
+    wait: timedelta  # time after the last wrong one; attempts meanwhile are not counted
     shuts_out: str
+    is_for_shared: bool = True  # whether it holds for a code that many people share
 
     def is_shut(self, caller: Mapping[str, str | None], since: datetime, now: datetime) -> bool:
         """Return whether a caller must wait; False if the caller lacks what the lock compares."""
@@ -44,13 +51,14 @@ LOCKS = (
         limit=5,
         wait=timedelta(minutes=15),
         shuts_out="{username} cannot sign in from here",
+        is_for_shared=False,  # a class at one address may mistype a study's code five times
     ),
     # This stops attempts with one password for each of many names.
     Lock(
         ("ip_address",),
         limit=50,
         wait=timedelta(minutes=15),
-        shuts_out="no user can sign in from here",
+        shuts_out="nobody can sign in or join from here",
     ),
     # This stops attempts from many machines on one name. The wait is short, because it also shuts
     # out the person who has that name.
@@ -70,7 +78,41 @@ def shut_locks(request: HttpRequest, credentials: Mapping[str, Any] | None) -> l
         "ip_address": request.axes_ip_address,  # type: ignore[attr-defined]
     }
     since, now = get_cool_off_threshold(request), request.axes_attempt_time  # type: ignore[attr-defined]
-    return [lock for lock in LOCKS if lock.is_shut(caller, since, now)]
+    is_shared = bool(credentials and credentials.get(IS_SHARED))
+    locks = [lock for lock in LOCKS if lock.is_for_shared or not is_shared]
+    return [lock for lock in locks if lock.is_shut(caller, since, now)]
+
+
+def address_of(request: HttpRequest) -> str | None:
+    """Return the address from which a request comes, also behind proxies; None if unknown."""
+    AxesProxyHandler.update_request(request)
+    address: str | None = request.axes_ip_address  # type: ignore[attr-defined]
+    return address
+
+
+def is_shut_out(request: HttpRequest, of_study: str = "") -> bool:
+    """Return whether the sender of a code must wait. Then the site answers with 429 in any case.
+
+    Args:
+        request: the request that has the code.
+        of_study: the name of the study whose code it is; "" if the code is a person's own.
+    """
+    credentials = _code_of(of_study)
+    if AxesProxyHandler.is_allowed(request, credentials):
+        return False
+    request.axes_locked_out, request.axes_credentials = True, credentials  # type: ignore[attr-defined]
+    return True
+
+
+def note_wrong_code(request: HttpRequest, of_study: str = "") -> None:
+    """Count a wrong code, as a wrong password is counted. The arguments are as in `is_shut_out`."""
+    user_login_failed.send(__name__, credentials=_code_of(of_study), request=request)
+
+
+def _code_of(study: str) -> dict[str, Any]:
+    """Return what axes shall know of a code; a person's own code has no name before it is right."""
+    name = f"a person with the code of {study}" if study else None
+    return {"username": name, IS_SHARED: bool(study)}
 
 
 class SignInThrottle(AxesDatabaseHandler):  # type: ignore[misc] # no types
@@ -81,6 +123,23 @@ class SignInThrottle(AxesDatabaseHandler):  # type: ignore[misc] # no types
     ) -> int:
         """Return how many locks are shut. Axes refuses from one on (AXES_FAILURE_LIMIT)."""
         return len(shut_locks(request, credentials))
+
+    def user_login_failed(
+        self,
+        sender: object,
+        credentials: dict[str, Any],
+        request: HttpRequest | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Count what was wrong, without what was typed and without the address's parameters."""
+        if request is None:
+            return
+        bare = copy(request)
+        bare.GET = bare.POST = QueryDict()
+        bare.axes_path_info = without_tokens(request.axes_path_info)  # type: ignore[attr-defined]
+        super().user_login_failed(sender, credentials, bare, **kwargs)
+        for name in ("axes_locked_out", "axes_credentials", "axes_failures_since_start"):
+            setattr(request, name, getattr(bare, name))
 
     def user_logged_in(
         self, sender: object, request: HttpRequest, user: User, **kwargs: Any

@@ -19,7 +19,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts import services
-from accounts.access import Role, allowed, allowed_to_all, public
+from accounts.access import Role, allowed, allowed_to_all, public, roles_of
 from accounts.backends import SIGNED_IN_BY
 from accounts.forms import (
     InvitationsForm,
@@ -45,6 +45,7 @@ from accounts.interrupted_forms import (
     was_sent_from_here,
 )
 from accounts.models import ApiToken, AuditEntry, User
+from accounts.throttling import is_shut_out, note_wrong_code
 
 USERS_PER_PAGE = 25
 ENTRIES_PER_PAGE = 50
@@ -96,6 +97,15 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 @require_POST
 @allowed_to_all
 def sign_out(request: SignedInRequest) -> HttpResponse:
+    services.forget_join_key(request.user)
+    logout(request)
+    return redirect("accounts:sign-in")
+
+
+@require_POST
+@allowed_to_all
+def sign_out_everywhere(request: SignedInRequest) -> HttpResponse:
+    services.sign_out_everywhere(request.user, request.user)
     logout(request)
     return redirect("accounts:sign-in")
 
@@ -107,11 +117,14 @@ def sign_out(request: SignedInRequest) -> HttpResponse:
 @public
 def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     """Show whom a link signs in. Only the button signs them in, as mail scanners open links."""
-    if request.method == "POST" and (user := services.use_sign_in_link(token)):
+    is_shut = is_shut_out(request)
+    if not is_shut and request.method == "POST" and (user := services.use_sign_in_link(token)):
         login(request, user, backend=SIGNED_IN_BY)
         request.session[CAME_BY_LINK] = time.time()
         return redirect("accounts:change-password")
-    link = services.valid_links(token).select_related("user").first()
+    link = None if is_shut else services.valid_links(token).select_related("user").first()
+    if link is None:
+        note_wrong_code(request)
     status = 200 if link else 410
     return render(request, "accounts/sign_in_link.html", {"link": link}, status=status)
 
@@ -123,12 +136,17 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
 def return_by_code(request: HttpRequest) -> HttpResponse:
     """Let people in who joined a study by its link, by the code that they got."""
     form = ReturnForm(request.POST if request.method == "POST" else None)
-    if form.is_valid():
+    if form.is_valid() and not is_shut_out(request):
         user = services.user_returning(form.cleaned_data["code"])
         if user:
             login(request, user, backend=SIGNED_IN_BY)
             return redirect("home")
-        form.add_error("code", "No account has this return code. Check each letter and try again.")
+        note_wrong_code(request)
+        form.add_error(
+            "code",
+            "No code lets you in like this. Check each letter and try again. A code ends when "
+            "somebody chooses a password for the account, or when it is signed out everywhere.",
+        )
     status = 422 if form.is_bound else 200
     return render(request, "accounts/return.html", {"form": form}, status=status)
 
@@ -146,10 +164,13 @@ def change_password(request: SignedInRequest) -> HttpResponse:
     if posted and form.is_valid():
         services.set_password(request.user, form.cleaned_data["new_password1"])
         update_session_auth_hash(request, request.user)
+        if "revoke_tokens" in request.POST:
+            services.revoke_api_tokens(request.user)
         request.session.pop(CAME_BY_LINK, None)
         messages.success(request, "Your password is changed.")
         return redirect("home")
-    context = {"form": form, "came_by_link": came_by_link}
+    has_tokens = Role.RESEARCHER in roles_of(request.user) and request.user.api_tokens.exists()
+    context = {"form": form, "came_by_link": came_by_link, "has_tokens": has_tokens}
     return render(request, "accounts/change_password.html", context, status=422 if posted else 200)
 
 
@@ -267,6 +288,8 @@ def user(request: SignedInRequest, user_id: int) -> HttpResponse:
         except services.AccountError as exc:
             form.add_error("roles", str(exc))
         else:
+            if person == request.user:
+                update_session_auth_hash(request, person)  # this browser stays signed in
             messages.success(request, f"The roles of {person.username} are saved.")
             return redirect("accounts:user", user_id)
     context = {"person": person, "form": form}
@@ -283,6 +306,16 @@ def deactivate_user(request: SignedInRequest, user_id: int) -> HttpResponse:
         messages.error(request, str(exc))
     else:
         messages.success(request, f"{person.username} can no longer sign in.")
+    return redirect("accounts:user", user_id)
+
+
+@require_POST
+@allowed(Role.ADMIN)
+def sign_user_out(request: SignedInRequest, user_id: int) -> HttpResponse:
+    """Sign another user out everywhere."""
+    person = get_object_or_404(User, pk=user_id)
+    services.sign_out_everywhere(person, request.user)
+    messages.success(request, f"{person.username} is signed out everywhere.")
     return redirect("accounts:user", user_id)
 
 

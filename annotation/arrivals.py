@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from accounts.ways_in import has_only_codes
 from annotation.models import CrowdPlatform, Participant
 
 LONGEST_ID = 200
@@ -40,13 +41,12 @@ def read_arrival(platform: CrowdPlatform, query: Mapping[str, str]) -> Arrival:
 def known_participant(platform: CrowdPlatform, arrival: Arrival) -> Participant | None:
     """Return the participant of this study with a person's id; None without one.
 
-    An account with a password is never found by an id: its owner signs in.
+    An account with a password, or with another role, is never found by an id: its owner signs in.
     """
     found = (
         platform.participants.filter(person=arrival.person)
         .select_related("rater__user", "rater__study")
         .first()
     )
-    if found is None or found.rater.user is None or found.rater.user.has_usable_password():
-        return None
-    return found
+    user = found and found.rater.user
+    return found if user and has_only_codes(user) else None

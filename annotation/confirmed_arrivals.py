@@ -23,6 +23,22 @@ CLOCKS_DIFFER_BY = 10  # seconds
 AT_WORK = frozenset({prolific.RESERVED, prolific.ACTIVE})
 
 
+def visit_is_confirmed(
+    platform: CrowdPlatform, arrival: Arrival, token: str, audience: str
+) -> bool | None:
+    """Return whether Prolific signed these ids, or has this visit; None if that is unknown.
+
+    Args:
+        platform: the platform that is said to have sent a person.
+        arrival: the ids in the address.
+        token: the parameter `prolific_token` of the address; "" without one.
+        audience: the address of the study's link.
+    """
+    if token and ids_of_signed_token(platform, token, audience) == arrival:
+        return True
+    return session_is_confirmed(platform, arrival)
+
+
 def session_is_confirmed(platform: CrowdPlatform, arrival: Arrival) -> bool | None:
     """Return whether Prolific has this visit: this person's, in this study, and not yet ended.
 

@@ -28,7 +28,7 @@ from generation.importers.spreadsheet import LineFile, csv_cell
 # that, it was not approved.
 SETTLES_WITHIN = timedelta(minutes=10)
 COLUMNS = (
-    *("person", "session", "rater", "outcome", "code", "units", "minutes"),
+    *("person", "session", "rater", "confirmed", "outcome", "code", "units", "minutes"),
     *("review", "category", "reason"),
 )
 
@@ -125,7 +125,8 @@ def payments_csv(platform: CrowdPlatform) -> Iterator[str]:
     for row in payments(list(participants_of(platform))):
         person = row.participant
         cells = (
-            *(person.person, person.session, person.rater.code, person.outcome),
+            *(person.person, person.session, person.rater.code),
+            *("yes" if person.is_confirmed else "no", person.outcome),
             *(platform.code_of(person.outcome) if person.outcome else "", row.n_units),
             "" if row.minutes is None else round(row.minutes, 1),
             *(person.review, person.review_category, person.review_reason),

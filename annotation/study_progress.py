@@ -24,6 +24,7 @@ from annotation.models import (
     UnitTarget,
     Vote,
 )
+from annotation.origins import SharedOrigin, shared_origins
 from annotation.planning import GroupNeed, UnitPlan, estimated_hours
 from annotation.rating_hours import pace_of
 
@@ -70,6 +71,7 @@ class RaterProgress(NamedTuple):
     n_surplus: int  # judgements whose slot went to another rater, before or after they came
     n_skips: int
     n_flags: int
+    shared: SharedOrigin | None  # other raters in the same browser or network
 
 
 class CountedVotes(NamedTuple):
@@ -251,6 +253,7 @@ def rater_progress(study: Study, raters: Collection[Rater]) -> list[RaterProgres
     surplus = {row["rater"]: row["n"] for row in n_late}
     skips = _counts(Skip.objects.filter(rater__in=raters).order_by())
     flags = _counts(Flag.objects.filter(rater__in=raters).order_by())
+    shared = shared_origins(study)
     return [
         RaterProgress(
             rater=rater,
@@ -261,6 +264,7 @@ def rater_progress(study: Study, raters: Collection[Rater]) -> list[RaterProgres
             n_surplus=surplus.get(rater.pk, 0),
             n_skips=skips.get(rater.pk, 0),
             n_flags=flags.get(rater.pk, 0),
+            shared=shared.get(rater.pk),
         )
         for rater in raters
     ]

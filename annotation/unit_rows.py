@@ -55,7 +55,7 @@ def _all_but(model: type[models.Model], *deferred: str) -> list[str]:
 
 
 # The columns of models are in the order of their fields.
-_RATER = _all_but(Rater, "excluded_reason", "join_key")
+_RATER = _all_but(Rater, "excluded_reason", "joined_at", "browser", "network")
 _STUDY = _all_but(Study, "introduction", "settings", "archived_at", "created_at")
 AT_WORK = f"""
     SELECT newest_read.version, {_of("rater", _RATER)}, {_of("study", _STUDY)}

@@ -87,6 +87,7 @@ urlpatterns = [
     ),
     path("<slug:slug>/payments/payments.csv", payments.payments_file, name="payments-file"),
     path("<slug:slug>/payments/approved.txt", payments.approved_file, name="approved-file"),
+    path("<slug:slug>/link/share/", study_link.share_computer, name="share-computer"),
     path("<slug:slug>/link/stop/", study_link.stop_study_link, name="stop-study-link"),
     path("<slug:slug>/slots/refill/", study_raters.refill, name="refill"),
     path("<slug:slug>/questions/", enquiries.enquiries, name="enquiries"),

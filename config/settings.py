@@ -187,7 +187,8 @@ AXES_RESET_ON_SUCCESS = True
 # address or a name alone, any other person's right password could do so.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_HTTP_RESPONSE_CODE = 429
-# The days for which the site keeps who signed in, from where, and by which link.
+# The days for which the site keeps who signed in, from where, and by which link, and the hashes of
+# the networks from which people joined studies.
 SIGN_IN_RECORD_DAYS = env.int("ATTEST_SIGN_IN_RECORD_DAYS", default=90)
 
 # --- API ------------------------------------------------------------------------------------
@@ -340,6 +341,10 @@ CELERY_BEAT_SCHEDULE = {
     },
     "forget-old-sign-ins": {
         "task": "accounts.tasks.forget_old_sign_ins",
+        "schedule": 24 * 3600.0,
+    },
+    "forget-networks": {
+        "task": "annotation.tasks.forget_networks",
         "schedule": 24 * 3600.0,
     },
 }

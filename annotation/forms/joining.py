@@ -9,6 +9,7 @@ from django import forms
 from django.utils import timezone
 
 from annotation.models import StudyLink
+from annotation.models.joining import SHORTEST_CODE
 
 
 class StudyLinkForm(forms.Form):
@@ -39,9 +40,18 @@ class StudyLinkForm(forms.Form):
     code = forms.CharField(
         label="Code",
         required=False,
+        min_length=SHORTEST_CODE,
         max_length=40,
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
         help_text="People must type it to join. Empty: the link alone is enough.",
+    )
+    most_per_hour = forms.IntegerField(
+        label="People from one network in an hour at most",
+        min_value=1,
+        max_value=1000,
+        initial=30,
+        help_text="One person who joins again and again is turned away then. A class or an office "
+        "has one network, so let in as many as it has people.",
     )
 
     def __init__(self, *args: Any, n_groups: int = 1, **kwargs: Any) -> None:
@@ -55,6 +65,22 @@ class StudyLinkForm(forms.Form):
         if ends_on and ends_on < timezone.now().date():
             raise forms.ValidationError("This day is in the past. Choose today or a later day.")
         return ends_on
+
+
+class SharedComputerForm(forms.Form):
+    """The rater in whose browser one more person may join."""
+
+    code = forms.CharField(
+        label="Rater",
+        max_length=16,
+        help_text="The page of the link shows it in their browser, such as R-7K2QX9.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters"}),
+    )
+
+    def clean_code(self) -> str:
+        """Return the code as it is stored."""
+        code: str = self.cleaned_data["code"]
+        return code.strip().upper()
 
 
 class JoinForm(forms.Form):

@@ -24,6 +24,7 @@ class CrowdPlatformForm(forms.ModelForm):  # type: ignore[type-arg]
             "end_address",
             "idle_minutes",
             "is_prolific",
+            "needs_confirmation",
             "person_parameter",
             "study_parameter",
             "session_parameter",
@@ -37,6 +38,7 @@ class CrowdPlatformForm(forms.ModelForm):  # type: ignore[type-arg]
             "end_address": "Address to which people go back",
             "idle_minutes": "Minutes until a place is free again",
             "is_prolific": "The platform is Prolific",
+            "needs_confirmation": "Only people whom Prolific confirms may join",
             "person_parameter": "Parameter with a person's id",
             "study_parameter": "Parameter with the platform's id of the study",
             "session_parameter": "Parameter with the id of the session",
@@ -49,6 +51,9 @@ class CrowdPlatformForm(forms.ModelForm):  # type: ignore[type-arg]
             "the place. The answers so far count.",
             "is_prolific": "If this site has a Prolific token, it then asks Prolific how each "
             "visit stands.",
+            "needs_confirmation": "Prolific confirms a visit if this site has a token, or if the "
+            "study there has secure addresses. Otherwise people are let in and marked 'not "
+            "confirmed'.",
         }
         widgets = {"consent": forms.Textarea(attrs={"rows": 9})}
 
@@ -75,6 +80,10 @@ class CrowdPlatformForm(forms.ModelForm):  # type: ignore[type-arg]
             if code and code in seen:
                 self.add_error(name, f"Found {code} twice; expected four different codes.")
             seen[code] = name
+        if cleaned.get("needs_confirmation") and not cleaned.get("is_prolific"):
+            self.add_error(
+                "needs_confirmation", "Only Prolific can confirm visits, so nobody could join."
+            )
         names = [cleaned.get(f"{part}_parameter") for part in ("person", "study", "session")]
         if None not in names and len(set(names)) < len(names):
             self.add_error("session_parameter", "Expected three different parameters.")

@@ -12,6 +12,8 @@ from django.utils import timezone
 from annotation.models.studies import Rater, Study
 from generation.models import Response
 
+SHORTEST_CODE = 4  # characters of a study's code; a shorter one is found by trying
+
 
 def new_link_token() -> str:
     """Return a random token of 22 characters: 128 bits."""
@@ -31,11 +33,17 @@ class StudyLink(models.Model):
     most_per_group = models.PositiveSmallIntegerField()
     ends_on = models.DateField(null=True, blank=True)  # the last day (UTC)
     stopped_at = models.DateTimeField(null=True, blank=True)
+    # From one network no more people join within an hour. Those beyond it were turned away.
+    most_per_hour = models.PositiveSmallIntegerField(default=30)
+    n_turned_away = models.PositiveIntegerField(default=0)
 
     class Meta:
         constraints = [
             models.CheckConstraint(
                 condition=Q(most_per_group__gte=1), name="study_link_for_one_person_or_more"
+            ),
+            models.CheckConstraint(
+                condition=Q(most_per_hour__gte=1), name="study_link_for_one_person_an_hour_or_more"
             ),
         ]
 
@@ -57,6 +65,8 @@ class CrowdPlatform(models.Model):
 
     link = models.OneToOneField(StudyLink, models.CASCADE, related_name="platform")
     is_prolific = models.BooleanField(default=True)  # whether its submissions can be read
+    # Whether people whom the platform does not confirm are refused (see `confirmed_arrivals`).
+    needs_confirmation = models.BooleanField(default=False)
     person_parameter = models.CharField(max_length=50, default="PROLIFIC_PID")
     study_parameter = models.CharField(max_length=50, default="STUDY_ID")
     session_parameter = models.CharField(max_length=50, default="SESSION_ID")
@@ -138,6 +148,7 @@ class Participant(models.Model):
     platform_study = models.CharField(max_length=200, blank=True)
     session = models.CharField(max_length=200, blank=True)
     consented_at = models.DateTimeField()
+    is_confirmed = models.BooleanField(default=False)  # whether the platform said that it is them
     outcome = models.CharField(max_length=12, choices=Outcome, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     # The state of the submission as the platform last said it, in its own words.

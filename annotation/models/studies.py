@@ -255,8 +255,12 @@ class Rater(models.Model):
     is_simulated = models.BooleanField(default=False)
     gold_score = models.FloatField(null=True, blank=True)  # share of known answers they gave
     n_gold = models.PositiveIntegerField(default=0)  # gold units submitted, also flagged ones
-    # A form of the study's link has this key, so that a form that is sent twice makes one rater.
-    join_key = models.UUIDField(null=True, blank=True, unique=True)
+    # When and from where they joined by the study's link, the latter as hashes (see `origins`).
+    joined_at = models.DateTimeField(null=True, blank=True)
+    browser = models.CharField(max_length=64, blank=True)
+    network = models.CharField(max_length=64, blank=True)
+    # Whether a researcher has let one more person join in this rater's browser.
+    lets_one_more_join = models.BooleanField(default=False)
     is_in_qualification = models.BooleanField(default=False)  # no units before the round is passed
     has_finished = models.BooleanField(default=False)  # their visit has ended: no more units
     # The version of the guidelines that they began with, or confirmed last. None: they have not

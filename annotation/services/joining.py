@@ -5,12 +5,19 @@ from datetime import date, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from accounts.models import User
-from accounts.services import create_returning_rater, record, renew_return_code
+from accounts.services import (
+    create_returning_rater,
+    join_key_counts,
+    record,
+    renew_return_code,
+)
+from accounts.ways_in import Event
 from annotation.arrivals import Arrival
 from annotation.models import (
     Assignment,
@@ -22,9 +29,11 @@ from annotation.models import (
     Study,
     StudyLink,
 )
+from annotation.models.joining import SHORTEST_CODE
 from annotation.ordering import random_key
+from annotation.origins import LATELY, Origin, raters_in_browser
 from annotation.services.studies import StudyError, lock_study
-from annotation.services.study_raters import set_excluded, take_out_rater
+from annotation.services.study_raters import end_codes, set_excluded, take_out_rater
 from annotation.services.units import give_gold_a_slot_per_rater
 
 GAVE_BACK = "They gave their place back, and with it their consent."
@@ -49,17 +58,24 @@ def write_link(
     ends_on: date | None = None,
     code: str = "",
     most_units: int | None = None,
+    most_per_hour: int = 30,
 ) -> StudyLink:
     """Make a study's link, or change it; return it. The address stays the same.
 
     Args:
+        code: what people must type to join; "": nothing.
         most_units: how many units each rater of the study gets at most; None: any number.
+        most_per_hour: how many people may join from one network within an hour.
 
     Raises:
-        StudyError: the study is closed.
+        StudyError: the study is closed, or the code is short enough to be guessed.
     """
     lock_study(study, Study.State.PLANNED, Study.State.OPEN, Study.State.PAUSED)
+    n_typed = len(code.strip())
+    if 0 < n_typed < SHORTEST_CODE:
+        raise StudyError(f"The code has {n_typed} characters; expected {SHORTEST_CODE} or more.")
     said = {"most_per_group": most_per_group, "ends_on": ends_on, "code": code}
+    said |= {"most_per_hour": most_per_hour}
     link, _ = StudyLink.objects.update_or_create(study=study, defaults=said)
     study.most_units_per_rater = most_units
     study.save(update_fields=["most_units_per_rater"])
@@ -71,12 +87,18 @@ def write_link(
 
 @transaction.atomic
 def stop_link(link: StudyLink, is_stopped: bool, by: User | None) -> None:
-    """Stop a link, so that no more people join by it, or start it again."""
+    """Stop a link, so that no more people join by it, or start it again.
+
+    When it stops, return codes and keys of forms of people who joined by it end as well, unless
+    they take part in another study. Who is signed in, or has a password, goes on.
+    """
     stopped_at = timezone.now() if is_stopped else None
     other = StudyLink.objects.filter(pk=link.pk, stopped_at__isnull=is_stopped)
     if other.update(stopped_at=stopped_at):
         done = "stopped" if is_stopped else "started"
         record(by, f"study.link-{done}", link.study.name)
+        if is_stopped:
+            end_codes(link.study.raters.all(), Event.LINK_STOPPED)
 
 
 @transaction.atomic
@@ -123,65 +145,138 @@ class AllPlacesTakenError(StudyError):
     """Every group has as many raters as the link lets in."""
 
 
-def join_study(
-    link: StudyLink, key: UUID, user: User | None = None, arrival: Arrival | None = None
-) -> Joined:
+class TurnedAwayError(StudyError):
+    """Within an hour, as many people joined from one network as the link lets in."""
+
+
+class KnownBrowserError(StudyError):
+    """Another person has joined the study in this browser, or the same one."""
+
+
+class Newcomer(NamedTuple):
+    """A person who wants to join: who they are and where they come from, as far as it is known."""
+
+    user: User | None = None  # who is signed in; None makes an account
+    arrival: Arrival | None = None  # the ids that a platform sent; None without a platform
+    is_confirmed: bool = False  # whether the platform said that it is them
+    origin: Origin = Origin()
+    is_somebody_else: bool = False  # they say so, where a rater joined in this browser
+
+
+NOBODY_KNOWN = Newcomer()
+
+
+def join_study(link: StudyLink, key: UUID, newcomer: Newcomer = NOBODY_KNOWN) -> Joined:
     """Make a person a rater of a study, with an account unless they have one.
 
     Their group is drawn under the study's lock. A form that is sent twice has the same key, so it
     makes one rater; the second answer has a new return code. If all places are taken, visits of
     people who did nothing for too long are ended first.
 
-    Args:
-        user: who is signed in; None makes an account.
-        arrival: the ids that a platform sent; None without a platform.
-
     Raises:
-        StudyError: the link is not in use, all places are taken, or another rater has the ids.
+        StudyError: the link is not in use, all places are taken, another rater has the ids, too
+            many came from one network, a rater joined in this browser, or the form is too old.
     """
     try:
-        return _join(link, key, user, arrival)
+        return _join(link, key, newcomer)
+    except TurnedAwayError:
+        StudyLink.objects.filter(pk=link.pk).update(n_turned_away=F("n_turned_away") + 1)
+        raise
     except AllPlacesTakenError:
         # This is a transaction of its own: what it ends stays ended, also if no place is free.
         platform = CrowdPlatform.objects.filter(link=link).first()
         if not (platform and end_idle_visits(platform)):
             raise
-    return _join(link, key, user, arrival)
+    return _join(link, key, newcomer)
 
 
 @transaction.atomic
-def _join(link: StudyLink, key: UUID, user: User | None, arrival: Arrival | None) -> Joined:
-    study = link.study
+def _join(link: StudyLink, key: UUID, newcomer: Newcomer) -> Joined:
+    study, user, arrival = link.study, newcomer.user, newcomer.arrival
     lock_study(study, *Study.State.values)
     link.refresh_from_db()
-    there = study.raters.filter(user=user) if user else study.raters.filter(join_key=key)
+    there = study.raters.filter(user=user) if user else study.raters.filter(user__join_key=key)
     if rater := there.select_related("user", "study").first():
-        account = None if user else rater.user
-        return Joined(rater, renew_return_code(account) if account else "")
+        return Joined(rater, "" if user else _code_once_more(rater, newcomer.origin))
     if why := refusal(link):
         raise StudyError(why)
     platform = CrowdPlatform.objects.filter(link=link).first()
     if platform and arrival and platform.participants.filter(person=arrival.person).exists():
         raise StudyError("Somebody with your id has joined already. Come back with a return code.")
+    if not platform:
+        _refuse_known_browser(link, newcomer)
+    _refuse_crowd_from_one_network(link, newcomer.origin)
     group = drawn_group(study, link.most_per_group)
     if group is None:
         raise AllPlacesTakenError("All places of this study are taken. Thank you for coming.")
-    account, code = (user, "") if user else create_returning_rater()
+    account, code = (user, "") if user else create_returning_rater(key)
     rater = Rater.objects.create(
         study=study,
         user=account,
         code=account.rater_code,
         group=group,
-        join_key=None if user else key,
+        joined_at=timezone.now(),
+        **newcomer.origin._asdict(),
         is_in_qualification=study.qualification_items.exists(),
     )
     if platform and arrival:
         Participant.objects.create(
-            rater=rater, platform=platform, consented_at=timezone.now(), **arrival._asdict()
+            rater=rater,
+            platform=platform,
+            consented_at=timezone.now(),
+            is_confirmed=newcomer.is_confirmed,
+            **arrival._asdict(),
         )
     give_gold_a_slot_per_rater(study)
     record(account, "study.joined", study.name, rater=rater.code)
     return Joined(rater, code)
+
+
+def _code_once_more(rater: Rater, origin: Origin) -> str:
+    """Return a new return code for a form that was sent twice, while its key counts."""
+    account = rater.user
+    if account is None or rater.browser != origin.browser or not join_key_counts(account):
+        raise StudyError("This form was sent before. Come back with your return code.")
+    return renew_return_code(account)
+
+
+def _refuse_known_browser(link: StudyLink, newcomer: Newcomer) -> None:
+    """Refuse a second person in a browser, unless they typed the code or a researcher agreed."""
+    before = raters_in_browser(link.study, newcomer.origin)
+    if not before or (newcomer.is_somebody_else and link.code):
+        return
+    let_in = Rater.objects.filter(pk__in=[each.pk for each in before], lets_one_more_join=True)
+    if not (newcomer.is_somebody_else and let_in.update(lets_one_more_join=False)):
+        raise KnownBrowserError("Somebody has joined this study in this browser already.")
+
+
+def _refuse_crowd_from_one_network(link: StudyLink, origin: Origin) -> None:
+    since = timezone.now() - LATELY
+    lately = link.study.raters.filter(network=origin.network, joined_at__gt=since)
+    if origin.network and lately.count() >= link.most_per_hour:
+        raise TurnedAwayError(
+            "Many people have just joined from where you are. Please come back in an hour, or tell "
+            "the person who sent you the link."
+        )
+
+
+@transaction.atomic
+def let_one_more_join(study: Study, code: str, by: User | None) -> None:
+    """Let one more person join in the browser of a rater, because they share a computer.
+
+    Raises:
+        StudyError: no rater of the study with this code joined by the link.
+    """
+    joined = study.raters.filter(code=code).exclude(browser="")
+    if not joined.update(lets_one_more_join=True):
+        raise StudyError(f"Found {code}; expected the code of a rater who joined by the link.")
+    record(by, "study.one-more-may-join", study.name, rater=code)
+
+
+def forget_networks() -> None:
+    """Delete the networks of people who joined longer ago than SIGN_IN_RECORD_DAYS."""
+    before = timezone.now() - timedelta(days=settings.SIGN_IN_RECORD_DAYS)
+    Rater.objects.exclude(network="").filter(joined_at__lt=before).update(network="")
 
 
 def drawn_group(study: Study, most: int) -> int | None:

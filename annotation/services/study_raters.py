@@ -1,11 +1,12 @@
 """Writes about the raters of a study: one is taken out, let back in, excluded or included."""
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import record
+from accounts.ways_in import Event, end_ways_in
 from annotation.models import Rater, Study, Unit
 from annotation.services.studies import StudyError, deal_into_groups, lock_study
 from annotation.services.vote_consequences import (
@@ -21,7 +22,7 @@ def take_out_rater(rater: Rater, by: User | None) -> bool:
 
     Before the study opens, they are deleted from it. While it runs, they get no further units,
     their unit in hand is given back, and their drafts are kept. Their votes stay. Anything that
-    they submit later is surplus.
+    they submit later is surplus. No code lets them in any more (`end_codes`).
 
     Raises:
         StudyError: the study is closed.
@@ -35,8 +36,21 @@ def take_out_rater(rater: Rater, by: User | None) -> bool:
     else:
         is_done = _end_work(rater, Q(taken_out_at=None), taken_out_at=timezone.now())
     if is_done:
+        end_codes(study.raters.filter(pk=rater.pk), Event.TAKEN_OUT)
         record(by, "study.rater-taken-out", study.name, rater=rater.code)
     return is_done
+
+
+def end_codes(raters: QuerySet[Rater], event: Event) -> None:
+    """End return codes and keys of forms of raters whose account was made by joining a study.
+
+    Those who take part in another study keep them, because they need them there.
+    """
+    elsewhere = Rater.objects.filter(
+        Rater.TAKES_PART, ~Q(study=OuterRef("study")), user=OuterRef("user")
+    ).exclude(study__state=Study.State.CLOSED)
+    joined = raters.filter(~Exists(elsewhere), user__join_key__isnull=False)
+    end_ways_in(list(joined.values_list("user", flat=True)), event)
 
 
 def _end_work(rater: Rater, before: Q, **change: object) -> bool:

@@ -89,7 +89,7 @@ def _store_states(people: Collection[Participant], found: Mapping[str, Submissio
         if said.state in ENDS and not person.outcome:
             end_visit(person, ENDS[said.state])
     for state, ids in by_state.items():
-        Participant.objects.filter(pk__in=ids).update(submission=state)
+        Participant.objects.filter(pk__in=ids).update(submission=state, is_confirmed=True)
     Participant.objects.filter(pk__in=[person.pk for person in people]).update(checked_at=now)
 
 

@@ -8,10 +8,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
-from annotation.forms.joining import StudyLinkForm
+from annotation.forms.joining import SharedComputerForm, StudyLinkForm
 from annotation.forms.platform import CrowdPlatformForm
 from annotation.forms.qualification import QualificationForm
 from annotation.models import CrowdPlatform, Participant, StudyLink
+from annotation.payments import asks_prolific
 from annotation.planning import rater_needs
 from annotation.services import joining
 from annotation.services.qualification import set_qualification
@@ -26,7 +27,7 @@ def study_link(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show a study's link and its limits; make it or change it."""
     study = rated_here(slug)
     link = StudyLink.objects.filter(study=study).first()
-    limits = ("most_per_group", "ends_on", "code")
+    limits = ("most_per_group", "ends_on", "code", "most_per_hour")
     initial = {name: getattr(link, name) for name in limits} if link else {}
     initial.setdefault("most_per_group", study.raters_per_unit)
     initial["most_units"] = study.most_units_per_rater
@@ -48,6 +49,7 @@ def study_link(request: SignedInRequest, slug: str) -> HttpResponse:
         "form": form,
         "address": link and request.build_absolute_uri(reverse("join", args=[link.token])),
         "refusal": joining.refusal(link) if link else "",
+        "shared_form": SharedComputerForm(),
         "groups": [(group_name(study, need.group), need.n_there) for need in rater_needs(study)],
     }
     return render(request, "annotation/study_link.html", context, status=422 if posted else 200)
@@ -60,8 +62,31 @@ def stop_study_link(request: SignedInRequest, slug: str) -> HttpResponse:
     link = get_object_or_404(StudyLink.objects.select_related("study"), study=rated_here(slug))
     is_stopped = request.POST.get("stop") == "yes"
     joining.stop_link(link, is_stopped, request.user)
-    done = "stopped: nobody joins by it any more" if is_stopped else "in use again"
+    done = (
+        "stopped: nobody joins by it any more, and the return codes of people who joined by it "
+        "have ended"
+        if is_stopped
+        else "in use again"
+    )
     messages.success(request, f"The link is {done}.")
+    return redirect("annotation:study-link", slug)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def share_computer(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Let one more person join in the browser of a rater."""
+    form = SharedComputerForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise StudyError(f"Rater: {form.errors['code'][0]}")
+        joining.let_one_more_join(rated_here(slug), form.cleaned_data["code"], request.user)
+    except StudyError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(
+            request, f"One more person may join in the browser of {form.cleaned_data['code']}."
+        )
     return redirect("annotation:study-link", slug)
 
 
@@ -88,6 +113,8 @@ def study_platform(request: SignedInRequest, slug: str) -> HttpResponse:
         return redirect("annotation:study-platform", slug)
     context: dict[str, object] = {"study": study, "platform": platform, "form": form}
     if platform:
+        context["asks_prolific"] = asks_prolific(platform)
+        context["n_not_confirmed"] = platform.participants.filter(is_confirmed=False).count()
         context["address"] = _address_with_ids(request, link, platform)
         context["endings"] = [
             (outcome.label, platform.code_of(outcome))

@@ -65,7 +65,7 @@ def test_five_wrong_passwords_shut_out_even_the_right_one(client, rachel):
 
     assert answers == [422, 422, 422, 422, 429]
     assert with_the_right_one.status_code == 429
-    assert "Too many wrong passwords" in with_the_right_one.text
+    assert "Too many wrong attempts" in with_the_right_one.text
     assert "15 minutes" in with_the_right_one.text
 
 

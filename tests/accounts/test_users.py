@@ -89,7 +89,7 @@ def test_search_finds_names_and_rater_codes_and_paging_keeps_it(admin, adam, rac
     assert names_on(admin.get(USERS, {"q": "ACHE"})) == ["rachel"]
     assert names_on(admin.get(USERS, {"q": rachel.rater_code.lower()})) == ["rachel"]
     assert "?q=rater-&page=2" in shown(admin.get(USERS, {"q": "rater-"})).addresses
-    [message] = shown(admin.get(USERS, {"q": "zzz"})).messages
+    [message] = shown(admin.get(USERS, {"q": "nobody"})).messages
     assert "No user" in message
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 from annotation.arrivals import Arrival
 from annotation.models import CrowdPlatform, Participant, StudyLink
-from annotation.services.joining import end_visit, join_study, write_link, write_platform
+from annotation.services.joining import Newcomer, end_visit, join_study, write_link, write_platform
 from annotation.services.submissions import approve_submissions, reject_submission
 from tests.annotation.makers import material, opened, rate_next, researcher
 from tests.e2e.stops import SCRIPT, Stop
@@ -74,7 +74,7 @@ def platform_of(link: StudyLink) -> CrowdPlatform:
 def came(platform: CrowdPlatform, outcome: Participant.Outcome | None = None) -> Participant:
     """Return a person who came, rated a unit if there is one, and perhaps left."""
     key = uuid4()
-    joined = join_study(platform.link, key, None, Arrival(key.hex, "s1", key.hex))
+    joined = join_study(platform.link, key, Newcomer(arrival=Arrival(key.hex, "s1", key.hex)))
     person = Participant.objects.select_related("rater__study").get(rater=joined.rater)
     rate_next(person.rater)
     if outcome:

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from annotation.models import Rater, Study
+from annotation.origins import shared_origins
 from annotation.schemes import load_scheme
 from evaluation.reports.figures.themes import page_themes
 from evaluation.studies.figures.rater_quality import course_chart
@@ -33,6 +34,7 @@ def all_raters(request: SignedInRequest, slug: str) -> HttpResponse:
     page = Paginator(sorted_rows(rows, asked), RATERS_PER_PAGE).get_page(request.GET.get("page"))
     codes = [row.rater for row in page.object_list]
     raters = {rater.code: rater for rater in Rater.objects.filter(study=study, code__in=codes)}
+    shared = shared_origins(study)
     context = {
         "study": study,
         "questions": questions,
@@ -50,6 +52,7 @@ def all_raters(request: SignedInRequest, slug: str) -> HttpResponse:
             (
                 row,
                 raters[row.rater],
+                shared.get(raters[row.rater].pk),
                 found.reasons.get(row.rater, ()),
                 [(question, row.questions[question.key]) for question in questions],
             )
@@ -75,6 +78,7 @@ def one_rater(request: SignedInRequest, slug: str, rater_id: int) -> HttpRespons
         "study": study,
         "questions": [(each, row.questions[each.key]) for each in scheme.questions],
         "rater": rater,
+        "shared": shared_origins(study).get(rater.pk),
         "row": row,
         "reasons": found.reasons.get(rater.code, ()),
         "report": found.report,

@@ -24,7 +24,7 @@ from annotation.schemes import load_scheme
 from annotation.services.enquiries import answer_enquiry, ask_researchers
 from annotation.services.gold import set_gold
 from annotation.services.guideline_reading import begin_with_newest
-from annotation.services.joining import end_visit, join_study, write_link, write_platform
+from annotation.services.joining import Newcomer, end_visit, join_study, write_link, write_platform
 from annotation.services.qualification import ItemToStore, answer_item, set_qualification
 from annotation.services.rating import flag_responses, save_draft, skip_unit
 from annotation.services.studies import close_study, open_study
@@ -236,7 +236,7 @@ def _joined(study: Study) -> dict[str, Viewer]:
 
 def _comes(study: Study, name: str) -> Rater:
     ids = Arrival(*(hidden(f"{part}-of-{name}") for part in ("person", "study", "session")))
-    return join_study(study.link, uuid4(), None, ids).rater
+    return join_study(study.link, uuid4(), Newcomer(arrival=ids)).rater
 
 
 def _answer_items(rater: Rater, *answers: Mapping[str, int]) -> None:

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from annotation.arrivals import Arrival
 from annotation.models import Assignment, CrowdPlatform, Draft, Participant, Rater, Study
-from annotation.services.joining import end_idle_visits, end_visit, join_study
+from annotation.services.joining import Newcomer, end_idle_visits, end_visit, join_study
 from annotation.services.refilling import refill_units
 from annotation.services.studies import StudyError
 from annotation.services.study_raters import set_excluded
@@ -61,7 +61,7 @@ def visit_until_all_is_rated(platform_id: int, place: int, folder: Path, seed: i
         try:
             if rater_id is None:
                 arrival = Arrival(uuid4().hex, "study", "session")
-                joining = partial(join_study, platform.link, uuid4(), None, arrival)
+                joining = partial(join_study, platform.link, uuid4(), Newcomer(arrival=arrival))
                 rater_id = patiently(joining).rater.pk
                 with here.open("a") as computer:  # a kill leaves what stood there before
                     computer.write(f"{rater_id}\n")
@@ -162,7 +162,7 @@ def test_fifty_people_who_join_leave_are_excluded_and_replaced_keep_every_promis
     end_idle_visits(platform)
     while True:
         try:
-            join_study(platform.link, uuid4(), None, Arrival(uuid4().hex, "", ""))
+            join_study(platform.link, uuid4(), Newcomer(arrival=Arrival(uuid4().hex, "", "")))
         except StudyError:
             break
     counted = Counter(study.raters.filter(Rater.TAKES_PART).values_list("group", flat=True))

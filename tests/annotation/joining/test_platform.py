@@ -15,6 +15,7 @@ from annotation.forms.platform import CrowdPlatformForm
 from annotation.models import Participant, Rater
 from annotation.services.claiming import claim_next_unit
 from annotation.services.joining import (
+    Newcomer,
     end_idle_visits,
     end_visit,
     join_study,
@@ -79,7 +80,9 @@ def arrive(platform, client=None, ids=None, **said):
 def come(platform, person="kim-5f3c", session="kim-visit"):
     """Return the participant whom a platform sends with this id."""
     arrival = Arrival(person, "s1", session)
-    return Participant.objects.get(rater=join_study(platform.link, uuid4(), None, arrival).rater)
+    return Participant.objects.get(
+        rater=join_study(platform.link, uuid4(), Newcomer(arrival=arrival)).rater
+    )
 
 
 def test_nothing_is_stored_before_consent(platform):
@@ -164,7 +167,7 @@ def test_an_account_with_a_password_is_not_found_by_an_id(platform):
     set_password(participant.rater.user, "a-long-pass-phrase-9")
 
     with pytest.raises(StudyError, match="has joined already"):
-        join_study(platform.link, uuid4(), None, Arrival("kim-5f3c", "s1", "other"))
+        join_study(platform.link, uuid4(), Newcomer(arrival=Arrival("kim-5f3c", "s1", "other")))
 
 
 def test_another_person_on_the_same_browser_is_not_taken_for_the_first(platform):

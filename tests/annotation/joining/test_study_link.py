@@ -12,7 +12,7 @@ from accounts.models import User
 from accounts.services import user_returning
 from annotation.models import Rater, StudyLink
 from annotation.services.claiming import claim_next_unit
-from annotation.services.joining import join_study, stop_link, write_link
+from annotation.services.joining import Newcomer, join_study, stop_link, write_link
 from annotation.services.studies import StudyError, close_study, pause_study
 from annotation.services.study_raters import take_out_rater
 from tests.annotation.makers import (
@@ -285,10 +285,10 @@ def test_the_place_of_somebody_who_left_is_filled_in_their_group(tmp_path):
 def test_who_comes_back_keeps_their_group(study, client_for):
     [user] = rater_users(1)
     link = link_of(study)
-    first = join_study(link, uuid4(), user).rater
+    first = join_study(link, uuid4(), Newcomer(user)).rater
     join_study(link, uuid4())
 
-    again = join_study(link, uuid4(), user).rater
+    again = join_study(link, uuid4(), Newcomer(user)).rater
 
     assert (again.pk, again.group) == (first.pk, first.group)
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotation.arrivals import Arrival
 from annotation.models import CrowdPlatform, Participant, Study
-from annotation.services.joining import end_visit, join_study
+from annotation.services.joining import Newcomer, end_visit, join_study
 from tests.annotation.joining.test_platform import platform_of
 from tests.annotation.makers import material, opened
 from tests.prolific_server import TOKEN, ProlificServer, prolific_server
@@ -49,7 +49,8 @@ def comes(
     if server:
         server.put(f"{name}-visit", f"{name}-id")
     arrival = Arrival(f"{name}-id", "s1", f"{name}-visit")
-    joined = join_study(platform.link, uuid4(), None, arrival)
+    newcomer = Newcomer(arrival=arrival, is_confirmed=server is not None)
+    joined = join_study(platform.link, uuid4(), newcomer)
     return Participant.objects.select_related("rater__study").get(rater=joined.rater)
 
 

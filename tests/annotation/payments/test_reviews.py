@@ -236,7 +236,7 @@ def test_without_a_token_reviews_go_into_the_files(server, platform, post, clien
 
     assert not server.requests
     assert list(rows[0]) == [
-        *("person", "session", "rater", "outcome", "code", "units", "minutes"),
+        *("person", "session", "rater", "confirmed", "outcome", "code", "units", "minutes"),
         *("review", "category", "reason"),
     ]
     assert [row["person"] for row in rows] == ["kim-id", "'=lee-id", "mia-id"]  # no formula
@@ -244,6 +244,7 @@ def test_without_a_token_reviews_go_into_the_files(server, platform, post, clien
         "person": "kim-id",
         "session": "kim-visit",
         "rater": kim.rater.code,
+        "confirmed": "no",
         "outcome": "done",
         "code": "DONE1234",
         "units": "0",
