@@ -5,9 +5,10 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.services import set_password
-from annotation.models import Rater
+from annotation.models import CrowdPlatform, Participant, Rater
 from tests.annotation.joining.test_platform import KIM, arrive
 from tests.annotation.joining.test_study_link import address
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -83,3 +84,26 @@ def test_ids_that_prolific_does_not_know_or_that_have_ended_do_not_join(prolific
     assert answer.status_code == 410
     assert "knows nothing of this visit" in answer.content.decode()
     assert not Rater.objects.exists()
+
+
+def test_whom_nothing_confirms_is_marked_or_refused_and_a_signature_confirms(
+    server, platform, settings, client_for, rosa
+):
+    settings.PROLIFIC_API, settings.PROLIFIC_TOKEN = server.url, ""
+    url = address(platform.link)
+    lee, mia = (KIM | {"PROLIFIC_PID": name, "SESSION_ID": f"{name}-1"} for name in ("lee", "mia"))
+
+    arrive(platform)
+    CrowdPlatform.objects.update(needs_confirmation=True)
+    refused = arrive(platform, ids=lee)
+    signed = server.signed(f"http://testserver{url}", mia)
+    confirmed = arrive(platform, ids=mia | {"prolific_token": signed})
+
+    assert (refused.status_code, confirmed.status_code) == (410, 200)
+    people = Participant.objects.values_list("person", "is_confirmed")
+    assert dict(people) == {KIM["PROLIFIC_PID"]: False, "mia": True}
+    page = client_for(rosa).get(
+        reverse("annotation:study-platform", args=[platform.link.study.slug])
+    )
+    assert "Only confirmed visits" in shown(page).text
+    assert "1 person is not confirmed" in shown(page).text
