@@ -109,7 +109,7 @@ def flag_responses(unit: Unit, rater: Rater, target_ids: Collection[int], reason
     Returns:
         False when nothing changed, because the study is closed or the rater was taken out.
     """
-    if not rater.may_vote:
+    if not _may_vote_now(unit, rater):
         return False
     responses = unit.targets.filter(pk__in=target_ids).values_list("response", flat=True)
     Flag.objects.bulk_create(
@@ -132,7 +132,7 @@ def take_flags_back(unit: Unit, rater: Rater) -> bool:
         False when nothing changed, because the study is closed, the rater was taken out, or a flag
         replaces answers: in a submitted unit, a response without votes must be answered first.
     """
-    if not rater.may_vote:
+    if not _may_vote_now(unit, rater):
         return False
     answered = _votes_of(unit, rater).values("target__response")
     flags = Flag.objects.filter(
@@ -172,11 +172,11 @@ def submit_votes(
 def _submit(
     unit: Unit, rater: Rater, judged: Sequence[JudgedTarget], seconds: float | None
 ) -> SubmitOutcome:
-    now = timezone.now()
-    slot = _lock(unit, rater)
-    if slot is None:
+    if not _lock(unit):
         return SubmitOutcome.CLOSED
-    is_in_time = rater.study.is_running and _fill_slot(unit, rater, now)
+    filled = _fill_slot(unit, rater, timezone.now())
+    is_in_time = filled is not None
+    slot = filled or _read_again(unit, rater)
     if not is_in_time:
         stored = {(vote.target_id, vote.question): vote for vote in _votes_of(unit, rater)}
         was_submitted = bool(stored) or _is_submitted(unit, rater)
@@ -203,46 +203,68 @@ class _Slot(NamedTuple):
 
 # These are plain SQL, because every rated unit waits for them: Django takes several times as long
 # to build each as a database takes to run it.
-SLOT = """
-    SELECT
-      (SELECT id FROM annotation_guideline
-       WHERE study_id = %(study)s ORDER BY version DESC LIMIT 1),
-      (SELECT state FROM annotation_study WHERE id = %(study)s),
-      mine.id,
-      mine.claimed_at
-    FROM annotation_unit AS unit
-      LEFT JOIN annotation_assignment AS mine
-        ON mine.unit_id = unit.id AND mine.rater_id = %(rater)s
-    WHERE unit.id = %(unit)s
+LOCK = "SELECT unit.id FROM annotation_unit AS unit WHERE unit.id = %(unit)s "
+_IN_FORCE = """
+    (SELECT id FROM annotation_guideline WHERE study_id = %(study)s ORDER BY version DESC LIMIT 1)
 """
-FILL_SLOT = """
+FILL_SLOT = f"""
     UPDATE annotation_assignment SET submitted_at = %(now)s
     WHERE unit_id = %(unit)s AND rater_id = %(rater)s AND submitted_at IS NULL AND NOT is_let_go
+      AND (SELECT state FROM annotation_study WHERE id = %(study)s) IN ('open', 'paused')
+    RETURNING {_IN_FORCE}, id, claimed_at
+"""
+NOW = f"""
+    SELECT study.state, rater.taken_out_at, {_IN_FORCE}, mine.id, mine.claimed_at
+    FROM annotation_rater AS rater
+      JOIN annotation_study AS study ON study.id = rater.study_id
+      LEFT JOIN annotation_assignment AS mine
+        ON mine.unit_id = %(unit)s AND mine.rater_id = rater.id
+    WHERE rater.id = %(rater)s
 """
 DROP_DRAFT = "DELETE FROM annotation_draft WHERE unit_id = %(unit)s AND rater_id = %(rater)s"
 
 
-def _lock(unit: Unit, rater: Rater) -> _Slot | None:
+def _lock(unit: Unit) -> bool:
     """Lock a unit, so that submits come one after the other and each counts the votes before it.
 
-    The study's state is read again, because it may have been closed since the page was requested.
-    Return None when the study was deleted with its units.
+    Who closes the study or takes the rater out locks the unit as well. So what is read after this
+    stays true until the end of the transaction. What this statement reads may be older: PostgreSQL
+    reads before it waits. Return False when the study was deleted with its units.
     """
     lock = "FOR NO KEY UPDATE OF unit" if connection.features.has_select_for_no_key_update else ""
     with connection.cursor() as cursor:
-        of = {"study": rater.study_id, "rater": rater.pk, "unit": unit.pk}
-        cursor.execute(SLOT + lock, of)
+        cursor.execute(LOCK + lock, {"unit": unit.pk})
+        return cursor.fetchone() is not None
+
+
+def _fill_slot(unit: Unit, rater: Rater, now: datetime) -> _Slot | None:
+    """Mark the slot that a rater has in hand in a running study as submitted; None without one."""
+    as_stored = connection.ops.adapt_datetimefield_value(now)
+    with connection.cursor() as cursor:
+        cursor.execute(FILL_SLOT, _facts(unit, rater) | {"now": as_stored})
         found = cursor.fetchone()
-    if found is None:
-        return None
-    guideline, rater.study.state, assignment, claimed_at = found
+    return found and _Slot(found[0], found[1], in_utc(found[2]))
+
+
+def _read_again(unit: Unit, rater: Rater) -> _Slot:
+    """Read the slot of a rater, and whether they may vote, after the unit was locked."""
+    with connection.cursor() as cursor:
+        cursor.execute(NOW, _facts(unit, rater))
+        state, taken_out_at, guideline, assignment, claimed_at = cursor.fetchone()
+    rater.study.state, rater.taken_out_at = state, in_utc(taken_out_at)
     return _Slot(guideline, assignment, in_utc(claimed_at))
 
 
-def _fill_slot(unit: Unit, rater: Rater, now: datetime) -> bool:
-    """Mark the slot that a rater has in hand as submitted; return whether they had it."""
-    as_stored = connection.ops.adapt_datetimefield_value(now)
-    return _run(FILL_SLOT, {"unit": unit.pk, "rater": rater.pk, "now": as_stored}) == 1
+def _may_vote_now(unit: Unit, rater: Rater) -> bool:
+    """Lock a unit, and return whether the rater may vote on it until the transaction ends."""
+    if not _lock(unit):
+        return False
+    _read_again(unit, rater)
+    return rater.may_vote
+
+
+def _facts(unit: Unit, rater: Rater) -> dict[str, Any]:
+    return {"study": rater.study_id, "rater": rater.pk, "unit": unit.pk}
 
 
 def _run(statement: str, of: Mapping[str, Any]) -> int:

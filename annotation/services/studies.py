@@ -16,7 +16,7 @@ from annotation.services.units import (
     store_known_answers,
     store_plan,
 )
-from annotation.services.vote_consequences import let_go_when_decided
+from annotation.services.vote_consequences import let_go_when_decided, lock_units
 from annotation.stranded_slots import stranded
 from annotation.study_plan import StudyPlan
 from generation.models import Setup
@@ -276,6 +276,7 @@ def close_study(study: Study, by: User | None) -> None:
     Units in hand are given back. Their drafts are kept.
     """
     lock_study(study, Study.State.OPEN, Study.State.PAUSED)
+    lock_units(Unit.objects.filter(arm__study=study).values("pk"))
     study.assignments.in_hand().give_back()
     _set_state(study, Study.State.CLOSED)
     record(by, "study.closed", study.name)

@@ -12,6 +12,7 @@ from annotation.services.studies import StudyError, deal_into_groups, lock_study
 from annotation.services.vote_consequences import (
     check_decided_again,
     let_go_when_decided,
+    lock_units,
     units_judged_by,
 )
 
@@ -34,6 +35,7 @@ def take_out_rater(rater: Rater, by: User | None) -> bool:
         deal_into_groups(study)
         is_done = bool(n_deleted)
     else:
+        lock_units(units_judged_by(rater))
         is_done = _end_work(rater, Q(taken_out_at=None), taken_out_at=timezone.now())
     if is_done:
         end_codes(study.raters.filter(pk=rater.pk), Event.TAKEN_OUT)

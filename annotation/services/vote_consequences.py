@@ -1,9 +1,10 @@
 """Writes that follow from votes: gold scores, and slots that are not needed any more."""
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, OuterRef, Q, Subquery
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from accounts.services import record
@@ -79,10 +80,13 @@ def check_decided_again(study: Study, units: Collection[int]) -> None:
         _let_go_or_take_back(study, units_that_may_stop(study, units))
 
 
-def lock_units(units: Collection[int]) -> list[int]:
+def lock_units(units: Collection[int] | QuerySet[Unit, Any]) -> list[int]:
     """Lock units in the order of their ids, so that locks wait for each other in no circle.
 
-    Submits and changes of votes lock their unit too (see `rating._lock`).
+    Submits, changes of votes and flags lock their unit too (see `rating._lock`).
+
+    Args:
+        units: ids, or a query for them.
     """
     locked = Unit.objects.select_for_update(no_key=True).filter(pk__in=units).order_by("pk")
     return list(locked.values_list("pk", flat=True))
