@@ -96,7 +96,7 @@ ci: lint types migrations-check test # what CI runs
 
 FOREIGN := $(CURDIR)/var/foreign
 # Nothing that these tools run is sent anywhere; what they keep for themselves stays below var/.
-FOREIGN_ENV = HOME=$(FOREIGN)/home PYTHONUTF8=1 RAGAS_DO_NOT_TRACK=true HF_HUB_OFFLINE=1 \
+FOREIGN_ENV = HOME=$(FOREIGN)/home PYTHONUTF8=1 PYTHONHASHSEED=0 RAGAS_DO_NOT_TRACK=true HF_HUB_OFFLINE=1 \
 	DEEPEVAL_TELEMETRY_OPT_OUT=1 DEEPEVAL_DISABLE_DOTENV=1 DEEPEVAL_NO_INSPECT_PROMPT=1 \
 	PROMPTFOO_CONFIG_DIR=$(FOREIGN)/home/promptfoo PROMPTFOO_DISABLE_TELEMETRY=1 \
 	PROMPTFOO_DISABLE_UPDATE=1 PROMPTFOO_DISABLE_REMOTE_GENERATION=1 \
@@ -117,6 +117,10 @@ foreign-fixtures: # files of other evaluation tools, for import tests (needs Nod
 		numpy==1.26.4)
 	$(call foreign_python,deepeval,deepeval==4.3.1)
 	$(call foreign_python,label_studio,label-studio==1.23.2 pandas==3.1.1 numpy==2.2.6)
+	$(call foreign_python,doccano,doccano==1.8.4 pandas==1.5.3 numpy==1.26.4 marshmallow==3.26.2 \
+		"setuptools<80")
+	$(call foreign_python,potato,potato-annotation==1.2.2.4 pandas==2.3.3 numpy==1.26.4)
+	$(call foreign_python,potato2,potato-annotation==2.12.1)
 	npm install --prefix $(FOREIGN)/promptfoo --omit=optional --ignore-scripts --no-audit --no-fund \
 		--silent promptfoo@0.121.20 @libsql/linux-x64-gnu@0.5.29
 	cd tests/data/foreign && $(FOREIGN_ENV) $(FOREIGN)/promptfoo/node_modules/.bin/promptfoo eval \

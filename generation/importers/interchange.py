@@ -10,7 +10,7 @@ from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row, RowKind, read_rows
 from generation.importers.interchange_rows import ROW_KINDS, SCORES
 from generation.importers.json_text import JSONTrouble, parse_row
-from generation.importers.mapped.roles import NEEDED, roles_by_name
+from generation.importers.mapped.roles import NEEDED, is_named_as_votes, roles_by_name
 from generation.importers.material import KINDS, MOST_IGNORED, Material
 from generation.importers.sources import Source, plain_name
 from generation.importers.tables import csv_columns, csv_rows, json_rows
@@ -145,7 +145,10 @@ def _single_file(source: Source, name: str) -> _File | None:
         if re.match(rf"{kind}($|[^a-z])", stem):
             return _File(name, ROW_KINDS[kind], suffix != "jsonl")
     for row_kind in ROW_KINDS.values():
-        if fields.issuperset(row_kind.required) and len(row_kind.required) > 1:
+        others = () if row_kind.keeps_unknown else fields - row_kind.fields
+        would_lose_votes = any(map(is_named_as_votes, others))
+        is_it = fields.issuperset(row_kind.required) and len(row_kind.required) > 1
+        if is_it and not would_lose_votes:
             return _File(name, row_kind, suffix != "jsonl")
     return None
 

@@ -17,15 +17,14 @@ from generation.importers.mapped.roles import (
     HOLD_VOTES,
     PERHAPS_RATERS,
     RATERS,
+    REMARKS,
     ROLES,
+    is_named_as_votes,
     named_columns,
     plain_name,
 )
 from generation.importers.rater_codes import is_of_persons
 
-# The last words of usual names of votes.
-OF_VOTES = {"label", "rating", "vote", "verdict", "annotation", "judgement", "judgment", "grade"}
-OF_VOTES |= {"faithful", "supported", "attributable", "correct", "human_score"}
 # The last words of names of what tells runs or rows apart, and not raters or their votes.
 OF_RUNS = {"seed", "run", "trial", "repeat", "repetition", "temperature", "sample", "version"}
 OF_RUNS |= {"index", "number", "id", "k", "split", "fold", "turn", "round", "batch"}
@@ -34,8 +33,6 @@ OF_RUNS |= {"index", "number", "id", "k", "split", "fold", "turn", "round", "bat
 BESIDE_VOTES = {"order", "position", "rank", "clicks", "edits", "age", "confidence", "certainty"}
 BESIDE_VOTES |= {"min", "mins", "sec", "secs", "spent"}
 OF_NAMES = {"id", "name", "email", "code"}
-REMARKS = {"comment", "comments", "note", "notes", "remark", "remarks", "reason", "reasons"}
-REMARKS |= {"explanation", "rationale", "feedback", "justification", "kommentar", "bemerkung"}
 OF_SEVERAL_VOTES = {"gold", "golden", "majority", "consensus", "mean", "average", "avg", "median"}
 OF_SEVERAL_VOTES |= {"n", "num"}
 ASKED = {"dimension", "aspect", "criterion", "criteria", "facet"}  # what a row's vote is about
@@ -176,17 +173,17 @@ class _FirstRows:
         for number, word in enumerate(self._of(rater)):
             by_rater[word].append(number)
         likely = [c for c in free if c != rater and self._said(c) and not _is_no_vote(c)]
-        answers = [c for c in likely if self._are_answers([c], is_named=_is_named(c))]
+        answers = [c for c in likely if self._are_answers([c], is_named=is_named_as_votes(c))]
         own = [c for c in likely if not self._is_about(by_rater.values(), c)]
         told = [
             c
             for c in answers
-            if _is_named(c)
+            if is_named_as_votes(c)
             or self._is_of_a_tool(c)
             or (c in own and self._differs_in(self._responses, c))
         ]
-        others = [c for c in likely if _is_named(c) and self._is_short(c)]
-        if not any(map(_is_named, told)):
+        others = [c for c in likely if is_named_as_votes(c) and self._is_short(c)]
+        if not any(map(is_named_as_votes, told)):
             others += [c for c in own if self._may_be_numbers(c)]
         if not told:
             told = [c for c in own if c in answers and self._are_plain(c)]
@@ -203,14 +200,16 @@ class _FirstRows:
             for column in free
             if not is_of_runs(column)
             and not is_of_persons(column)
-            and (self._said(column) or (_is_named(column) and self._cells[column]))
+            and (self._said(column) or (is_named_as_votes(column) and self._cells[column]))
         ]
         likely = [c for c in there if not _is_no_vote(c)]
         short = [c for c in likely if self._is_short(c)]
-        named = [c for c in likely if _is_named(c)]
+        named = [c for c in likely if is_named_as_votes(c)]
         if not (found := named or short or likely or there):
             return [], ""
-        odd = next((c for c in found if not self._are_answers([c], is_named=_is_named(c))), None)
+        odd = next(
+            (c for c in found if not self._are_answers([c], is_named=is_named_as_votes(c))), None
+        )
         why = "no two rows of a response differ there"
         if odd is not None and not self._said(odd):
             why = f"{odd} is empty in the first rows"
@@ -230,7 +229,9 @@ class _FirstRows:
                 question = "_".join(filter(None, (person["before"], person["after"])))
                 by_question[question][column] = person["rater"]
                 of_persons.add(question)
-            elif (numbered := _NUMBERED.fullmatch(name)) and _is_named(numbered["question"]):
+            elif (numbered := _NUMBERED.fullmatch(name)) and is_named_as_votes(
+                numbered["question"]
+            ):
                 by_question[numbered["question"]][column] = f"rater_{numbered['number']}"
         several = {question: each for question, each in by_question.items() if len(each) > 1}
         votes = {question: each for question, each in several.items() if not _is_no_vote(question)}
@@ -277,7 +278,7 @@ class _FirstRows:
         They are columns of yes and no, or of whole numbers with consecutive numbers in their names.
         """
         likely = [c for c in free if not _is_no_vote(c) and not plain_name(c).startswith(FEATURES)]
-        found = [c for c in likely if not _is_named(c) and self._are_words_for_yes_no(c)]
+        found = [c for c in likely if not is_named_as_votes(c) and self._are_words_for_yes_no(c)]
         by_stem: dict[str, list[str]] = defaultdict(list)
         for column in likely:
             if numbered := _NUMBERED.fullmatch(plain_name(column)):
@@ -352,7 +353,7 @@ class _FirstRows:
         together = [[words[n] for n in group] for group in self._responses if len(group) > 1]
         return (
             all(words)
-            and not _is_named(column)
+            and not is_named_as_votes(column)
             and not is_of_runs(column)
             and not _are_yes_no(words)
             and all(len(word) <= 2 * LONGEST_LABEL for word in words)
@@ -397,12 +398,6 @@ def _word(value: Any) -> str:
         return "yes" if value else "no"
     word = "" if value is None else str(value).strip()
     return "" if is_missing(word) else word
-
-
-def _is_named(column: str) -> bool:
-    """Return whether a column has a usual name of votes."""
-    name = plain_name(column)
-    return bool({name, name.rpartition("_")[2]} & OF_VOTES)
 
 
 def is_of_runs(column: str) -> bool:

@@ -15,6 +15,7 @@ needs = ["query", "answer"]   # columns that a table must have; if left out, all
 query = "question"
 "answer.text" = "response"    # a field inside an object
 supported = "vote"
+"ratings[].score" = "vote"    # a field of each object in a list, which is a row of its own
 "f1_*" = "score"              # all columns that begin with f1_ and have no other role
 
 [names]                       # name of a setup, metric or vote's question, if not the column's
@@ -45,7 +46,13 @@ import tomli_w
 from generation.importers.encodings import ENCODINGS, UTF_8
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.json_text import unstorable_character
-from generation.importers.mapped.roles import HOLD_RESPONSES, HOLD_VOTES, ROLES, plain_name
+from generation.importers.mapped.roles import (
+    HOLD_RESPONSES,
+    HOLD_VOTES,
+    ROLES,
+    plain_name,
+    question_in,
+)
 from generation.importers.tables import DELIMITERS
 from generation.limits import LONGEST_NAME
 from generation.toml_text import TomlTrouble, parse_toml
@@ -106,7 +113,7 @@ class ColumnMapping(NamedTuple):
     def name_of(self, column: str) -> str:
         """Return the name of the setup, metric or question of a column."""
         is_a_rater = self.columns.get(column) == "rater_votes"
-        return self.names.get(column, QUESTION_OF_RATERS if is_a_rater else column)
+        return self.names.get(column, QUESTION_OF_RATERS if is_a_rater else question_in(column))
 
     def rater_of(self, column: str) -> str:
         """Return the rater of a column of votes. "": each row names its own."""

@@ -45,6 +45,7 @@ from generation.importers.mapped.roles import (
     named_columns,
 )
 from generation.importers.mapped.row_reader import MappedRowReader
+from generation.importers.mapped.votes_in_cells import STAY
 from generation.importers.material import Material
 from generation.importers.rater_codes import NOMINAL, RaterNames, is_address
 from generation.importers.sources import Source
@@ -60,6 +61,9 @@ from generation.records import (
     VoteRecord,
 )
 
+WITH_LATE_RATERS = (
+    "with raters whom no mapping and none of the first rows names: those votes stay in meta"
+)
 MODELS = ("model", "model_name")  # columns that name a model; others name a setup
 
 
@@ -93,6 +97,8 @@ class MappedMaterial(Material):
         self._table = table
         self.look = look
         self._mapping = look.mapping
+        self._unread = look.unread
+        self._columns = {column.name for column in look.columns}
         self._of = {role: look.mapping.of(role) for role in ROLES}
         self._has_votes = any(self._of[role] for role in HOLD_VOTES)
         names = (column.name for column in look.columns)
@@ -168,12 +174,16 @@ class MappedMaterial(Material):
         n_without_evidence = n_empty = n_without = 0
         counted: Counter[str] = Counter()
         of_persons: Counter[str] = Counter()
+        unread: Counter[str] = Counter()
+        late: Counter[str] = Counter()
         repeated = RepeatedRows(has_votes=self._has_votes)
         for row in self._rows():
             if isinstance(row, Problem):
                 yield row
                 continue
             n_without += row.n_without
+            unread.update(column for column in self._unread if row.meta.get(column))
+            late.update(self._of_late_raters(row))
             counted.update(row.notes)
             of_persons.update(row.of_persons)
             for answer, is_new in self._named(row):
@@ -186,6 +196,8 @@ class MappedMaterial(Material):
         self._note(WITHOUT_EVIDENCE, n_without_evidence)
         self._note(EMPTY, n_empty)
         self.losses |= repeated.losses
+        self.losses |= {f"cells of {column}, {STAY}": n for column, n in unread.items()}
+        self.losses |= {f"cells of {column} {WITH_LATE_RATERS}": n for column, n in late.items()}
         for what, n in repeated.notes.items():
             self._note(what, n)
         if n_without:
@@ -256,6 +268,14 @@ class MappedMaterial(Material):
                             problem=cell.problem,
                         )
         self.notes |= +counted
+
+    def _of_late_raters(self, row: MappedRow) -> Iterator[str]:
+        """Yield the objects of votes with a name that none of the first rows has."""
+        columns = self._of["rater_votes"]
+        for name in dict.fromkeys(column.rpartition(".")[0] for column in columns):
+            rest = row.meta.get(name) if name else None
+            if isinstance(rest, dict) and any(f"{name}.{key}" not in self._columns for key in rest):
+                yield name
 
     def _named(self, row: MappedRow) -> Iterator[tuple[MappedResponse, bool]]:
         """Yield the responses of a row with their keys, and whether each of them is new."""

@@ -8,6 +8,7 @@ from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.readers import ROW_READERS
 from generation.importers.mapped.readers.counts import LeftOut
 from generation.importers.mapped.table_files import TableFile, table_in
+from generation.importers.mapped.votes_in_cells import with_opened_cells
 from generation.importers.sources import Source
 
 _FOLDER = ("dataset_info.json", "state.json")  # files of a saved Hugging Face dataset
@@ -30,7 +31,7 @@ def open_table(source: Source, mapping: ColumnMapping | None = None) -> TableFil
         if mapping.header_line and not table.place:
             expected = f"a workbook or CSV, as line {mapping.header_line:,} is chosen as the header"
             raise DatasetError(table.name, table.kind, expected)
-    return table
+    return with_opened_cells(table, mapping) if table else None
 
 
 def _lone_table(source: Source, mapping: ColumnMapping | None) -> TableFile | None:

@@ -11,11 +11,12 @@ from generation.importers.fields import Row
 from generation.importers.mapped.cells import answer_in, nested, system_messages_in
 from generation.importers.mapped.likely_headers import PlaceError, TablePlace
 from generation.importers.mapped.likely_ids import goes_with_raters, likely_setup
-from generation.importers.mapped.likely_votes import OF_RUNS, Guess, likely_votes
+from generation.importers.mapped.likely_votes import LONGEST_LABEL, OF_RUNS, Guess, likely_votes
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.only_table import open_table
 from generation.importers.mapped.recipes import RECIPES
 from generation.importers.mapped.roles import (
+    ENTRY,
     HOLD_VOTES,
     OF_MESSAGES,
     OF_VOTES,
@@ -26,6 +27,7 @@ from generation.importers.mapped.roles import (
     roles_by_name,
 )
 from generation.importers.mapped.table_files import TableFile, value_at
+from generation.importers.mapped.votes_in_cells import likely_votes_in_cells
 from generation.importers.messages import last_speaker
 from generation.importers.rater_codes import without_addresses
 from generation.importers.sources import Source
@@ -66,6 +68,7 @@ class Look(NamedTuple):
         has_system_messages: whether one of the rows looked at has some, which may be evidence.
         asks: what is not known, in words, where `is_told` is false.
         place: where the table is in its file. None: nothing else can be chosen.
+        unread: the columns of cells that look like votes of raters whom nothing names.
     """
 
     file: str
@@ -78,6 +81,7 @@ class Look(NamedTuple):
     has_system_messages: bool = False
     asks: str = WHICH_COLUMNS
     place: TablePlace | None = None
+    unread: tuple[str, ...] = ()
 
 
 class UnmappedError(DatasetError):
@@ -138,14 +142,16 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
     )
     guessed = tuple(column for column, role in guess.columns.items() if role in HOLD_VOTES)
     asks = guess.asks
-    if undecided := () if is_given else _numbers_in_ratings(columns, first, mapping):
+    if undecided := () if is_given else _answers_in_ratings(columns, first, mapping):
         guessed += undecided
         asks = f"which of the columns {named_columns(guessed)} hold votes of its raters"
     named = dict.fromkeys((*columns, *mapping.columns))
     looks = tuple(_look_of(name, mapping.columns.get(name, ""), first) for name in named)
     has_system = any(_says_something_as_the_system(row, mapping) for row in first)
     look = Look(table.name, table.kind, looks, mapping, recipe, is_known, guessed, has_system)
-    look = look._replace(place=table.place)
+    free = [name for name in columns if name not in mapping.columns]
+    unread = () if is_given else likely_votes_in_cells(free, first)
+    look = look._replace(place=table.place, unread=unread)
     if not is_known:
         return look._replace(guessed=())
     return look._replace(is_told=False, asks=asks) if asks else look
@@ -204,17 +210,22 @@ def _are_scores_in(column: str, first: list[Row]) -> bool:
     return bool(numbers) and all(map(_is_number, numbers))
 
 
-def _numbers_in_ratings(
+def _answers_in_ratings(
     columns: Sequence[str], first: list[Row], mapping: ColumnMapping
 ) -> tuple[str, ...]:
-    """Return the columns in objects of ratings that are numbers and have no role."""
+    """Return the columns in objects of ratings that are numbers or short words without a role."""
     return tuple(
         column
         for column in columns
         if column not in mapping.columns
         and _is_in_ratings(column)
-        and all(isinstance(value_at(row.values, column), int | float | None) for row in first)
+        and all(_may_be_an_answer(value_at(row.values, column)) for row in first)
     )
+
+
+def _may_be_an_answer(value: Any) -> bool:
+    is_short = isinstance(value, str) and len(value) <= LONGEST_LABEL
+    return is_short or isinstance(value, int | float | None)
 
 
 def _is_of_use(name: str) -> bool:
@@ -303,7 +314,11 @@ def _by_name_or_content(
             values = [
                 value for row in first if (value := _value(row, column)) not in (None, "", [])
             ]
-            is_free = column not in found and not (role == "scores" and _is_of_use(column))
+            is_free = (
+                column not in found
+                and ENTRY not in column
+                and not (role == "scores" and _is_of_use(column))
+            )
             if is_free and values and all(map(is_it, values)):
                 found[column] = role
                 break

@@ -165,6 +165,12 @@ OF_A_TEXT = ("text", "content", "parts", "value", "message", "choices", "candida
 OBJECTS = ("input", "inputs", "output", "outputs", "request", "response", "row", "data", "example")
 OF_REFERENCES = ("reference_outputs", "expected_outputs")
 OF_RATINGS = {"votes", "ratings", "labels", "annotations", "judgements", "judgments", "verdicts"}
+# The last words of usual names of votes, and of remarks about them.
+NAMES_OF_VOTES = {"label", "rating", "vote", "verdict", "annotation", "judgement", "judgment"}
+NAMES_OF_VOTES |= {"faithful", "supported", "attributable", "correct", "human_score", "grade"}
+REMARKS = {"comment", "comments", "note", "notes", "remark", "remarks", "reason", "reasons"}
+REMARKS |= {"explanation", "rationale", "feedback", "justification", "kommentar", "bemerkung"}
+ENTRY = "[]"  # after the name of a column of lists: one of their entries
 NEEDED = ("question", "response")  # needed in a table that is recognised by column names
 # The roles that may hold responses.
 HOLD_RESPONSES = ("response", "messages")
@@ -175,6 +181,8 @@ OF_TEXTS = ("question", "response", "golden_answer")
 HOLD_VOTES = ("vote", "rater_votes")
 # The roles whose cells name something or say when it was.
 NAMES = ("response_id", "example", "dialog", "setup", "rater", "vote_id", "seconds", "at")
+# The roles that an entry in a list of votes may have by its name.
+OF_A_VOTE = ("asked", "rater", "vote_id", "seconds", "at")
 # Both together mean a table of votes: an answer is then a rater's, and a response is an id.
 OF_VOTES = {"response", "answer"}
 
@@ -186,9 +194,27 @@ def expected_columns() -> str:
 
 
 def plain_name(column: str) -> str:
-    """Return a name in lower case, with `_` between words: `WorkerId` becomes `worker_id`."""
+    """Return a name in lower case, with `_` between words: `WorkerId` becomes `worker_id`.
+
+    An entry of a list is called as it is alone: `ratings[].score` is a score, `raters[]` a rater.
+    """
+    if ENTRY in column:
+        of_list, _, field = column.rpartition(ENTRY)
+        column = field.removeprefix(".") or of_list.removesuffix("s")
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column)
     return re.sub(r"[\W_]+", "_", parted.lower()).strip("_")
+
+
+def is_named_as_votes(column: str) -> bool:
+    """Return whether a column has a usual name of votes."""
+    name = plain_name(column)
+    return bool({name, name.rpartition("_")[2]} & NAMES_OF_VOTES)
+
+
+def question_in(column: str) -> str:
+    """Return the question that the name of a column of votes says."""
+    of_list, is_entry, field = column.rpartition(ENTRY)
+    return field.removeprefix(".") or of_list if is_entry else column
 
 
 def named_columns(columns: Sequence[str]) -> str:
@@ -226,6 +252,8 @@ def name_inside(column: str) -> str:
 def roles_by_name(columns: Collection[str]) -> dict[str, str]:
     """Return column → role of those columns whose names tell it. A table of votes has none."""
     there: dict[str, str] = {}
+    entries = {plain_name(column): column for column in columns if ENTRY in column}
+    columns = [column for column in columns if ENTRY not in column]
     for column in columns:
         there.setdefault(plain_name(column), column)
     if there.keys() >= OF_VOTES:
@@ -234,7 +262,8 @@ def roles_by_name(columns: Collection[str]) -> dict[str, str]:
         there.setdefault(name_inside(column), column)
     found: dict[str, str] = {}
     for key, role in ROLES.items():
-        name = next((name for name in role.possible_names() if name in there), None)
+        among = entries | there if key in OF_A_VOTE else there
+        name = next((name for name in role.possible_names() if name in among), None)
         if name is not None:
-            found[there[name]] = key
+            found[among[name]] = key
     return found

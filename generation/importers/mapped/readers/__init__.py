@@ -9,12 +9,15 @@ from typing import NamedTuple
 
 from generation.importers.fields import Row
 from generation.importers.mapped.readers import (
+    appen,
     deepeval,
+    doccano,
     fed,
     form_exports,
     infotabs,
     label_studio,
     langfuse,
+    potato,
     promptfoo,
     qags,
     wice,
@@ -54,12 +57,15 @@ def _of_one_file(
 
 
 ROW_READERS: Mapping[str, RowReader] = {
+    "appen": RowReader(appen.files, appen.rows),
     "deepeval": _of_one_file(deepeval.recognises, deepeval.rows),
+    "doccano": RowReader(doccano.files, doccano.rows),
     "fed": _of_one_file(fed.recognises, fed.rows),
     "form_exports": RowReader(form_exports.files, form_exports.rows),
     "infotabs": RowReader(infotabs.files, infotabs.rows),
     "label_studio": _of_one_file(label_studio.recognises, label_studio.rows),
     "langfuse": RowReader(langfuse.files, langfuse.rows),
+    "potato": RowReader(potato.files, potato.rows),
     "promptfoo": _of_one_file(promptfoo.recognises, promptfoo.rows),
     "qags": _of_one_file(qags.recognises, qags.rows),
     "wice": _of_one_file(wice.recognises, wice.rows),

@@ -15,6 +15,7 @@ from generation.importers.errors import DatasetError
 from generation.importers.fields import Row
 from generation.importers.mapped.mapping import QUESTION_OF_RATERS, ColumnMapping
 from generation.importers.mapped.readers.counts import LeftOut
+from generation.importers.mapped.readers.rated_items import items_by_key
 from generation.importers.mapped.roles import plain_name
 from generation.importers.mapped.table_files import TableFile, table_in
 from generation.importers.sources import Source
@@ -102,21 +103,12 @@ def _first_named(columns: Sequence[str], names: Sequence[str]) -> str | None:
 
 def _matched(source: Source, form: str, others: str) -> tuple[list[FormColumn], Items]:
     """Return the columns of items and the items, by the column that names most of them."""
-    answers, table = _table(source, form), _table(source, others)
-    if answers is None or table is None:
+    answers = _table(source, form)
+    if answers is None:
         return [], {}
     columns = [_form_column(name) for name in answers.columns(answers.first_rows())]
-    rows: list[Row] = []
-    for row in table.rows():
-        rows += [row] if isinstance(row, Row) else []
-        source.refuse_more_in_memory(others, len(rows))
-    best: tuple[list[FormColumn], Items] = ([], {})
-    for key in table.columns(rows[:100]):
-        items = {str(row.values[key]).strip(): row for row in rows if row.values.get(key)}
-        found = [column for column in columns if column.item in items]
-        if len(found) > len(best[0]) and len(items) == len(rows):
-            best = found, items
-    return best
+    items = items_by_key(source, others, [column.item for column in columns])
+    return [column for column in columns if column.item in items], items
 
 
 def _form_column(name: str) -> FormColumn:

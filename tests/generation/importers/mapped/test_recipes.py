@@ -375,7 +375,10 @@ def test_every_recipe_is_tried_on_what_its_tool_wrote(shared):
 
 
 ELSEWHERE = {  # These have tests of their own.
+    "Appen (Figure Eight, CrowdFlower)",
     "Langfuse",
+    "Potato",
+    "doccano",
     "Google Forms or Microsoft Forms",
     "Mechanical Turk (results of a batch)",
 }

@@ -38,6 +38,8 @@ def said_of(path):
         return f"you are asked {error.look.asks.partition(' (')[0]}"
     if material.losses:
         [(what, n)] = material.losses.items()
+        if what.startswith("cells of "):
+            return f"needs a yes: {n} cell of {what.removeprefix('cells of ').partition(',')[0]}"
         column = what.partition("other values in ")[2].partition(",")[0]
         return f"needs a yes: {n} row with another {column}"
     by_question: dict[str, list[str]] = {}
