@@ -47,7 +47,8 @@ class Programs:
     def ended(self) -> int:
         """Wait until the program has ended; return its exit code, below 0 for a signal."""
         assert self._parent.stdin
-        watch = Timer(ENDS_WITHIN_SECONDS, self._parent.stdin.close)  # which ends it
+        # The parent kills what runs when its input is closed.
+        watch = Timer(ENDS_WITHIN_SECONDS, self._parent.stdin.close)
         watch.start()
         try:
             return self._number()
