@@ -25,7 +25,7 @@ BROWSER = "tests/e2e"
 # Each process begins with a part of the files, so that what a file's tests share is made once. A
 # process that has finished takes tests from the others.
 IN_TWO = ["--dist", "worksteal", "-n", "2"]
-# For a round in which many tests wait for processes that they start.
+# For a round in which many tests wait for processes that they start, or for a browser.
 IN_THREE = ["--dist", "worksteal", "-n", "3"]
 # Making tables from the models takes a tenth of the time of migrations. The test of an upgrade does
 # migrate on both databases, and `make migrations-check` checks that models and migrations agree.
@@ -75,7 +75,7 @@ def _tests(has_postgresql: bool) -> Iterator[Round]:
     on_postgresql = "not faults and (once or both)"
     how = [*NO_MIGRATIONS, *IN_TWO]
     yield Round("PostgreSQL", url_of("postgresql"), on_postgresql, everything_else, how)
-    yield Round("browser", None, "not faults and e2e", [BROWSER], [*NO_MIGRATIONS, *IN_TWO])
+    yield Round("browser", None, "not faults and e2e", [BROWSER], [*NO_MIGRATIONS, *IN_THREE])
 
 
 def _faults() -> Iterator[Round]:

@@ -16,10 +16,12 @@ const violations = async (where, rules) => {
     `${each.id} ${each.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(" ")}`);
 };
 """
-ASK = f"rules => {{ {RUN} return violations(document, rules); }}"
+# Both scripts answer null on a page that was opened before axe was loaded with each.
+ASK = f"rules => {{ if (!window.axe) return null; {RUN} return violations(document, rules); }}"
 # Contrast depends only on a text's colour and size, and on what is painted under it.
 ASK_CONTRAST = f"""
 async seen => {{
+  if (!window.axe) return null;
   {RUN}
   const isText = element => element.matches("input, select, textarea")
     || [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim());
@@ -51,8 +53,7 @@ def keep_loaded(page: Page) -> None:
 
 def violations(page: Page, rules: dict[str, Any] | None = None) -> list[str]:
     """Return axe's findings on a page, by all rules or by those given in axe's notation."""
-    _load(page)
-    found: list[str] = page.evaluate(ASK, rules or {})
+    found: list[str] = _answer(page, ASK, rules or {})
     return found
 
 
@@ -64,12 +65,14 @@ class Contrasts:
 
     def violations(self, page: Page) -> list[str]:
         """Return texts that are hard to read, among those in colours that no page had before."""
-        _load(page)
-        seen, found = page.evaluate(ASK_CONTRAST, self._seen)
+        seen, found = _answer(page, ASK_CONTRAST, self._seen)
         self._seen += seen
         return list(found)
 
 
-def _load(page: Page) -> None:
-    if not page.evaluate("'axe' in window"):
+def _answer(page: Page, script: str, about: object) -> Any:
+    answer = page.evaluate(script, about)
+    if answer is None:
         page.evaluate(SCRIPT)
+        answer = page.evaluate(script, about)
+    return answer

@@ -2,18 +2,20 @@
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, expect, sync_playwright
 
 from accounts.models import User
 from config.celery import app as celery_app
 from tests.conftest import session_of
-from tests.services import chromium, database_url, need
-from work.processes import STARTS_WITHIN_SECONDS, Program, Supervisor
+from tests.forked_programs import Programs, forked_programs
+from tests.services import chromium, need
+from work.processes import STARTS_WITHIN_SECONDS
 
 # Playwright keeps an event loop in this thread, which Django takes for asynchronous code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
@@ -28,8 +30,15 @@ LAUNCH_ARGUMENTS = [
     "--disable-sync",
     "--disable-dev-shm-usage",
 ]
-WORKER = ["celery", "--app=config", "worker", "-B", "--concurrency=1", "--loglevel=INFO"]
+WORKER = ["--app=config", "worker", "-B", "--concurrency=1", "--loglevel=INFO"]
 WORKER += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+# What a worker imports, and with the addresses whatever its tasks need.
+MODULES = ["config.urls", "evaluation.tasks", "celery.bin.celery", "celery.bin.worker"]
+MODULES += ["celery.apps.worker", "celery.apps.beat", "celery.concurrency.prefork"]
+LOOKS_EVERY_SECONDS = 0.02
+
+PATIENCE = 10_000  # ms; a machine with more to do than its cores can takes long to answer
+expect.set_options(timeout=PATIENCE)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -67,7 +76,7 @@ def page(browser: Browser, live_server, console_errors: list[str]) -> Iterator[P
 
     context = browser.new_context(base_url=live_server.url)
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(PATIENCE)
     page.on("console", note)
     page.on("pageerror", lambda error: console_errors.append(str(error)))
     yield page
@@ -87,18 +96,25 @@ def sign_in(page: Page, live_server) -> Callable[[User], None]:
     return sign_in
 
 
+@pytest.fixture(scope="session")
+def programs(django_db_setup: None) -> Iterator[Programs]:
+    """Return what starts a worker in a tenth of the time that its imports take."""
+    # What is waited for is logged at INFO.
+    with forked_programs(settings.DATA_DIR, *MODULES, ATTEST_LOG_LEVEL="INFO") as programs:
+        yield programs
+
+
 @pytest.fixture
-def worker(transactional_db: None, tmp_path: Path) -> Iterator[Supervisor]:
+def worker(transactional_db: None, programs: Programs, tmp_path: Path) -> Iterator[None]:
     """Run a Celery worker with its beat on the test database, until the test ends."""
     celery_app.control.purge()  # messages of earlier tests that no worker took
-    environment = {
-        "DJANGO_SETTINGS_MODULE": "config.settings_test",
-        "DATABASE_URL": database_url(),
-        "ATTEST_DATA_DIR": str(settings.DATA_DIR),
-        "ATTEST_LOG_LEVEL": "INFO",
-    }
-    with Supervisor(settings.BASE_DIR, tmp_path) as supervisor:
-        arguments = [*WORKER, f"--schedule={tmp_path / 'beat-schedule'}"]
-        supervisor.start(Program("worker", arguments, signal.SIGKILL, environment))
-        supervisor.wait(lambda: supervisor.says("worker", " ready."), STARTS_WITHIN_SECONDS)
-        yield supervisor
+    log = tmp_path / "worker.log"
+    schedule = f"--schedule={tmp_path / 'beat-schedule'}"
+    leader = programs.start("celery", [*WORKER, schedule], log)
+    deadline = time.monotonic() + STARTS_WITHIN_SECONDS
+    while not (log.exists() and " ready." in log.read_text("utf-8")):
+        assert time.monotonic() < deadline, log.read_text("utf-8")
+        time.sleep(LOOKS_EVERY_SECONDS)
+    yield
+    os.killpg(leader, signal.SIGKILL)
+    programs.ended()

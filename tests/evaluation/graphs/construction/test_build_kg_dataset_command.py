@@ -27,7 +27,7 @@ from tests.evaluation.graphs.construction.constructions import (
     writer_server,
 )
 from tests.evaluation.graphs.pulls import HASTY
-from tests.forked_commands import forked_commands
+from tests.forked_programs import forked_programs
 from tests.language_model_server import Reply, Request, refuses
 from tests.scripted_writer import ROUNDS, round_of, writes
 
@@ -198,16 +198,16 @@ def test_killed_in_every_round_and_gone_on_with_it_makes_the_same(family_graph, 
     kills = Killing()
     writer.otherwise = kills
     command = arguments(file, family_graph.url, *PUBLISHED, "--export", tmp_path / "killed")
-    with forked_commands(tmp_path, "openai", build_kg_dataset.__name__) as commands:
+    with forked_programs(tmp_path, "openai", build_kg_dataset.__name__) as programs:
         for n_killed in range(1, len(ROUNDS) + 1):
             with kills.lock:
-                kills.pid = commands.start([*command, "--skip-checks"])
-            assert commands.ended() == -signal.SIGKILL, commands.said()
+                kills.pid = programs.start("manage", [*command, "--skip-checks"])
+            assert programs.ended() == -signal.SIGKILL, programs.said()
             assert kills.killed == list(ROUNDS[:n_killed])
             assert not Dataset.objects.exists()
             Job.objects.update(lease_until=timezone.now())  # what minutes of silence do
-        commands.start([*command, "--skip-checks"])
-        assert commands.ended() == 0, commands.said()
+        programs.start("manage", [*command, "--skip-checks"])
+        assert programs.ended() == 0, programs.said()
 
     assert contents() == whole
     assert files(tmp_path / "killed") == files(tmp_path / "undisturbed")
