@@ -1,7 +1,7 @@
 """A submit that waits for its unit reads afterwards what happened meanwhile, and so do others.
 
-The test holds the lock of the unit, waits until a rater waits for it, and closes the study, or takes
-the rater out, before it lets go.
+The test holds the lock of the unit, waits until a rater waits for it, and closes the study, or
+takes the rater out, before it lets go.
 """
 
 import threading
