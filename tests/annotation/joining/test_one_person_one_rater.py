@@ -97,16 +97,17 @@ def test_without_a_code_a_researcher_lets_one_more_person_join(study, client_for
     [first] = study.raters.all()
     share = reverse("annotation:share-computer", args=[study.slug])
 
-    before = join(link, client, somebody_else="yes").status_code
+    refused = join(link, client, somebody_else="yes")
     client_for(rosa).post(share, {"code": f" {first.code.lower()}"})
     joined = join(link, client, somebody_else="yes").status_code
     sign_out(client)
     again = join(link, client, somebody_else="yes").status_code
 
-    assert (before, joined, again) == (409, 200, 409)
+    assert (refused.status_code, joined, again) == (409, 200, 409)
+    assert "Nobody has let one more person join" in refused.text
     assert study.raters.count() == 2
-    refused = client_for(rosa).post(share, {"code": "R-000000"}, follow=True)
-    assert "Found R-000000; expected" in shown(refused).text
+    unknown = client_for(rosa).post(share, {"code": "R-000000"}, follow=True)
+    assert "Found R-000000; expected" in shown(unknown).text
 
 
 @pytest.mark.parametrize("cookie", ["", "forged", "forged:1abc:xyz"])
