@@ -268,7 +268,8 @@ class Source:
             n_rows = sum(self._used_rows.values())
             if n_rows > self.limits.max_rows:
                 found = f"more than {self.limits.max_rows:,} rows"
-                raise TooLargeError(name, found, "at most that many rows in one import")
+                expected = "at most that many rows in one import, with the blank ones of a workbook"
+                raise TooLargeError(name, found, expected)
 
     def close(self) -> None:
         for spool in self._spools.values():
