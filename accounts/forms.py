@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from accounts.access import Role
 from accounts.models import User
+from accounts.search_words import LONGEST_SEARCH
 
 LONGEST_ID = 18  # digits
 MOST_INVITED = 200  # names in one form
@@ -125,6 +126,7 @@ class UserSearchForm(forms.Form):
     q = forms.CharField(
         label="Search by name or rater code",
         required=False,
+        max_length=LONGEST_SEARCH,
         widget=forms.TextInput(attrs={"type": "search"}),
     )
 

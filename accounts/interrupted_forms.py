@@ -116,7 +116,7 @@ def send_again(request: HttpRequest, kept: KeptForm, page: str) -> HttpResponse:
         page: the address of the page that they sent it from.
     """
     context = {"kept": kept, "page": page}
-    return _not_cached(render(request, "accounts/send_again.html", context))
+    return render(request, "accounts/send_again.html", context)
 
 
 def _not_cached(response: HttpResponse) -> HttpResponse:

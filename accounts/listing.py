@@ -17,8 +17,8 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
 from accounts.http import query_string
+from accounts.search_words import LONGEST_SEARCH, SearchWords, words_of
 
-LONGEST_SEARCH = 200  # characters
 # value in the address → its words, and the condition for the rows that it leaves
 Options = Mapping[str, tuple[str, Q]]
 
@@ -101,6 +101,11 @@ class ListChoices(NamedTuple):
     def is_narrowed(self) -> bool:
         """Whether it leaves out rows that the list has at first."""
         return bool(self.q or self.state or self.archived or any(self.filters.values()))
+
+    @property
+    def words(self) -> SearchWords:
+        """The words that are searched for; a row has all of them."""
+        return words_of(self.q)
 
     def address(self, path: str, **changed: str) -> str:
         """Return the address of the first page of the list, with some choices changed."""
@@ -196,7 +201,7 @@ class Listing(NamedTuple):
         choices = self._choices(filters, request)
         path = request.path
         left = rows.filter(archived_at__isnull=not choices.archived)
-        for word in choices.q.split():
+        for word in choices.words.used:
             left = left.filter(self.finds(word))
         for each in filters:
             if each.chosen:

@@ -182,7 +182,6 @@ def letter_keys(request: SignedInRequest) -> HttpResponse:
     return redirect(page_to_return_to(request))
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RESEARCHER)
 def api_tokens(request: SignedInRequest) -> HttpResponse:
@@ -240,7 +239,6 @@ def users(request: SignedInRequest) -> HttpResponse:
     )
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.ADMIN)
 def invitations(request: SignedInRequest) -> HttpResponse:
@@ -328,7 +326,6 @@ def reactivate_user(request: SignedInRequest, user_id: int) -> HttpResponse:
     return redirect("accounts:user", user_id)
 
 
-@never_cache
 @require_POST
 @allowed(Role.ADMIN)
 def create_sign_in_link(request: SignedInRequest, user_id: int) -> HttpResponse:

@@ -5,11 +5,12 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from django.http import QueryDict
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
 from annotation.schemes import YES_NO, Scheme
-from generation.text_html import MARKDOWN
+from generation.text_html import MARKDOWN, is_rendered, unrendered_html
 
 GUIDELINE_FILES = Path(__file__).parent / "guideline_files"
 LONGEST_GUIDELINE = 100_000  # characters
@@ -44,12 +45,16 @@ def default_guideline(scheme_key: str) -> str:
     return files[scheme_key].read_text(encoding="utf-8") if scheme_key in files else ""
 
 
-def render_guideline(text: str) -> tuple[SafeString, list[Heading]]:
+def render_guideline(text: str, asked: QueryDict) -> tuple[SafeString, list[Heading]]:
     """Return a guideline's Markdown as HTML, and its headings. HTML in the text stays text.
+
+    A long text is plain, without headings, unless the choices in the address ask for more.
 
     The page has the one heading of level 1, so '#' and '##' both become headings of level 2. A
     heading in a quote is a line in bold: it belongs to what is quoted.
     """
+    if not is_rendered(text, asked):
+        return unrendered_html(text, asked), []
     tokens = MARKDOWN.parse(text)
     headings: list[Heading] = []
     for place, token in enumerate(tokens):

@@ -18,6 +18,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from accounts.glossary import GLOSSARY, anchor_of
+from accounts.search_words import words_of
 
 DOCS = Path(settings.BASE_DIR) / "docs"
 MOST_HITS = 40
@@ -96,8 +97,12 @@ def address_of(name: str, anchor: str = "") -> str:
 
 
 def search(asked: str) -> list[Hit]:
-    """Return the sections that have every word, at the start of a word; headings come first."""
-    words = [re.compile(rf"(?<!\w){re.escape(word)}", re.IGNORECASE) for word in asked.split()]
+    """Return the sections that have every word, at the start of a word; headings come first.
+
+    Only `words_of` the text are looked for.
+    """
+    used = words_of(asked).used
+    words = [re.compile(rf"(?<!\w){re.escape(word)}", re.IGNORECASE) for word in used]
     if not words:
         return []
     found = [

@@ -12,6 +12,7 @@ from django.core.exceptions import BadRequest
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
+from django.utils.cache import add_never_cache_headers
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.http import is_from_htmx, page_to_return_to
@@ -75,6 +76,25 @@ def sign_in_again_with_htmx(
         if urlsplit(response["Location"]).path != resolve_url(settings.LOGIN_URL):
             return response
         return HttpResponseClientRedirect(redirect_to_login(page_to_return_to(request)).url)
+
+    return middleware
+
+
+def keep_signed_in_pages_out_of_caches(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Say to browsers and proxies that nothing sent to a person who is signed in may be stored.
+
+    Texts and votes must not stay behind on a shared computer, and going back in the browser must
+    show the present state. Every browser with a session counts as signed in, so that the database
+    is not asked: it may not answer.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if request.session.session_key:
+            add_never_cache_headers(response)
+        return response
 
     return middleware
 

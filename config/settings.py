@@ -3,6 +3,7 @@
 Without any, the site uses SQLite and a broker in the file system: a real queue with real workers.
 """
 
+import os
 from pathlib import Path
 from sqlite3 import sqlite_version, sqlite_version_info
 from typing import Any
@@ -17,6 +18,9 @@ VERSION = "0.1.0"
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 
+# Whatever site, workers and commands write is for their user alone, wherever it is.
+os.umask(0o077)
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 # The site writes into this one folder, which can be backed up or deleted: SQLite's file, uploads,
 # the queue, the cache.
 DATA_DIR = Path(env.str("ATTEST_DATA_DIR", default=str(BASE_DIR / "var")))
@@ -128,6 +132,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.middleware.keep_signed_in_pages_out_of_caches",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",

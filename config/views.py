@@ -6,9 +6,8 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import allowed_to_all
 from accounts.http import SignedInRequest
+from accounts.search_words import LONGEST_SEARCH, words_of
 from config.documentation import MOST_HITS, document_of, documents, search
-
-LONGEST_SEARCH = 200  # characters
 
 
 @require_safe
@@ -18,7 +17,7 @@ def docs(request: SignedInRequest) -> HttpResponse:
     asked = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
     context: dict[str, object] = {"asked": asked, "documents": documents()}
     if asked:
-        context |= {"hits": search(asked), "most_hits": MOST_HITS}
+        context |= {"hits": search(asked), "most_hits": MOST_HITS, "words": words_of(asked)}
     return render(request, "docs/index.html", context)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from django.core.cache import cache
+from django.http import QueryDict
 from django.utils.html import escape, format_html, format_html_join, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import normalize_newlines
@@ -26,6 +27,8 @@ from markdown_it.token import Token
 MOST_KEPT = 1000  # texts, plain and Markdown each
 LONGEST_KEPT = 20_000  # characters; a longer text is drawn each time
 DELETED = "texts.deleted"  # an entry of the cache, which every deletion of texts changes
+LONGEST_RENDERED = 20_000  # characters of Markdown; a longer one takes seconds, and is asked for
+RENDER = "render"  # the choice in an address that renders long Markdown
 LOOK_EVERY = 1.0  # seconds
 BLANK_LINES = re.compile(r"\n\s*\n")
 WITH_DIRECTION = {"paragraph_open", "heading_open", "list_item_open", "th_open", "td_open"}
@@ -151,6 +154,29 @@ def markdown_html(text: str) -> SafeString:
                 token.attrSet("class", "heading-line")
     html = MARKDOWN.renderer.render(tokens, MARKDOWN.options, {})
     return mark_safe(f'<div class="markdown">{html}</div>')  # the parser escapes the text
+
+
+def is_rendered(text: str, asked: QueryDict) -> bool:
+    """Return whether Markdown is rendered on a page: if it is not long, or if that was asked for.
+
+    Args:
+        asked: the choices in the address of the page.
+    """
+    return len(text) <= LONGEST_RENDERED or RENDER in asked
+
+
+def unrendered_html(text: str, asked: QueryDict) -> SafeString:
+    """Return long Markdown as plain paragraphs below a link to the same page with it rendered."""
+    choices = asked.copy()
+    choices[RENDER] = "all"
+    note = format_html(
+        '<p class="format-note">This text has {} characters, so it is shown as plain text. '
+        '<a class="btn btn--small" href="?{}" target="_blank" rel="noopener">'
+        "Show it as rendered Markdown, in a new tab</a></p>",
+        f"{len(text):,}",
+        choices.urlencode(),
+    )
+    return note + plain_html(text)
 
 
 def markdown_words(text: str) -> str:

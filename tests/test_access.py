@@ -135,6 +135,7 @@ def test_every_role_gets_in_where_it_may_and_nowhere_else(page: Page, people: di
             assert response.status_code != 403, user
             assert response.status_code < 500, user
             assert not goes_to_sign_in(response), user
+            assert "no-store" in response["Cache-Control"], user
         else:
             assert ask(client, page.url).status_code == 403, user
 

@@ -219,6 +219,17 @@ def test_the_head_of_a_sorted_column_says_so_and_turns_the_order(researcher, cas
 
 
 @each_list
+def test_only_the_first_eight_different_words_are_searched_for(researcher, case):
+    make_three(case)
+    words = "a l p h al lp ph A a alp beta alpha"  # the ninth different word is beta
+
+    page = researcher.get(case.path, {"q": words})
+
+    assert names_in(page, case) == ["alpha"]
+    assert "Left out:<bdi>beta alpha</bdi>" in "".join(page.text.split("\n")).replace("  ", "")
+
+
+@each_list
 def test_htmx_gets_the_list_alone_and_other_requests_the_page(researcher, case):
     make_three(case)
 

@@ -48,6 +48,36 @@ def test_the_site_starts_as_a_server_and_as_a_developer_s(environment):
     assert start(environment).returncode == 0
 
 
+WRITES_EVERYWHERE = """
+import os
+os.umask(0o022)
+os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+import django
+django.setup()
+from django.core.cache import cache
+from django.core.files.base import ContentFile
+from django.contrib.staticfiles.storage import staticfiles_storage
+from django.core.files.storage import default_storage
+from django.db import connection
+connection.cursor().execute("CREATE TABLE rows (number INTEGER)")
+cache.set("key", "value")
+default_storage.save("folder/upload.zip", ContentFile(b"x"))
+staticfiles_storage.save("style.css", ContentFile(b"x"))
+"""
+
+
+def test_files_of_the_data_folder_are_for_the_site_alone(tmp_path):
+    folder = tmp_path / "data"
+    environment = {"DJANGO_DEBUG": "1", "ATTEST_DATA_DIR": str(folder)}
+
+    assert start(environment, ("-c", WRITES_EVERYWHERE)).returncode == 0
+
+    modes = {path: path.stat().st_mode & 0o077 for path in folder.rglob("*")}
+    names = {path.name for path in modes}
+    assert {"attest.sqlite3", "upload.zip", "folder", "style.css", "cache", "messages"} <= names
+    assert not any(modes.values())
+
+
 @pytest.mark.parametrize("before", [None, 0o755])
 def test_the_data_folder_is_for_the_site_alone(tmp_path, before):
     folder = tmp_path / "data"

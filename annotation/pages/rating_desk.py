@@ -25,7 +25,7 @@ from annotation.pages.drawn_questions import (
 from annotation.rated_units import ShownResponse
 from annotation.schemes import YES_NO
 from generation.models import Entity
-from generation.text_html import markdown_words
+from generation.text_html import LONGEST_RENDERED, markdown_words
 
 Layout = Literal["questions", "in_turn", "matrix", "judge"]
 
@@ -49,7 +49,9 @@ class TargetForm:
 
     @property
     def excerpt(self) -> str:
-        words = markdown_words(self.shown.text) if self._is_markdown else self.shown.text
+        words = self.shown.text
+        if self._is_markdown:
+            words = markdown_words(words[:LONGEST_RENDERED])
         text = " ".join(words.split())
         return text if len(text) <= EXCERPT else f"{text[:EXCERPT].rstrip()}…"
 

@@ -33,7 +33,7 @@ def guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
         raise Http404("You are not a rater of this study.")
     versions = list(study.guidelines.order_by("-version"))
     shown, before = _shown_and_before(versions, request.GET.get("version", ""))
-    html, headings = render_guideline(shown.text)
+    html, headings = render_guideline(shown.text, request.GET)
     scheme = load_scheme(study.scheme)
     context = {
         "study": study,
@@ -96,7 +96,7 @@ def guideline_editor(
     Args:
         still: who may still rate the response of a worked example that was added to the text.
     """
-    html, _ = render_guideline(form["text"].value() or "")
+    html, _ = render_guideline(form["text"].value() or "", request.GET)
     context = {"study": study, "form": form, "html": html, "still": still}
     return render(request, "annotation/edit_guidelines.html", context, status=status)
 
@@ -110,5 +110,5 @@ def preview_guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
     if len(text) > LONGEST_GUIDELINE:
         context = {"n_characters": len(text), "most": LONGEST_GUIDELINE}
         return render(request, "annotation/_guideline_preview.html", context, status=422)
-    html, _ = render_guideline(text)
+    html, _ = render_guideline(text, request.GET)
     return render(request, "annotation/_guideline_preview.html", {"html": html})

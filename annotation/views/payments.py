@@ -5,7 +5,6 @@ from django.core.paginator import Paginator
 from django.db.models import Max
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import Role, allowed
@@ -107,7 +106,6 @@ def reject_submission(request: SignedInRequest, slug: str, rater_id: int) -> Htt
     return render(request, "annotation/reject_submission.html", context, status=status)
 
 
-@never_cache
 @require_safe
 @allowed(Role.RESEARCHER)
 def payments_file(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
@@ -117,7 +115,6 @@ def payments_file(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     return answer
 
 
-@never_cache
 @require_safe
 @allowed(Role.RESEARCHER)
 def approved_file(request: SignedInRequest, slug: str) -> HttpResponse:

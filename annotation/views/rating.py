@@ -7,7 +7,6 @@ from django.http import Http404, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.access import Role, allowed
@@ -40,7 +39,6 @@ def next_unit(request: SignedInRequest, slug: str) -> HttpResponse:
     return _go_on(request, rater)
 
 
-@never_cache  # texts must not stay in the browser, and going back must show the present state
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RATER)
 def rate_unit(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse:
@@ -93,7 +91,6 @@ def _after_submit(
     return _go_on(request, rater, last, has_just_submitted=True)
 
 
-@never_cache
 @require_POST
 @allowed(Role.RATER)
 def save_draft(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse:
@@ -167,7 +164,6 @@ def ask_researchers(request: SignedInRequest, slug: str, unit_id: int) -> HttpRe
     return redirect("annotation:rate-unit", slug, unit_id)
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RATER)
 def guideline_changes(request: SignedInRequest, slug: str) -> HttpResponse:

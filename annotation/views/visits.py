@@ -3,7 +3,6 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import Role, allowed
@@ -17,7 +16,6 @@ from annotation.services.joining import end_visit
 from annotation.services.qualification import answer_item, end_round
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RATER)
 def qualification(request: SignedInRequest, slug: str) -> HttpResponse:
@@ -87,7 +85,6 @@ def end_of_round(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/end_of_round.html", context)
 
 
-@never_cache
 @require_safe
 @allowed(Role.RATER)
 def end_of_visit(request: SignedInRequest, slug: str) -> HttpResponse:

@@ -20,16 +20,19 @@ _OF_VOTE = ("rater", "question", "citation")  # what tells the votes of an item 
 
 
 def data_differences(
-    before: Mapping[str, FileDigest], export: ExportContent, original: ExportContent | None = None
+    before: Mapping[str, FileDigest],
+    now: Mapping[str, FileDigest],
+    export: ExportContent,
+    original: ExportContent | None = None,
 ) -> list[str]:
     """Return what differs in the data, file by file.
 
     Args:
         before: the digests in the manifest.
+        now: the digests of the export.
         export: the export that the reports are made again from.
         original: the export that belongs to the manifest, if a bundle holds it.
     """
-    now = export.digests()
     is_of_study = "study.json" in before  # the export of a study has its dataset as well
     found: list[str] = []
     for name in sorted({*before, *now}):
@@ -89,7 +92,7 @@ def _of_votes(
             was, row = changed
             yield _of_vote(item, row or was or {}, was, row)
         else:
-            arm, response = item.split(BETWEEN_PARTS, 1)
+            arm, _, response = item.partition(BETWEEN_PARTS)
             yield f"{VOTES}: votes on response {response} in the {arm} arm differ"
 
 
@@ -126,15 +129,16 @@ def _key(row: Row) -> tuple[str, ...]:
 
 
 def _of_vote(item: str, vote: Row, was: Row | None, now: Row | None) -> str:
-    arm, response = item.split(BETWEEN_PARTS, 1)
+    arm, _, response = item.partition(BETWEEN_PARTS)
     citation = f", citation {vote['citation']}" if vote.get("citation") else ""
     where = (
-        f"response {response}{citation}, question {vote['question']}, rater {vote['rater']}, "
-        f"{arm} arm"
+        f"response {response}{citation}, question {vote.get('question')}, rater "
+        f"{vote.get('rater')}, {arm} arm"
     )
     if was is None or now is None:
-        return f"{where}: the vote {vote['answer']} is {'new' if was is None else 'missing'}"
-    if was["answer"] != now["answer"]:
-        return f"{where}: was {was['answer']}, is {now['answer']}"
-    others = [name for name in now if was.get(name) != now[name]]
+        said = "new" if was is None else "missing"
+        return f"{where}: the vote {vote.get('answer')} is {said}"
+    if was.get("answer") != now.get("answer"):
+        return f"{where}: was {was.get('answer')}, is {now.get('answer')}"
+    others = [name for name in {**was, **now} if was.get(name) != now.get(name)]
     return f"{where}: {', '.join(others)} differs"

@@ -1,89 +1,128 @@
-"""The files of an export: in a folder, in a zip, or in the bundle of a study."""
+"""The files of an export: in a folder, in a zip, or in the bundle of a study.
 
-import io
-import json
-import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+They are read through the limits of imports, so that a damaged or hostile file is one clear error.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, TypeVar
 
 from evaluation.reports.bundle import EXPORT_FOLDER, MANIFEST_FILE
-from evaluation.votes.digests import FileDigest, Row, file_digest, rows_of
+from evaluation.votes.digests import FileDigest, digest_of
+from generation.importers.archives import looks_like_zip
+from generation.importers.errors import DatasetError, excerpt
+from generation.importers.fields import Row
+from generation.importers.limits import Limits
+from generation.importers.sources import Source
+from generation.importers.spreadsheet import original_text
+from generation.importers.tables import csv_rows, json_rows
+from generation.records import Problem, Where
+
+R = TypeVar("R")
+
+# The items of a dataset stand in its manifest, which is read at once: one of 200,000 takes 8 MB.
+LIMITS = Limits(max_whole_json_bytes=64 * 1024**2)
 
 
 class ExportContent:
-    """The files of an export by name. Zips are read member by member."""
+    """The files of an export by name, read row by row."""
 
     def __init__(self, path: Path) -> None:
         """Open an export.
 
         Raises:
-            FileNotFoundError: there is nothing at the path.
-            ValueError: it is neither a folder nor a zip, or has no export in it.
+            DatasetError: there is nothing at the path, it is neither a folder nor a zip, it has a
+                file that no export has, or no export is in it.
         """
         self.path = path
-        self._zip: zipfile.ZipFile | None = None
-        self.is_bundle = False
-        if path.is_dir():
-            self.names = sorted(file.name for file in path.iterdir() if file.is_file())
-        elif path.is_file():
-            try:
-                self._zip = zipfile.ZipFile(path)
-            except zipfile.BadZipFile as error:
-                raise ValueError(f"{path}: found no zip; expected a folder or a zip") from error
-            self.is_bundle = MANIFEST_FILE in self._zip.namelist()
-            prefix = EXPORT_FOLDER if self.is_bundle else ""
-            inside = [name for name in self._zip.namelist() if name.startswith(prefix)]
-            self.names = sorted(name.removeprefix(prefix) for name in inside)
-        else:
-            raise FileNotFoundError(f"No such file: {path}")
+        around = Source(path, LIMITS)
+        try:
+            _refuse_hidden(path, (*around.sizes, *around.ignored))
+            if not path.is_dir() and not looks_like_zip(path):
+                raise DatasetError(path.name, "no zip", "a folder or a zip")
+            self.is_bundle = MANIFEST_FILE in around.sizes
+            self.folder = EXPORT_FOLDER if self.is_bundle and not path.is_dir() else ""
+            self._manifest = around.whole_json(MANIFEST_FILE) if self.folder else None
+        finally:
+            around.close()
+        self._source = Source(path, LIMITS, folder=self.folder)
+        self.names = sorted(self._source.sizes)
         if "examples.jsonl" not in self.names and "kg_questions.jsonl" not in self.names:
-            raise ValueError(
-                f"{path}: found no examples.jsonl; expected what `manage.py export` writes"
+            self.close()
+            raise DatasetError(
+                path.name, "no examples.jsonl", "what `manage.py export` writes, unchanged"
             )
 
-    @contextmanager
-    def open(self, name: str) -> Iterator[IO[str]]:
-        """Open a file as text."""
-        if self._zip is None:
-            with (self.path / name).open(encoding="utf-8", newline="") as text:
-                yield text
-            return
-        inside = f"{EXPORT_FOLDER}{name}" if self.is_bundle else name
-        with (
-            self._zip.open(inside) as member,
-            io.TextIOWrapper(member, encoding="utf-8", newline="") as text,
-        ):
-            yield text
+    def close(self) -> None:
+        self._source.close()
 
-    def rows(self, name: str) -> Iterator[Row]:
-        """Yield the rows of a file; none if the export has no such file."""
-        if name in self.names:
-            with self.open(name) as text:
-                yield from rows_of(name, text)
+    @property
+    def manifest(self) -> Any:
+        """The JSON value of the manifest in a bundle."""
+        return self._manifest
+
+    def rows(self, name: str) -> Iterator[Mapping[str, Any]]:
+        """Yield the rows of a file as they are written; none if the export has no such file.
+
+        Empty cells are left out, and nothing else is done to cells.
+
+        Raises:
+            DatasetError: a row cannot be read.
+        """
+        for row in self._rows(name, cell=str):
+            yield row.values
+
+    def records(self, name: str, read: Callable[[Row], R]) -> Iterator[R]:
+        """Yield what `read` makes of each row of a file; none if the export has no such file.
+
+        Raises:
+            DatasetError: a row cannot be read, or has a problem.
+        """
+        for row in self._rows(name):
+            record = read(row)
+            if row.problems:
+                raise DatasetError(str(row.problems[0]))
+            yield record
 
     def digests(self) -> dict[str, FileDigest]:
-        """Return the digest of each file."""
-        found = {}
-        for name in self.names:
-            if name.endswith((".csv", ".jsonl", ".json")):
-                with self.open(name) as text:
-                    found[name] = file_digest(name, text)
-        return found
+        """Return the digest of each file.
 
-    def manifest(self) -> dict[str, Any]:
-        """Return the manifest in a bundle."""
-        assert self._zip is not None
-        found: dict[str, Any] = json.loads(self._zip.read(MANIFEST_FILE))
-        return found
+        Raises:
+            DatasetError: a row cannot be read.
+        """
+        return {
+            name: digest_of(name, self.rows(name))
+            for name in self.names
+            if name.endswith((".csv", ".jsonl", ".json"))
+        }
 
-    def as_folder(self, folder: Path) -> Path:
-        """Return a folder with the files, so that an import can read them."""
-        if self._zip is None:
-            return self.path
-        for name in self.names:
-            if "/" not in name:
-                with self.open(name) as text, (folder / name).open("w", encoding="utf-8") as out:
-                    out.writelines(text)
-        return folder
+    def _rows(self, name: str, cell: Callable[[str], str] = original_text) -> Iterator[Row]:
+        if name not in self.names:
+            return
+        source = self._source
+        if name.endswith(".csv"):
+            found = csv_rows(source, name, (), frozenset(), delimiter=",", cell=cell)
+        elif name.endswith(".jsonl"):
+            found = json_rows(source, name)
+        else:
+            found = iter([_only_row(source, name)])
+        for row in found:
+            if isinstance(row, Problem):
+                raise DatasetError(str(row))
+            yield row
+
+
+def _only_row(source: Source, name: str) -> Row | Problem:
+    value = source.whole_json(name, of_settings=True)
+    if isinstance(value, dict):
+        return Row(Where(name, 1), value)
+    return Problem(Where(name, 1), "", excerpt(value), "one JSON object")
+
+
+def _refuse_hidden(path: Path, names: tuple[str, ...]) -> None:
+    """Refuse files that listings do not show, which no export has."""
+    for name in names:
+        if any(part.startswith(".") for part in name.split("/")):
+            raise DatasetError(
+                f"{path.name}: {excerpt(name)}", "a hidden file", "what `manage.py export` writes"
+            )

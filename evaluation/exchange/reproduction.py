@@ -18,14 +18,16 @@ from uuid import uuid4
 
 import psycopg
 from django.conf import settings
-from django.db import connection
+from django.db import IntegrityError, connection
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
 
 from annotation.models import Study
 from evaluation.exchange.data_differences import data_differences
 from evaluation.exchange.export_content import ExportContent
 from evaluation.exchange.import_plan import plan_import
 from evaluation.exchange.interchange import import_dataset
+from evaluation.exchange.manifest_check import CannotReproduce, Manifest
 from evaluation.exchange.manifest_differences import report_differences
 from evaluation.exchange.new_database import create_tables_if_empty
 from evaluation.exchange.work_made_here import (
@@ -35,26 +37,18 @@ from evaluation.exchange.work_made_here import (
     store_grids,
 )
 from evaluation.reports.code_version import CODE_VERSION
-from evaluation.reports.manifest import (
-    FORMAT,
-    FORMAT_VERSION,
-    package_versions,
-    report_content,
-)
-from evaluation.reports.registry import CannotReport, all_reports
+from evaluation.reports.manifest import package_versions, report_content
+from evaluation.reports.registry import CannotReport, NotYet, all_reports
 from evaluation.votes.digests import digest_from
-from generation.choices.declaration import ChoiceError
+from generation.choices.declaration import check_types
 from generation.importers import open_material
-from generation.importers.errors import DatasetError
+from generation.importers.errors import DatasetError, excerpt, quotation
 from generation.models import Dataset
 from generation.services.datasets import create_dataset
 
 COMMAND = "make_reports_again"  # runs in the process of its own
-Manifest = Mapping[str, Any]
-
-
-class CannotReproduce(Exception):
-    """A manifest and an export from which nothing can be made again. The message says why."""
+# The URL of a database has a password, and other users of a machine can read all arguments.
+DATABASE_VARIABLE = "ATTEST_REPRODUCE_DATABASE_URL"
 
 
 class Reproduction(NamedTuple):
@@ -67,24 +61,6 @@ class Reproduction(NamedTuple):
     @property
     def is_equal(self) -> bool:
         return not self.data and not any(self.reports.values())
-
-
-def check_manifest(manifest: Any, where: str) -> Manifest:
-    """Return a manifest that this version can read.
-
-    Raises:
-        CannotReproduce: it is something else.
-    """
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise CannotReproduce(
-            f"{where}: found no manifest; expected the file that `manage.py report … --format "
-            "manifest` or a page gives"
-        )
-    if manifest.get("version") != FORMAT_VERSION:
-        raise CannotReproduce(
-            f"{where}, version: found {manifest.get('version')}; expected {FORMAT_VERSION}"
-        )
-    return manifest
 
 
 def reproduce(
@@ -101,9 +77,11 @@ def reproduce(
 
     Raises:
         CannotReproduce: the export is of another study or dataset, or it cannot be imported.
+        DatasetError: a file of the export cannot be read.
     """
     _check_subject(manifest, export)
     before = {name: digest_from(data) for name, data in manifest["data"].items()}
+    now = export.digests()  # reads every row, before a database is made for them
     made = _made_apart(manifest, export, database)
     reports = {}
     for each in manifest["reports"]:
@@ -112,7 +90,7 @@ def reproduce(
             reports[each["report"]] = [f"it cannot be made: {problem}"]
         else:
             reports[each["report"]] = report_differences(each, found)
-    return Reproduction(reports, data_differences(before, export, original), _notes(manifest))
+    return Reproduction(reports, data_differences(before, now, export, original), _notes(manifest))
 
 
 def _check_subject(manifest: Manifest, export: ExportContent) -> None:
@@ -120,17 +98,17 @@ def _check_subject(manifest: Manifest, export: ExportContent) -> None:
     if subject["kind"] == "study":
         names = [row.get("name") for row in export.rows("study.json")]
         if names != [subject["name"]]:
-            there = f"the study {names[0]!r}" if names else "no study"
+            there = f"the study {quotation(names[0])}" if names else "no study"
             raise CannotReproduce(
-                f"{export.path}: found {there}; expected the study {subject['name']!r} of the "
-                "manifest"
+                f"{export.path}: found {there}; expected the study {excerpt(subject['name'])} of "
+                "the manifest"
             )
         return
     before = manifest["data"].get("examples.jsonl", {"items": {}})["items"]
-    if before and not any(str(row["id"]) in before for row in export.rows("examples.jsonl")):
+    if before and not any(str(row.get("id")) in before for row in export.rows("examples.jsonl")):
         raise CannotReproduce(
             f"{export.path}: found no example of the manifest; expected an export of the dataset "
-            f"{subject['name']!r}"
+            f"{excerpt(subject['name'])}"
         )
 
 
@@ -158,8 +136,6 @@ def _made_apart(manifest: Manifest, export: ExportContent, database: str) -> dic
     ):
         scratch = Path(name)
         (scratch / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-        (scratch / "export").mkdir()
-        folder = export.as_folder(scratch / "export")
         done = subprocess.run(
             [
                 sys.executable,
@@ -167,7 +143,7 @@ def _made_apart(manifest: Manifest, export: ExportContent, database: str) -> dic
                 "django",
                 COMMAND,
                 str(scratch / "manifest.json"),
-                str(folder),
+                str(export.path.absolute()),
                 str(scratch / "made.json"),
             ],
             cwd=settings.BASE_DIR,
@@ -182,9 +158,19 @@ def _made_apart(manifest: Manifest, export: ExportContent, database: str) -> dic
             check=False,
         )
         if done.returncode:
-            raise CannotReproduce(done.stderr.strip() or "The process ended without an error.")
+            raise CannotReproduce(_said(done.stderr))
         found: dict[str, Any] = json.loads((scratch / "made.json").read_text("utf-8"))
         return found
+
+
+def _said(error: str) -> str:
+    """Return why the process ended, in one line if it did not say so itself."""
+    lines = error.strip().splitlines()
+    if not lines:
+        return "The reports cannot be made again: the process ended without an error."
+    if any(line.startswith("Traceback") for line in lines):
+        return f"The reports cannot be made again: {lines[-1]}"
+    return "\n".join(lines)
 
 
 @contextmanager
@@ -192,12 +178,22 @@ def _scratch_database(folder: Path, server: str) -> Iterator[str]:
     """Yield the URL of an empty database, which is deleted afterwards.
 
     Raises:
-        CannotReproduce: the server does not answer, or lets no database be made.
+        CannotReproduce: it is no URL of PostgreSQL, the server does not answer, or it lets no
+            database be made.
     """
     if not server:
         yield f"sqlite:///{folder / 'scratch.sqlite3'}"
         return
     name = f"attest_reproduce_{uuid4().hex[:12]}"
+    try:
+        if not server.startswith(("postgres://", "postgresql://")):
+            raise psycopg.ProgrammingError
+        conninfo_to_dict(server)
+    except psycopg.ProgrammingError as error:  # its text may have a part of the password
+        raise CannotReproduce(
+            f"{DATABASE_VARIABLE}: found no URL of PostgreSQL; expected "
+            "postgres://user:password@host:port/name"
+        ) from error
     try:
         with psycopg.connect(server, autocommit=True) as at:
             at.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
@@ -210,7 +206,7 @@ def _scratch_database(folder: Path, server: str) -> Iterator[str]:
             at.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
-def make_again(manifest: Manifest, folder: Path) -> dict[str, Any]:
+def make_again(manifest: Manifest, path: Path) -> dict[str, Any]:
     """Import an export into this database, which must be empty, and make the reports.
 
     Raises:
@@ -221,15 +217,15 @@ def make_again(manifest: Manifest, folder: Path) -> dict[str, Any]:
     create_tables_if_empty()
     subject = manifest["subject"]
     try:
-        dataset, study = _imported(ExportContent(folder), subject)
-    except DatasetError as error:
+        dataset, study = _imported(ExportContent(path), subject)
+    except (DatasetError, IntegrityError) as error:
         raise CannotReproduce(f"The export cannot be imported. {error}") from error
     made: dict[str, Any] = {}
     for each in manifest["reports"]:
         about = study if subject["kind"] == "study" else dataset
         try:
             made[each["report"]] = _report(about, each["report"], each["choices"])
-        except (ChoiceError, CannotReport) as error:
+        except (ValueError, CannotReport, NotYet) as error:
             made[each["report"]] = {"problem": str(error)}
     return made
 
@@ -238,6 +234,9 @@ def _report(about: Dataset | Study | None, key: str, given: Mapping[str, Any]) -
     kind = all_reports().get(key)
     if kind is None:
         raise CannotReport("This version of Attest has no such report.")
+    if not isinstance(about, kind.about):
+        raise CannotReport(f"This report is about a {kind.about._meta.model_name}.")
+    check_types(kind.choices, given)
     choices = kind.chosen(about, given)
     if kind.prepare:
         kind.prepare(about, choices)
@@ -247,11 +246,11 @@ def _report(about: Dataset | Study | None, key: str, given: Mapping[str, Any]) -
 def _imported(export: ExportContent, subject: Mapping[str, str]) -> tuple[Dataset, Study | None]:
     """Return the dataset of an export and its study, with the work that was made here."""
     dataset = create_dataset(subject["dataset"])
-    announce_runs(dataset, export.rows("runs.jsonl"))
-    with open_material(export.path) as material:
+    announce_runs(dataset, export)
+    with open_material(export.path, folder=export.folder) as material:
         study = import_dataset(material, plan_import(material, dataset.name)).study
-    complete_runs(dataset, export.rows("runs.jsonl"))
-    store_grids(dataset, export.rows("grids.jsonl"))
-    store_calls(dataset, export.rows("calls.csv"))
+    complete_runs(dataset, export)
+    store_grids(dataset, export)
+    store_calls(dataset, export)
     dataset.refresh_from_db()
     return dataset, study

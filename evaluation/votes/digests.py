@@ -60,10 +60,15 @@ def digest_from(data: Mapping[str, Any]) -> FileDigest:
 
 
 def file_digest(name: str, text: IO[str]) -> FileDigest:
-    """Return the digest of a file of an export, which is read row by row."""
+    """Return the digest of a file that an export has written, which is read row by row."""
+    return digest_of(name, rows_of(name, text))
+
+
+def digest_of(name: str, rows: Iterable[Row]) -> FileDigest:
+    """Return the digest of a file of an export from its rows."""
     items: dict[str, int] = {}
     n_rows = 0
-    for row in rows_of(name, text):
+    for row in rows:
         n_rows += 1
         item = item_of(name, row)
         items[item] = (items.get(item, 0) + row_hash(row)) % MODULUS
@@ -71,7 +76,7 @@ def file_digest(name: str, text: IO[str]) -> FileDigest:
 
 
 def rows_of(name: str, text: IO[str]) -> Iterator[Row]:
-    """Yield the rows of a file of an export; a file that is one JSON object is one row."""
+    """Yield the rows that an export has written; a file that is one JSON object is one row."""
     if name.endswith(".csv"):
         csv.field_size_limit(sys.maxsize)
         yield from csv.DictReader(text)
@@ -112,8 +117,8 @@ def changed_row(
         here = row_hash(row)
         if (difference + here) % MODULUS == 0:
             return None, row
-        for answer in alternatives.get(row["question"], ()):
+        for answer in alternatives.get(row.get("question", ""), ()):
             other = {**row, "answer": answer}
-            if answer != row["answer"] and (row_hash(other) - here) % MODULUS == difference:
+            if answer != row.get("answer") and (row_hash(other) - here) % MODULUS == difference:
                 return other, row
     return None

@@ -15,6 +15,8 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, ge
 
 C = TypeVar("C", bound=tuple[Any, ...])  # a named tuple of choices
 
+LONGEST_QUOTED = 80  # characters of a value in a message
+
 
 class ChoiceError(ValueError):
     """A choice cannot be used. The message is one sentence for the person who chose."""
@@ -103,6 +105,28 @@ def made(declared: type[C], values: Mapping[str, Any]) -> C:
             is_named = isinstance(kind, type) and issubclass(kind, Enum)
             said[name] = kind(values[name]) if is_named else values[name]
     return declared(**said)
+
+
+def check_types(declared: type[tuple[Any, ...]], given: Mapping[str, Any]) -> None:
+    """Make sure that values from a file have the types, the words and the bounds of the choices.
+
+    Raises:
+        ChoiceError: one of them does not. The message says what was found and expected.
+    """
+    for field in fields_of(declared):
+        value = given.get(field.name)
+        if value is None and (field.name not in given or not field.is_needed):
+            continue
+        types = (float, int) if field.kind is float else (field.kind,)
+        words = field.choice.values
+        if type(value) not in types or (words and value not in words):
+            expected = f"one of {', '.join(words)}" if words else f"a value like {field.default!r}"
+        elif not field.choice.allows(value):
+            expected = field.choice.bounds
+        else:
+            continue
+        found = repr(value)[:LONGEST_QUOTED]
+        raise ChoiceError(field.name, f"{field.name}: found {found}; expected {expected}.")
 
 
 def check_known(field: str, chosen: Any, known: Collection[Any]) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from accounts.search_words import LONGEST_SEARCH
 from generation.limits import LONGEST_FACTS, MAIN_METRICS
 from generation.models import Dataset
 from generation.setup_menus import menu_choices
@@ -12,7 +13,9 @@ from generation.setup_menus import menu_choices
 class ExampleFilter(forms.Form):
     """The filter of the examples of a dataset."""
 
-    q = forms.CharField(label="Search dialogs and responses", required=False, max_length=200)
+    q = forms.CharField(
+        label="Search dialogs and responses", required=False, max_length=LONGEST_SEARCH
+    )
     setup = forms.ChoiceField(label="With a response by", required=False)
     dialog = forms.CharField(required=False, max_length=200, widget=forms.HiddenInput)
 

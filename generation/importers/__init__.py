@@ -92,12 +92,14 @@ def open_material(
     limits: Limits | None = None,
     encoding: str = UTF_8,
     mapping: ColumnMapping | None = None,
+    folder: str = "",
 ) -> Material:
     """Return the content of `path`, ready to be read. Use it as a context manager.
 
     Args:
         encoding: the encoding of its text, one of `ENCODINGS`.
         mapping: the mapping of the columns of a table.
+        folder: the folder of a zip that is read; "": its top.
 
     Raises:
         UnmappedError: it is a table, and its columns with questions and responses are not known.
@@ -105,7 +107,7 @@ def open_material(
     """
     if format is not None and format not in READERS:
         raise DatasetError("format", repr(format), f"one of {', '.join(READERS)}")
-    source = Source(path, limits, encoding_of(mapping, encoding))
+    source = Source(path, limits, encoding_of(mapping, encoding), folder)
     try:
         if mapping is not None:
             material: Material = mapped.MappedMaterial(source, mapping)

@@ -24,9 +24,12 @@ _ENCRYPTED = 0x1 | 0x40 | 0x2000
 
 
 class ZipStore:
-    """The members of a zip. If one folder is around all of them, its content is used."""
+    """The members of a zip. If one folder is around all of them, its content is used.
 
-    def __init__(self, path: Path, limits: Limits) -> None:
+    With `folder` they are the members in this folder. The names of all others are checked as well.
+    """
+
+    def __init__(self, path: Path, limits: Limits, folder: str = "") -> None:
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
@@ -34,7 +37,7 @@ class ZipStore:
                 path.name, f"a file that cannot be read as a zip ({error})", "a zip file"
             ) from error
         try:
-            self._members, self.ignored = _readable_members(self._zip, path.name, limits)
+            self._members, self.ignored = _readable_members(self._zip, path.name, limits, folder)
         except BaseException:
             self._zip.close()
             raise
@@ -84,7 +87,7 @@ def is_junk(name: str) -> bool:
 
 
 def _readable_members(
-    archive: zipfile.ZipFile, zip_name: str, limits: Limits
+    archive: zipfile.ZipFile, zip_name: str, limits: Limits, folder: str
 ) -> tuple[dict[str, zipfile.ZipInfo], list[str]]:
     infos = archive.infolist()
     if len(infos) > limits.max_members:
@@ -98,6 +101,9 @@ def _readable_members(
     ignored = []
     for info in files:
         name = info.filename.removeprefix(top)
+        if not name.startswith(folder):
+            continue
+        name = name.removeprefix(folder)
         if "/" in name:
             ignored.append(name)
         elif name in members:

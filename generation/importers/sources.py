@@ -78,7 +78,17 @@ class Source:
     unpacked in a zip. The limits apply to the latest pass over each file.
     """
 
-    def __init__(self, path: Path, limits: Limits | None = None, encoding: str = UTF_8) -> None:
+    def __init__(
+        self, path: Path, limits: Limits | None = None, encoding: str = UTF_8, folder: str = ""
+    ) -> None:
+        """Open a folder, a zip or one file.
+
+        Args:
+            folder: the folder of a zip whose files are read, such as `export/`; "": its top.
+
+        Raises:
+            DatasetError: it cannot be opened, or has a file that is refused.
+        """
         self.path = path
         self.limits = limits or Limits()
         self.encoding = encoding
@@ -87,7 +97,7 @@ class Source:
         self._used_rows: dict[str, int] = {}
         self._spools: dict[str, IO[str]] = {}
         self._not_text: dict[str, Problem] = {}  # file → problem of its first line that is no text
-        self._store = _store_for(path, self.limits)
+        self._store = _store_for(path, self.limits, folder)
         self.ignored = self._store.ignored
         stored = sum(self.sizes.values()) if path.is_dir() else path.stat().st_size
         unpacked = max(self.limits.max_times_unpacked * stored, self.limits.always_unpacked)
@@ -258,7 +268,8 @@ class Source:
             n_rows = sum(self._used_rows.values())
             if n_rows > self.limits.max_rows:
                 found = f"more than {self.limits.max_rows:,} rows"
-                raise TooLargeError(name, found, "at most that many rows in one import")
+                expected = "at most that many rows in one import, with the blank ones of a workbook"
+                raise TooLargeError(name, found, expected)
 
     def close(self) -> None:
         for spool in self._spools.values():
@@ -394,7 +405,7 @@ class _FolderStore:
         """Do nothing, as no file stays open."""
 
 
-def _store_for(path: Path, limits: Limits) -> Store:
+def _store_for(path: Path, limits: Limits, folder: str) -> Store:
     try:
         if path.is_dir():
             return _FolderStore(path, limits)
@@ -406,7 +417,7 @@ def _store_for(path: Path, limits: Limits) -> Store:
             raise DatasetError(path.name, "an old Excel workbook", NEW_EXCEL)
         is_zip = path.suffix.lower() == ".zip" or looks_like_zip(path)
         if is_zip and not is_workbook(path):
-            return ZipStore(path, limits)
+            return ZipStore(path, limits, folder)
         return _FileStore(path)
     except OSError as error:
         found = error.strerror or str(error)

@@ -53,6 +53,7 @@ def csv_rows(
     unknown: Callable[[str], None] = lambda column: None,
     delimiter: str = "",
     header_line: int = 1,
+    cell: Callable[[str], str] = original_text,
 ) -> Iterator[Row | Problem]:
     """Yield one row for each CSV record, without empty cells.
 
@@ -65,6 +66,7 @@ def csv_rows(
         unknown: a function that is called with each column that is not among the `known` ones.
         delimiter: replaces the one that the file tells.
         header_line: the line of the header. Lines above it are not read.
+        cell: what is made of the text of a cell.
     """
     header: list[str] = []
     feed = _feed(source, name, delimiter, header_line)
@@ -91,7 +93,7 @@ def csv_rows(
         if not cells:
             continue
         if not header:
-            header = [_column(cell, known) for cell in cells]
+            header = [_column(name, known) for name in cells]
             if problem := header_problem(where, header, required):
                 yield problem
                 return
@@ -107,7 +109,7 @@ def csv_rows(
         if problem := header_again(where, header, cells):
             yield problem
             continue
-        texts = map(original_text, cells)
+        texts = map(cell, cells)
         values = {column: text for column, text in zip(header, texts, strict=True) if text}
         yield Row(where, values, is_csv=True, max_nesting=source.limits.max_nesting)
 

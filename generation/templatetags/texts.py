@@ -4,10 +4,18 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import template
+from django.http import QueryDict
+from django.template import Context
 from django.utils.safestring import SafeString
 from django.utils.text import normalize_newlines
 
-from generation.text_html import BLANK_LINES, markdown_html, plain_html
+from generation.text_html import (
+    BLANK_LINES,
+    is_rendered,
+    markdown_html,
+    plain_html,
+    unrendered_html,
+)
 
 register = template.Library()
 
@@ -18,10 +26,17 @@ def paragraphs(text: str | None) -> SafeString:
     return plain_html(text or "")
 
 
-@register.simple_tag
-def as_read(text: str | None, text_format: str) -> SafeString:
-    """Return a text as a study's raters read it. Without a format, it is plain."""
-    return markdown_html(text) if text and text_format == "markdown" else paragraphs(text)
+@register.simple_tag(takes_context=True)
+def as_read(context: Context, text: str | None, text_format: str) -> SafeString:
+    """Return a text as a study's raters read it. Without a format, it is plain.
+
+    Long Markdown is plain too, with a link to the page on which it is rendered.
+    """
+    if not text or text_format != "markdown":
+        return paragraphs(text)
+    request = getattr(context, "request", None)
+    asked = request.GET if request else QueryDict()
+    return markdown_html(text) if is_rendered(text, asked) else unrendered_html(text, asked)
 
 
 @register.filter

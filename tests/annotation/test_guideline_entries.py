@@ -4,6 +4,7 @@ import re
 from html import unescape
 
 import pytest
+from django.http import QueryDict
 
 from annotation.guideline_entries import (
     answered_question,
@@ -36,7 +37,7 @@ NASTY = [
 @pytest.mark.parametrize("text", NASTY)
 def test_a_plain_text_becomes_paragraphs_and_line_ends_and_nothing_else(text):
     for markdown in (plain_as_markdown(text), quoted(plain_as_markdown(text))):
-        html, headings = render_guideline(markdown)
+        html, headings = render_guideline(markdown, QueryDict())
 
         words = re.sub("</?(p|blockquote)>|<br />", "", html)
         assert "<" not in words

@@ -4,6 +4,7 @@ import re
 from urllib.parse import urlencode
 
 import pytest
+from django.http import QueryDict
 from django.urls import reverse
 
 from annotation.guidelines import (
@@ -55,12 +56,24 @@ def test_every_scheme_of_ours_comes_with_a_text_that_names_its_source(key):
     assert "\n\n**Source.** " in text
 
 
+def test_a_long_text_is_plain_until_it_is_asked_for():
+    text = "## Rules\n\n" + "word " * 4000
+
+    plain, none = render_guideline(text, QueryDict())
+    html, headings = render_guideline(text, QueryDict("render=all"))
+
+    assert "?render=all" in plain
+    assert "<h2" not in plain
+    assert (none, [heading.text for heading in headings]) == ([], ["Rules"])
+    assert "<h2" in html
+
+
 def test_a_scheme_of_ones_own_begins_with_no_text():
     assert default_guideline("own") == ""
 
 
 def test_text_becomes_headings_lists_and_quotes():
-    html, headings = render_guideline("# Task\n\n- **one**\n\n> quoted\n\n## Rules\n")
+    html, headings = render_guideline("# Task\n\n- **one**\n\n> quoted\n\n## Rules\n", QueryDict())
 
     # The page's own heading is the only one of the first rank.
     assert '<h2 id="text-1-task">Task</h2>' in html
@@ -70,11 +83,11 @@ def test_text_becomes_headings_lists_and_quotes():
 
 
 def test_a_heading_at_the_end_of_a_text_is_closed():
-    assert render_guideline("# Task")[0] == '<h2 id="text-1-task">Task</h2>\n'
+    assert render_guideline("# Task", QueryDict())[0] == '<h2 id="text-1-task">Task</h2>\n'
 
 
 def test_a_heading_in_a_quote_is_a_line_of_the_quote():
-    html, headings = render_guideline("> # Response\n> It closed.\n")
+    html, headings = render_guideline("> # Response\n> It closed.\n", QueryDict())
 
     assert '<p class="heading-line">Response</p>' in html
     assert headings == []
@@ -94,14 +107,14 @@ def test_a_heading_in_a_quote_is_a_line_of_the_quote():
     ],
 )
 def test_nothing_in_a_text_becomes_markup_of_its_own(text):
-    html, _ = render_guideline(text)
+    html, _ = render_guideline(text, QueryDict())
 
     assert not re.search(r"<(script|img|b)\b", html)
     assert not re.search(r'href="(javascript|data)', html)
 
 
 def test_two_headings_of_one_name_have_two_anchors():
-    _, headings = render_guideline("## Rules\n\n## Rules\n")
+    _, headings = render_guideline("## Rules\n\n## Rules\n", QueryDict())
 
     assert len({heading.anchor for heading in headings}) == 2
 

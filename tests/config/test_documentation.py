@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.urls import reverse
 
+from accounts.search_words import words_of
 from config import documentation
 from config.documentation import DOCS, document_of, documents, search
 from tests.shown import markup, shown
@@ -93,6 +94,16 @@ def test_a_search_finds_sections_with_all_words_and_marks_them(small_docs):
     assert search("ast") == []  # no word begins so
     assert search("last sentence") == []  # no section has both
     assert search("  ") == []
+
+
+def test_only_the_first_eight_different_words_are_looked_for(small_docs):
+    first, ninth = "t th the e en end LAST last words", "nothing"
+    small_docs.write_text("# Guide\n\n## The end\n\nLast words.\n", encoding="utf-8")
+
+    [hit] = search(f"{first} {ninth}")
+
+    assert words_of(f"{first} {ninth}").left_out == (ninth,)
+    assert hit.excerpt == "<mark>Last</mark> <mark>words</mark>."
 
 
 def test_sections_with_a_word_in_their_heading_come_first():

@@ -8,7 +8,15 @@ import pytest
 from rest_framework.exceptions import ValidationError
 
 from generation.choices.arguments import add_arguments, given_from
-from generation.choices.declaration import Choice, fields_of, made, unusual, values_of
+from generation.choices.declaration import (
+    Choice,
+    ChoiceError,
+    check_types,
+    fields_of,
+    made,
+    unusual,
+    values_of,
+)
 from generation.choices.forms import ChoicesForm
 from generation.choices.serializers import given_in, serializer_of
 
@@ -45,6 +53,30 @@ def from_command(*arguments):
 def test_fields_of_a_tuple_within_are_choices_as_well():
     assert [field.name for field in fields_of(Coffee)] == list(ICED)
     assert [field.kind for field in fields_of(Coffee)] == [float, str, int, bool, str, float]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (ICED | {"sugar": None, "unknown": []}, ""),
+        ({"degrees": 90}, ""),  # a whole number is a number
+        ({"degrees": "90"}, "degrees: found '90'; expected a value like 92.5."),
+        ({"degrees": 70.0}, "degrees: found 70.0; expected 80 to 100."),
+        ({"roast": "burnt"}, "roast: found 'burnt'; expected one of light, dark."),
+        ({"roast": ["dark"]}, "roast: found ['dark']; expected one of light, dark."),
+        ({"cups": True}, "cups: found True; expected a value like 1."),
+        ({"cups": None}, "cups: found None; expected a value like 1."),
+        ({"has_milk": 1}, "has_milk: found 1; expected a value like False."),
+    ],
+)
+def test_values_of_a_file_have_the_types_and_bounds_of_the_choices(given, says):
+    said = ""
+    try:
+        check_types(Coffee, given)
+    except ChoiceError as error:
+        said = str(error)
+
+    assert said == says
 
 
 def test_what_is_given_is_made_and_read_again():

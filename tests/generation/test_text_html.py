@@ -7,6 +7,8 @@ from uuid import uuid4
 
 import pytest
 from django.core.cache import cache
+from django.http import QueryDict
+from django.template import Context, RequestContext
 from django.utils.safestring import mark_safe
 from lxml import html
 
@@ -15,6 +17,7 @@ from generation.text_html import (
     DELETED,
     KEEPER,
     LONGEST_KEPT,
+    LONGEST_RENDERED,
     LOOK_EVERY,
     forget_texts,
     markdown_html,
@@ -53,9 +56,25 @@ def test_markup_in_a_plain_text_is_shown_as_typed():
     assert plain_html("<b>a</b> & **b**") == ('<p dir="auto">&lt;b&gt;a&lt;/b&gt; &amp; **b**</p>')
 
 
+@pytest.mark.parametrize(
+    ("n_more", "query", "is_marked_up"),
+    [(0, "", True), (1, "", False), (1, "page=2", False), (1, "page=2&render=all", True)],
+)
+def test_long_markdown_is_rendered_only_where_that_was_asked_for(rf, n_more, query, is_marked_up):
+    text = "**a** <b>" + "x" * (LONGEST_RENDERED - 9 + n_more)
+    shown = as_read(RequestContext(rf.get(f"/rate/?{query}")), text, "markdown")
+
+    root = html.fromstring(f"<div>{shown}</div>")
+    assert bool(root.xpath("//strong")) == is_marked_up
+    assert bool(root.xpath("//a")) != is_marked_up
+    assert not root.xpath("//b")
+    for link in root.xpath("//a/@href"):
+        assert QueryDict(link[1:]).dict() == QueryDict(query).dict() | {"render": "all"}
+
+
 @pytest.mark.parametrize("text", ["", "  \n\n ", None])
 def test_an_empty_text_has_no_paragraph(text):
-    assert as_read(text, "plain") == as_read(text, "") == ""
+    assert as_read(Context(), text, "plain") == as_read(Context(), text, "") == ""
 
 
 def test_pieces_are_grouped_by_paragraph_and_a_mark_may_span_two():
@@ -185,7 +204,7 @@ def drawn():
 def test_a_text_is_drawn_once(text_format):
     KEEPER.empty()
 
-    first, second = as_read("**once**", text_format), as_read("**once**", text_format)
+    first, second = (as_read(Context(), "**once**", text_format) for _ in range(2))
 
     assert first is second
 

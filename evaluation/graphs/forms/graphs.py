@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.db.models import Count
 
+from accounts.search_words import LONGEST_SEARCH
 from evaluation.graphs.reports.retrieval import SOURCES
 from generation.models import Dataset
 
@@ -15,7 +16,9 @@ MOST_TYPES = 200  # types that the filter offers; the search also finds entities
 class EntityFilter(forms.Form):
     """A filter of the entities of a graph, by words and by type."""
 
-    q = forms.CharField(label="Search labels, aliases and ids", required=False, max_length=200)
+    q = forms.CharField(
+        label="Search labels, aliases and ids", required=False, max_length=LONGEST_SEARCH
+    )
     type = forms.ChoiceField(label="Type", required=False)
 
     def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
@@ -32,7 +35,7 @@ class EntityFilter(forms.Form):
 class QuestionFilter(forms.Form):
     """A filter of the questions about a graph, by words, source and missed gold entities."""
 
-    q = forms.CharField(label="Search questions", required=False, max_length=200)
+    q = forms.CharField(label="Search questions", required=False, max_length=LONGEST_SEARCH)
     source = forms.ChoiceField(
         label="Which questions",
         required=False,

@@ -13,7 +13,7 @@ from typing import Any
 
 from openpyxl import load_workbook
 
-from generation.importers.errors import DatasetError, excerpt
+from generation.importers.errors import DatasetError, TooLargeError, excerpt
 from generation.importers.fields import Row
 from generation.importers.json_text import unstorable_character
 from generation.importers.mapped.likely_headers import (
@@ -123,7 +123,7 @@ def _sheets(source: Source, name: str) -> list[Sheet]:
     def heads() -> Iterator[str]:
         with _opened(source, name) as book:
             for sheet in book.worksheets:
-                rows = islice(_rows_of(sheet), LINES_LOOKED_AT)
+                rows = islice(_rows_of(source, name, sheet), LINES_LOOKED_AT)
                 lines = [(line, cells) for line, cells, _ in rows]
                 yield json.dumps([sheet.title, lines, sheet.sheet_state != "visible"]) + "\n"
 
@@ -137,12 +137,14 @@ def _sheets(source: Source, name: str) -> list[Sheet]:
 
 def _cells_of(source: Source, name: str, title: str) -> Iterator[_Spooled]:
     with _opened(source, name) as book:
-        yield from _rows_of(next(each for each in book.worksheets if each.title == title))
+        sheet = next(each for each in book.worksheets if each.title == title)
+        yield from _rows_of(source, name, sheet)
 
 
 @contextmanager
 def _opened(source: Source, name: str) -> Iterator[Any]:
     """Open a workbook. Errors of openpyxl become a `DatasetError`."""
+    source.begin_rows(name)
     with source.whole_file(name) as stream, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about styles and extensions that hold no data
         try:
@@ -156,10 +158,20 @@ def _opened(source: Source, name: str) -> Iterator[Any]:
             raise DatasetError(name, found, _SOUND) from error
 
 
-def _rows_of(sheet: Any) -> Iterator[_Spooled]:
-    """Yield each row that is not blank: its number, its cells as text, and its problems."""
+def _rows_of(source: Source, name: str, sheet: Any) -> Iterator[_Spooled]:
+    """Yield each row that is not blank: its number, its cells as text, and its problems.
+
+    All rows count, also those that the file leaves out because they are blank.
+    """
     sheet.reset_dimensions()  # the file's own numbers may be wrong
-    for line, row in enumerate(sheet.iter_rows(max_row=MOST_LINES), 1):
+    for line, row in enumerate(sheet.iter_rows(max_row=MOST_LINES + 1), 1):
+        if line > MOST_LINES:
+            where = f"{name}, sheet {excerpt(sheet.title)}"
+            found = f"a row whose number is above {MOST_LINES:,}"
+            raise TooLargeError(where, found, "as many rows as Excel has, or fewer")
+        source.count_row(name)
+        if not row:
+            continue
         cells, troubles = _texts(row)
         if any(cells) or troubles:
             yield line, cells, troubles

@@ -130,8 +130,10 @@ def test_all_reports_of_a_study_and_of_its_dataset_are_equal(bundle, tmp_path):
 
 
 @pytest.mark.skipif(bool(missing("postgresql")), reason="no PostgreSQL")
-def test_reports_are_equal_on_a_scratch_database_of_postgresql(bundle):
-    said = reproduced(bundle, "--database", url_of("postgresql"))
+def test_reports_are_equal_on_a_scratch_database_of_postgresql(bundle, monkeypatch):
+    monkeypatch.setenv("ATTEST_REPRODUCE_DATABASE_URL", url_of("postgresql"))
+
+    said = reproduced(bundle)
 
     assert "Equal: 12 reports" in said
 
@@ -213,8 +215,8 @@ def test_what_is_missing_or_no_manifest_is_said(bundle, tmp_path):
     of_future.write_text(json.dumps(manifest_in(bundle) | {"version": 2}))
     (tmp_path / "empty").mkdir()
 
-    assert "No such file or directory" in failure("reproduce", tmp_path / "none.json")
-    assert failure("reproduce", bundle, tmp_path / "none.zip").startswith("No such file: ")
+    assert "found no file or folder" in failure("reproduce", tmp_path / "none.json")
+    assert "found no file or folder" in failure("reproduce", bundle, tmp_path / "none.zip")
     assert "found no manifest; expected" in failure("reproduce", other, bundle)
     assert "version: found 2; expected 1" in failure("reproduce", of_future, bundle)
     assert "found no examples.jsonl" in failure("reproduce", bundle, tmp_path / "empty")
@@ -234,10 +236,10 @@ def test_an_export_of_another_study_or_dataset_is_refused(bundle, tmp_path):
     call_command("report", "retrieval", "--dataset", "pilot", "--format", "manifest", stdout=out)
     manifest.write_text(out.getvalue())
 
-    assert "found the study 'second'; expected the study 'pilot'" in failure(
+    assert 'found the study "second"; expected the study "pilot"' in failure(
         "reproduce", bundle, of_second
     )
-    assert "found no example of the manifest; expected an export of the dataset 'pilot'" in failure(
+    assert 'found no example of the manifest; expected an export of the dataset "pilot"' in failure(
         "reproduce", manifest, of_second
     )
 

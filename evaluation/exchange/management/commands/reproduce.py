@@ -6,27 +6,36 @@ says what: the rows and columns of each report, and the votes and other data. Ot
 code and of packages are only noted.
 """
 
-import json
-import zipfile
+import os
 from argparse import RawDescriptionHelpFormatter
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from evaluation.exchange.export_content import ExportContent
-from evaluation.exchange.reproduction import CannotReproduce, check_manifest, reproduce
+from evaluation.exchange.export_content import LIMITS, ExportContent
+from evaluation.exchange.manifest_check import CannotReproduce, Manifest, check_manifest
+from evaluation.exchange.reproduction import DATABASE_VARIABLE, reproduce
+from generation.importers.archives import looks_like_zip
+from generation.importers.errors import DatasetError
+from generation.importers.sources import Source
 
 MOST_LISTED = 20  # differences of one report that are printed
-EXAMPLE = """example:
+EXAMPLE = f"""example:
   manage.py reproduce pilot-raters.manifest.json pilot.zip
   manage.py reproduce pilot-bundle.zip
-  manage.py reproduce pilot-bundle.zip --database postgres://postgres@127.0.0.1:5432/postgres
+
+The database is a temporary SQLite file. With {DATABASE_VARIABLE} in the environment
+it is a new database on the PostgreSQL server of this URL, which names any database there. It is
+deleted afterwards.
 """
 
 
 class Command(BaseCommand):
     help = __doc__
+    requires_system_checks = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
@@ -38,26 +47,13 @@ class Command(BaseCommand):
             nargs="?",
             help="The folder or zip that `manage.py export` wrote. Default: the one in the bundle.",
         )
-        parser.add_argument(
-            "--database",
-            default="",
-            metavar="URL",
-            help="Use a new PostgreSQL database on the server of this URL, which names any "
-            "database there. It is deleted afterwards. Default: a temporary SQLite file.",
-        )
 
-    def handle(self, *, manifest: Path, export: Path | None, database: str, **options: Any) -> None:
+    def handle(self, *, manifest: Path, export: Path | None, **options: Any) -> None:
+        database = os.environ.get(DATABASE_VARIABLE, "")
         try:
-            bundle = ExportContent(manifest) if zipfile.is_zipfile(manifest) else None
-            read = bundle.manifest() if bundle and bundle.is_bundle else _read(manifest)
-            content = ExportContent(export) if export else bundle
-            if content is None:
-                raise CannotReproduce(
-                    f"{manifest} is a manifest alone. Give the export of its data as well."
-                )
-            original = bundle if export else None
-            found = reproduce(check_manifest(read, str(manifest)), content, original, database)
-        except (CannotReproduce, OSError, ValueError) as error:
+            with _opened(manifest, export) as (read, content, original):
+                found = reproduce(read, content, original, database)
+        except (CannotReproduce, DatasetError, OSError) as error:
             raise CommandError(str(error)) from error
         for note in found.notes:
             self.stdout.write(f"Note: {note}")
@@ -80,8 +76,35 @@ class Command(BaseCommand):
             self.stdout.write(f"{report}: {more:,} more differences")
 
 
-def _read(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text("utf-8"))
-    except ValueError as error:
-        raise CannotReproduce(f"{path}: found no JSON; expected a manifest") from error
+@contextmanager
+def _opened(
+    manifest: Path, export: Path | None
+) -> Iterator[tuple[Manifest, ExportContent, ExportContent | None]]:
+    """Yield the manifest, the export, and the other export that a bundle with the manifest has.
+
+    Raises:
+        CannotReproduce: the manifest cannot be used, or there is no export.
+        DatasetError: a file cannot be read.
+    """
+    with ExitStack() as stack:
+        bundle = None
+        if manifest.is_file() and looks_like_zip(manifest):
+            bundle = stack.enter_context(closing(ExportContent(manifest)))
+        read = check_manifest(bundle.manifest if bundle else _alone(manifest), str(manifest))
+        if export:
+            yield read, stack.enter_context(closing(ExportContent(export))), bundle
+        elif bundle:
+            yield read, bundle, None
+        else:
+            raise CannotReproduce(
+                f"{manifest} is a manifest alone. Give the export of its data as well."
+            )
+
+
+def _alone(path: Path) -> Any:
+    """Return the JSON value of a manifest that is a file of its own."""
+    with closing(Source(path, LIMITS)) as source:
+        if path.is_dir():
+            raise DatasetError(str(path), "a folder", "a manifest, or the bundle of a study")
+        [name] = source.sizes
+        return source.whole_json(name)

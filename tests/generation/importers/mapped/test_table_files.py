@@ -1,7 +1,9 @@
 """One table, whatever kind of file it is in: each gives the same records."""
 
 import json
+import re
 import zipfile
+from contextlib import closing
 from datetime import date
 
 import pyarrow as pa
@@ -10,7 +12,10 @@ import pytest
 from openpyxl import Workbook
 
 from generation.importers import DatasetError, UnmappedError, recognise
+from generation.importers.limits import Limits
 from generation.importers.mapped.mapping import read_mapping
+from generation.importers.mapped.material import MappedMaterial
+from generation.importers.sources import Source
 from generation.records import Problem
 from tests.generation.importers.reading import opened
 
@@ -179,6 +184,56 @@ def test_a_workbook_that_would_become_very_much_is_refused(tmp_path):
 
     with pytest.raises(DatasetError, match="bytes once unpacked"):
         opened(path)
+
+
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [
+        (4, ""),
+        (999, ""),  # 998 rows before it, of which 997 are blank
+        (1000, "found more than 999 rows; expected at most that many rows in one import, with the"),
+        (1_048_577, "found more than 999 rows"),
+    ],
+)
+def test_blank_rows_of_a_workbook_count(tmp_path, number, says):
+    path = with_last_row(tmp_path, number)
+
+    with closing(Source(path, Limits(max_rows=999))) as source:
+        said = ""
+        try:
+            MappedMaterial(source)
+        except DatasetError as error:
+            said = str(error)
+
+    assert bool(says) == bool(said)
+    assert says in said
+
+
+@pytest.mark.parametrize("number", [1_048_577, 1_000_000_000])
+def test_a_row_that_excel_does_not_have_is_refused(tmp_path, number):
+    with pytest.raises(DatasetError) as error:
+        opened(with_last_row(tmp_path, number))
+
+    assert str(error.value) == (
+        't.xlsx, sheet "data": found a row whose number is above 1,048,576; '
+        "expected as many rows as Excel has, or fewer"
+    )
+
+
+def with_last_row(folder, number):
+    """Write a workbook whose third and last row has this number."""
+    plain = MAKERS["t.xlsx"](folder / "plain.xlsx")
+    with (
+        zipfile.ZipFile(plain) as sound,
+        zipfile.ZipFile(folder / "t.xlsx", "w", zipfile.ZIP_DEFLATED) as changed,
+    ):
+        for name in sound.namelist():
+            content = sound.read(name).decode()
+            if name.startswith("xl/worksheets/"):
+                content = content.replace('<row r="3"', f'<row r="{number}"')
+                content = re.sub(r'r="([A-D])3"', rf'r="\g<1>{number}"', content)
+            changed.writestr(name, content)
+    return folder / "t.xlsx"
 
 
 @pytest.mark.parametrize(
