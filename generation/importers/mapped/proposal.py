@@ -10,7 +10,12 @@ from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
 from generation.importers.mapped.cells import answer_in, nested, system_messages_in
 from generation.importers.mapped.likely_headers import PlaceError, TablePlace
-from generation.importers.mapped.likely_ids import goes_with_raters, likely_setup
+from generation.importers.mapped.likely_ids import (
+    goes_with_raters,
+    likely_item,
+    likely_setup,
+    role_of_items,
+)
 from generation.importers.mapped.likely_votes import OF_RUNS, Guess, likely_votes
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.only_table import open_table
@@ -267,6 +272,10 @@ def _proposed(
         if "setup" not in firm.values() and (setup := likely_setup(cells, free, firm)):
             free.remove(setup)
             firm[setup] = found[setup] = "setup"
+        item = None if "example" in firm.values() else likely_item(cells, free, firm)
+        if item:
+            free.remove(item)
+            firm[item] = found[item] = "example"
         are_several = "rater" in known.values()  # a recipe names the raters, and no votes
         guess = likely_votes(cells, free, firm, are_several=are_several)
         for column in [c for c, role in firm.items() if role in IDS and c not in mapping.columns]:
@@ -274,7 +283,12 @@ def _proposed(
             again = likely_votes(cells, free, others, are_several=are_several)
             roles = {**others, **again.columns}
             rater = next((c for c, role in roles.items() if role == "rater"), None)
-            if rater and goes_with_raters(column, rater, cells, roles):
+            is_apart = not (rater and goes_with_raters(column, rater, cells, roles))
+            if is_apart and column == item:
+                role = role_of_items(column, cells, {**others, **guess.columns})
+                found |= {column: role} if role else {}
+                is_apart = bool(role)
+            if not is_apart:
                 firm, guess = others, again
                 del found[column]
     found |= guess.columns
