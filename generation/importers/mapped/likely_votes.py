@@ -21,7 +21,7 @@ from generation.importers.mapped.roles import (
     named_columns,
     plain_name,
 )
-from generation.importers.rater_codes import is_of_persons
+from generation.importers.rater_codes import is_address, is_of_persons, without_addresses
 
 # The last words of usual names of votes.
 OF_VOTES = {"label", "rating", "vote", "verdict", "annotation", "judgement", "judgment", "grade"}
@@ -109,9 +109,10 @@ def likely_votes(
 
 
 def _which(columns: Sequence[str]) -> str:
+    named = without_addresses(named_columns(columns))
     if len(columns) == 1:
-        return f"whether the column {columns[0]} holds votes of its raters"
-    return f"which of the columns {named_columns(columns)} hold votes of its raters"
+        return f"whether the column {named} holds votes of its raters"
+    return f"which of the columns {named} hold votes of its raters"
 
 
 class _FirstRows:
@@ -226,7 +227,10 @@ class _FirstRows:
         of_persons = set()
         for column in free:
             name = plain_name(column)
-            if person := _OF_A_PERSON.fullmatch(name):
+            if is_address(column):
+                by_question[""][column] = column
+                of_persons.add("")
+            elif person := _OF_A_PERSON.fullmatch(name):
                 question = "_".join(filter(None, (person["before"], person["after"])))
                 by_question[question][column] = person["rater"]
                 of_persons.add(question)
@@ -268,7 +272,8 @@ class _FirstRows:
             for question, columns in by_question.items()
             if question not in alike and not _is_no_vote(question)
             for column, rater in columns.items()
-            if rater.startswith(RATERS) and self._said(column) and self._is_short(column)
+            if rater.startswith(RATERS) or (is_address(rater) and self._are_few(column))
+            if self._said(column) and self._is_short(column)
         ]
 
     def _alike_columns(self, free: Sequence[str]) -> Guess | None:
@@ -334,6 +339,11 @@ class _FirstRows:
 
     def _is_short(self, column: str) -> bool:
         return all(len(word) <= LONGEST_LABEL for word in self._said(column))
+
+    def _are_few(self, column: str) -> bool:
+        """Return whether a column has only numbers, or few answers for its rows."""
+        is_of_numbers = all(map(_is_number, self._said(column)))
+        return is_of_numbers or self._are_answers([column], is_named=False)
 
     def _may_be_numbers(self, column: str) -> bool:
         """Return whether the rows of a response differ in numbers that some scale may have."""

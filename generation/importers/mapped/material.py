@@ -46,7 +46,7 @@ from generation.importers.mapped.roles import (
 )
 from generation.importers.mapped.row_reader import MappedRowReader
 from generation.importers.material import Material
-from generation.importers.rater_codes import NOMINAL, RaterNames, is_address
+from generation.importers.rater_codes import NOMINAL, RaterNames, is_address, without_addresses
 from generation.importers.sources import Source
 from generation.limits import LONGEST_NAME
 from generation.records import (
@@ -199,6 +199,7 @@ class MappedMaterial(Material):
     def _votes(self) -> Iterator[Record]:
         raters: set[str] = set()
         names = RaterNames()
+        shown = {c: without_addresses(c) for role in HOLD_VOTES for c in self._of[role]}
         asked = self._mapping.one("asked")
         missing: Counter[str] = Counter()
         n_of_nobody = n_votes = 0
@@ -228,7 +229,7 @@ class MappedMaterial(Material):
                         is_implied=False,
                         source_id=row.vote_id,
                         is_told=vote.is_told,
-                        columns=(asked or vote.column, vote.column),
+                        columns=(asked or shown[vote.column], shown[vote.column]),
                         item=excerpt(answer.text),
                         rest=row.rest,
                     )
@@ -237,7 +238,8 @@ class MappedMaterial(Material):
         self._note(RESPELLED, names.n_respelled)
         self.notes |= {without("vote", word): n for word, n in missing.items()}
         if self.look and self.look.guessed:
-            self._note(f"votes in {named_columns(self.look.guessed)}, {GUESSED}", n_votes)
+            columns = without_addresses(named_columns(self.look.guessed))
+            self._note(f"votes in {columns}, {GUESSED}", n_votes)
 
     def _scores(self) -> Iterator[Record]:
         counted: Counter[str] = Counter()
