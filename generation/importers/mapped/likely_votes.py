@@ -68,12 +68,14 @@ class Guess(NamedTuple):
         names: column of one rater's votes → question.
         raters: column of one rater's votes → rater.
         asks: what is not known of its votes, in words. "": nothing.
+        passed_over: the other columns whose cells may be votes.
     """
 
     columns: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
     raters: Mapping[str, str] = {}
     asks: str = ""
+    passed_over: Sequence[str] = ()
 
 
 def likely_votes(
@@ -96,7 +98,8 @@ def likely_votes(
     if {*known.values()} & {*HOLD_VOTES}:
         return Guess({rater: "rater"} if rater else {})
     if rater is None:
-        return seen.columns_of_raters(free) or seen.raters_by_content(free) or Guess()
+        guess = seen.columns_of_raters(free) or seen.raters_by_content(free)
+        return guess or Guess(passed_over=seen.words_for_yes_no(free))
     asked = None if "asked" in known.values() else seen.asked_by(rater, free)
     roles = {rater: "rater"} | ({asked: "asked"} if asked else {})
     free = [column for column in free if column not in roles]
@@ -105,7 +108,8 @@ def likely_votes(
         asks = "" if is_sure else _which(votes)
     else:
         votes, asks = seen.possible_votes(free)
-    return Guess(roles | dict.fromkeys(votes, "vote"), asks=asks)
+    passed_over = seen.plain_columns(column for column in free if column not in votes)
+    return Guess(roles | dict.fromkeys(votes, "vote"), asks=asks, passed_over=passed_over)
 
 
 def _which(columns: Sequence[str]) -> str:
@@ -279,10 +283,11 @@ class _FirstRows:
     def _alike_columns(self, free: Sequence[str]) -> Guess | None:
         """Return what to ask where columns with other names have the same few answers.
 
-        They are columns of yes and no, or of whole numbers with consecutive numbers in their names.
+        They are columns of yes and no whose names begin with a capital, as those of people, or
+        speak of votes, or of whole numbers with consecutive numbers in their names.
         """
-        likely = [c for c in free if not _is_no_vote(c) and not plain_name(c).startswith(FEATURES)]
-        found = [c for c in likely if not _is_named(c) and self._are_words_for_yes_no(c)]
+        likely = _without_features(free)
+        found = [c for c in self.words_for_yes_no(free) if c[:1].isupper() or _is_of_votes(c)]
         by_stem: dict[str, list[str]] = defaultdict(list)
         for column in likely:
             if numbered := _NUMBERED.fullmatch(plain_name(column)):
@@ -297,6 +302,17 @@ class _FirstRows:
         columns = [c for c in free if c in found]
         asks = f"whether each of the columns {named_columns(columns)} holds the votes of a rater"
         return Guess(dict.fromkeys(columns, "rater_votes"), asks=asks)
+
+    def words_for_yes_no(self, free: Sequence[str]) -> list[str]:
+        """Return the columns of a table without raters in which people may have voted."""
+        likely = [c for c in _without_features(free) if not _is_named(c)]
+        found = [c for c in likely if self._are_words_for_yes_no(c)]
+        return found if len(found) > 1 else []
+
+    def plain_columns(self, free: Iterable[str]) -> list[str]:
+        """Return the columns of yes and no, or of small whole numbers, that may be votes."""
+        likely = [c for c in free if self._said(c) and not _is_no_vote(c)]
+        return [c for c in likely if self._are_plain(c)]
 
     def _are_words_for_yes_no(self, column: str) -> bool:
         """Return whether people seem to have written yes and no, for which programs have others."""
@@ -413,6 +429,17 @@ def _is_named(column: str) -> bool:
     """Return whether a column has a usual name of votes."""
     name = plain_name(column)
     return bool({name, name.rpartition("_")[2]} & OF_VOTES)
+
+
+def _is_of_votes(column: str) -> bool:
+    """Return whether a name has a word for votes or for people who rate."""
+    words = {*plain_name(column).split("_")}
+    return bool(words & (OF_VOTES | OF_PEOPLE | {*RATERS, *PERHAPS_RATERS}))
+
+
+def _without_features(columns: Iterable[str]) -> list[str]:
+    likely = (c for c in columns if not plain_name(c).startswith(FEATURES))
+    return [c for c in likely if not _is_no_vote(c)]
 
 
 def is_of_runs(column: str) -> bool:

@@ -24,6 +24,7 @@ from generation.importers.mapped.mapped_rows import (
     OF_NOBODY,
     OF_PERSONS,
     OTHERWISE,
+    PASSED_OVER,
     RESPELLED,
     WITHOUT_EVIDENCE,
     MappedResponse,
@@ -45,6 +46,7 @@ from generation.importers.mapped.roles import (
     named_columns,
 )
 from generation.importers.mapped.row_reader import MappedRowReader
+from generation.importers.mapped.table_files import value_at
 from generation.importers.material import Material
 from generation.importers.rater_codes import NOMINAL, RaterNames, is_address, without_addresses
 from generation.importers.sources import Source
@@ -168,6 +170,7 @@ class MappedMaterial(Material):
         n_without_evidence = n_empty = n_without = 0
         counted: Counter[str] = Counter()
         of_persons: Counter[str] = Counter()
+        perhaps, passed_over = self.look.passed_over if self.look else (), Counter[str]()
         repeated = RepeatedRows(has_votes=self._has_votes)
         for row in self._rows():
             if isinstance(row, Problem):
@@ -176,6 +179,7 @@ class MappedMaterial(Material):
             n_without += row.n_without
             counted.update(row.notes)
             of_persons.update(row.of_persons)
+            passed_over.update(c for c in perhaps if value_at(row.meta, c) not in (None, ""))
             for answer, is_new in self._named(row):
                 scores = ((metric, cell.score) for metric, cell in row.scores)
                 repeated.note(answer.key, row, scores)
@@ -193,6 +197,8 @@ class MappedMaterial(Material):
         for what, n in counted.items():
             (self.n_left_out if what in LEFT_OUT else self.notes)[what] = n
         self.n_left_out |= self._table.left_out
+        for column, n in passed_over.items():
+            self._note(f"cells of {without_addresses(column)}, {PASSED_OVER}", n)
         for column, n in of_persons.items():
             self.n_left_out[f"cells of {column}, {OF_PERSONS}"] = n
 

@@ -71,6 +71,7 @@ class Look(NamedTuple):
         has_system_messages: whether one of the rows looked at has some, which may be evidence.
         asks: what is not known, in words, where `is_told` is false.
         place: where the table is in its file. None: nothing else can be chosen.
+        passed_over: the columns whose cells may be votes and were not taken for some.
     """
 
     file: str
@@ -83,6 +84,7 @@ class Look(NamedTuple):
     has_system_messages: bool = False
     asks: str = WHICH_COLUMNS
     place: TablePlace | None = None
+    passed_over: tuple[str, ...] = ()
 
 
 class UnmappedError(DatasetError):
@@ -150,7 +152,7 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
     looks = tuple(_look_of(name, mapping.columns.get(name, ""), first) for name in named)
     has_system = any(_says_something_as_the_system(row, mapping) for row in first)
     look = Look(table.name, table.kind, looks, mapping, recipe, is_known, guessed, has_system)
-    look = look._replace(place=table.place)
+    look = look._replace(place=table.place, passed_over=tuple(guess.passed_over))
     if not is_known:
         return look._replace(guessed=())
     return look._replace(is_told=False, asks=asks) if asks else look

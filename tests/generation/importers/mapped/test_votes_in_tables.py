@@ -7,6 +7,7 @@ import openpyxl
 import pytest
 
 from generation.importers import UnmappedError
+from generation.importers.mapped.mapped_rows import PASSED_OVER
 from generation.importers.mapped.mapping import read_mapping
 from generation.importers.mapped.repeated_rows import REPEATED
 from generation.records import Problem
@@ -43,8 +44,13 @@ def said_of(path):
     by_question: dict[str, list[str]] = {}
     for vote in found.get("votes", ()):
         by_question.setdefault(vote.question, []).append(f"{vote.rater} {vote.answer}")
-    votes = (f"votes on {asked}: {', '.join(answers)}" for asked, answers in by_question.items())
-    return "; ".join(votes) or "no votes: the label stays in meta"
+    votes = [f"votes on {asked}: {', '.join(answers)}" for asked, answers in by_question.items()]
+    counted = [what.split()[2].strip(",") for what in material.notes if PASSED_OVER in what]
+    is_are = "is" if len(counted) == 1 else "are"
+    said = [f"{' and '.join(counted)} {is_are} counted"] if counted else []
+    if not votes:
+        return f"no votes: {''.join(said) or 'the label stays in meta'}"
+    return "; ".join(votes + said)
 
 
 @pytest.mark.parametrize(("rows", "becomes"), STANDING)
