@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from annotation.schemes import MAX_CATEGORIES, MAX_POINTS, YES_NO, SchemeError
+from annotation.usual_scales import worded_scale
 from generation.importers.cell_meanings import folded, spelled, whole_number
 
 USUAL_HIGHEST = 49  # a higher number is a slip, unless more than 1 in 20 are higher
@@ -19,7 +20,8 @@ def guess_scheme(
 
     A question is yes/no when yes, no, 1 and 0 (or true and false) are more than half of its
     answers, ordinal when whole numbers are more than half, else nominal. So a few answers that do
-    not fit do not change the scale: they are reported as problems of their rows.
+    not fit do not change the scale: they are reported as problems of their rows. It is ordinal too
+    when all answers are the words of a `worded_scale`.
 
     Args:
         stated: a function that returns the scale of a question, if it is known.
@@ -30,17 +32,23 @@ def guess_scheme(
     return {
         "key": key,
         "questions": [
-            {
-                "key": question,
-                "wording": question,
-                "scale": stated(question) or _guess_scale(question, counts),
-            }
+            {"key": question, "wording": question}
+            | ({"scale": scale} if (scale := stated(question)) else _guess_scale(question, counts))
             for question, counts in answers.items()
         ],
     }
 
 
-def _guess_scale(question: str, counts: Mapping[str, int]) -> object:
+def _guess_scale(question: str, counts: Mapping[str, int]) -> dict[str, object]:
+    """Return the scale of a question, with the words of its ends where it has some."""
+    worded = worded_scale(counts)
+    if worded is None:
+        return {"scale": _guess_plain_scale(question, counts)}
+    scale = {"ordinal": [worded.low, worded.high], "words": worded.words}
+    return {"scale": scale} | ({"ends": [*worded.ends]} if worded.ends else {})
+
+
+def _guess_plain_scale(question: str, counts: Mapping[str, int]) -> object:
     n_answers = sum(counts.values())
     n_yes_no = _count_of_yes_no(counts)
     if 2 * n_yes_no > n_answers and not _is_wider_than_yes_no(counts):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from annotation.schemes import YES_NO, Question, Scheme, WorkedExample
+from annotation.schemes import YES_NO, Question, Scale, Scheme, WorkedExample
 
 MOST_BUTTONS = 20  # answers that have a button each
 
@@ -29,13 +29,17 @@ class AskedQuestion:
     @property
     def is_number(self) -> bool:
         """Whether the answer is written as a number, because its scale has too many for buttons."""
-        scale = self.question.scale
-        return scale.kind == "ordinal" and len(scale.values) > MOST_BUTTONS
+        return is_written_as_number(self.question.scale)
 
     @property
     def is_wide(self) -> bool:
         """Whether the answers need a line of their own, as all but yes and no do."""
         return self.question.scale != YES_NO
+
+
+def is_written_as_number(scale: Scale) -> bool:
+    """Return whether a scale has too many answers for buttons."""
+    return scale.kind == "ordinal" and len(scale.values) > MOST_BUTTONS
 
 
 class Gate(NamedTuple):

@@ -32,11 +32,13 @@ class Scale(NamedTuple):
 
     `values` are the numbers that votes store, in order: (0, 1) for yes/no, low..high for an
     ordinal scale, 0.. for nominal labels. `labels` are the words for them, as files spell them.
+    `words` are further words for the values of an ordinal scale, which files may have instead.
     """
 
     kind: Literal["yes_no", "ordinal", "nominal"]
     values: tuple[int, ...]
     labels: tuple[str, ...]
+    words: tuple[tuple[str, int], ...] = ()
 
     def answer(self, text: str) -> int | None:
         """Return the number for an answer of a file; None when the scale has no such answer.
@@ -49,6 +51,8 @@ class Scale(NamedTuple):
         number = whole_number(text)
         if self.kind == "yes_no" and number is None:
             number = _YES_NO_WORDS.get(folded(text))
+        if number is None and self.words:
+            number = _points_of_words(self.words).get(folded(text))
         return number if number in self.values else None
 
     def number(self, text: str) -> int:
@@ -70,7 +74,9 @@ class Scale(NamedTuple):
     def expected(self) -> str:
         """The answers that are expected, in words for the error about a wrong one."""
         if self.kind == "ordinal":
-            return f"a whole number from {self.values[0]} to {self.values[-1]}"
+            words = ", ".join(f"{word} ({value})" for word, value in self.words)
+            numbers = f"a whole number from {self.values[0]} to {self.values[-1]}"
+            return f"{numbers}, or {words}" if words else numbers
         return " or ".join([", ".join(self.labels[:-1]), self.labels[-1]])
 
 
@@ -85,6 +91,11 @@ def _label_numbers(labels: tuple[str, ...]) -> tuple[Mapping[str, int], Mapping[
     for number, label in enumerate(labels):
         by_spelling.setdefault(folded(label), number)
     return {label: number for number, label in enumerate(labels)}, by_spelling
+
+
+@lru_cache(maxsize=1000)
+def _points_of_words(words: tuple[tuple[str, int], ...]) -> Mapping[str, int]:
+    return {folded(word): value for word, value in words}
 
 
 class WorkedExample(NamedTuple):
@@ -284,17 +295,21 @@ def _is_gate(key: object, earlier: Mapping[str, Question]) -> bool:
 def _scale(scale: object, where: str) -> Scale:
     if scale == "yes_no":
         return YES_NO
-    if isinstance(scale, Mapping) and len(scale) == 1:
+    if isinstance(scale, Mapping) and len(scale.keys() - {"words"}) == 1:
+        words = scale.get("words", {})
         match scale:
             case {"ordinal": [int(low), int(high)]} if (
                 LOWEST <= low < high < low + MAX_POINTS
                 and high <= HIGHEST
                 and not isinstance(low, bool)
+                and isinstance(words, Mapping)
+                and all(type(point) is int and low <= point <= high for point in words.values())
             ):
                 values = tuple(range(low, high + 1))
-                return Scale("ordinal", values, tuple(map(str, values)))
+                return Scale("ordinal", values, tuple(map(str, values)), (*words.items(),))
             case {"nominal": [*labels]} if (
-                2 <= len(labels) <= MAX_CATEGORIES
+                not words
+                and 2 <= len(labels) <= MAX_CATEGORIES
                 and all(isinstance(label, str) and label.strip() for label in labels)
                 and len({label.strip().lower() for label in labels}) == len(labels)
             ):

@@ -17,10 +17,11 @@ from accounts.access import may_import
 from accounts.api import Conflict, StrictSerializer, who
 from evaluation.exchange.forms import ImportForm
 from evaluation.exchange.import_process import IMPORTS
+from evaluation.exchange.place_choices import PlaceChoices
 from evaluation.exchange.storing_choices import StoringChoices
 from evaluation.exchange.uploads import ChoiceNeeded, request_import, request_storing
 from generation.choices.declaration import made
-from generation.choices.serializers import serializer_fields
+from generation.choices.serializers import given_in, serializer_fields
 from generation.importers import ENCODINGS, READERS
 from generation.models import Import
 
@@ -54,6 +55,10 @@ class NewImportSerializer(StrictSerializer):
     mapping_file = serializers.FileField(
         required=False, help_text="A TOML file that says what each column of a table is."
     )
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return the fields, with the choice of a table in the file."""
+        return super().get_fields() | serializer_fields(PlaceChoices)
 
 
 class StoreSerializer(StrictSerializer):
@@ -135,13 +140,17 @@ class Imports(_OfImporters):
     def post(self, request: Request) -> Answer:
         """Have a file checked. Nothing is stored before you ask for that.
 
-        The choices are those of the page, and are sent as a form with the file.
+        The choices are those of the page, and are sent as a form with the file. Sheet and line
+        of a table are chosen here too: the page offers them after the check.
         """
         NewImportSerializer().refuse_unknown(request.data)
         form = ImportForm(request.data, request.FILES)
         if not form.is_valid():
             raise ValidationError({field: [*errors] for field, errors in form.errors.items()})
-        upload = request_import(**form.choices(), user=who(request))
+        place = made(PlaceChoices, given_in(PlaceChoices, request.data))
+        choices = form.choices()
+        choices["mapping"] = place.in_text(choices["mapping"])
+        upload = request_import(**choices, user=who(request))
         IMPORTS.send_waiting(pk=upload.pk)
         answer = Answer(ImportSerializer(upload).data, status=status.HTTP_202_ACCEPTED)
         answer["Location"] = reverse("api:import", [upload.pk], request=request)

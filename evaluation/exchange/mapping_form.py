@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 from django import forms
 from django.forms import BoundField
 
+from evaluation.exchange.place_choices import PlaceChoices
+from generation.choices.declaration import fields_of
 from generation.importers import ENCODINGS
 from generation.importers.cell_meanings import is_missing
 from generation.importers.errors import DatasetError
@@ -112,15 +114,16 @@ class MappingForm(forms.Form):
 
     def _add_place(self) -> None:
         """Add the fields for the place of the table, where there is something to choose."""
-        for name, label, choices in (
-            ("sheet", "Sheet", [(title, title) for title in self._place["sheets"]]),
-            ("header_line", "Line with the names of the columns", self._place["lines"]),
-        ):
+        there = {
+            "sheet": [(title, title) for title in self._place["sheets"]],
+            "header_line": self._place["lines"],
+        }
+        for name, _, _, _, choice in fields_of(PlaceChoices):
+            choices, at = there[name], self._place[name]
             if len(choices) > 1:
-                at = self._place[name]
                 others = [] if at in dict(choices) else [(at, f"{at}: as chosen")]
                 self.fields[name] = forms.ChoiceField(
-                    label=label, choices=[*others, *choices], required=False, initial=at
+                    label=choice.label, choices=[*others, *choices], required=False, initial=at
                 )
 
     def _add_ways_of_writing(self) -> None:
@@ -150,7 +153,7 @@ class MappingForm(forms.Form):
 
     def place(self) -> list[BoundField]:
         """Return the fields for the place of the table in its file, if there are others."""
-        return [self[name] for name in ("sheet", "header_line") if name in self.fields]
+        return [self[name] for name in PlaceChoices._fields if name in self.fields]
 
     def ways_of_writing(self) -> list[BoundField]:
         """Return the fields for the format of a CSV file and for messages, where there are some."""

@@ -96,6 +96,7 @@ class Source:
         self._used_bytes: dict[str, int] = {}
         self._used_rows: dict[str, int] = {}
         self._spools: dict[str, IO[str]] = {}
+        self._streams: list[IO[bytes]] = []  # those of the store that may be open
         self._not_text: dict[str, Problem] = {}  # file → problem of its first line that is no text
         self._store = _store_for(path, self.limits, folder)
         self.ignored = self._store.ignored
@@ -196,7 +197,7 @@ class Source:
         self._not_text.pop(name, None)
 
     def whole_file(self, name: str) -> IO[bytes]:
-        """Return a file for a library that reads it in any order. The caller has to close it.
+        """Return a file for a library that reads it in any order.
 
         Raises:
             TooLargeError: it has more bytes than an import may have.
@@ -204,7 +205,7 @@ class Source:
         if self.sizes[name] > self.limits.max_bytes:
             raise TooLargeError(name, f"{self.sizes[name]:,} bytes", self._expected_bytes)
         self.bytes_read += self.sizes[name]
-        return self._store.open(name)
+        return self._stored(name)
 
     def spooled(self, name: str, rows: Callable[[], Iterable[str]]) -> Iterator[str]:
         """Yield lines that `rows` makes of a file. They are made once, and kept until closing."""
@@ -272,9 +273,18 @@ class Source:
                 raise TooLargeError(name, found, expected)
 
     def close(self) -> None:
+        """Close every file, also those that a reader was in the middle of, or that are damaged."""
+        for stream in self._streams:
+            stream.close()
         for spool in self._spools.values():
             spool.close()
         self._store.close()
+
+    def _stored(self, name: str) -> IO[bytes]:
+        """Open a file as it is stored. It is closed with the source at the latest."""
+        stream = self._store.open(name)
+        self._streams = [each for each in self._streams if not each.closed] + [stream]
+        return stream
 
     @property
     def _expected_bytes(self) -> str:
@@ -294,14 +304,10 @@ class Source:
                 found = f"more than {self._most_bytes:,} bytes once unpacked"
                 raise TooLargeError(name, found, self._expected_bytes)
 
-        stored = _buffered(_CountedStream(self._store.open(name), name, count_stored))
+        stored = _buffered(_CountedStream(self._stored(name), name, count_stored))
         plain: IO[bytes] = stored
-        try:
-            if stored.peek(2)[:2] == _GZIP_MAGIC or name.lower().endswith(".gz"):
-                plain = cast(IO[bytes], gzip.GzipFile(fileobj=stored))
-        except DatasetError:
-            stored.close()
-            raise
+        if stored.peek(2)[:2] == _GZIP_MAGIC or name.lower().endswith(".gz"):
+            plain = cast(IO[bytes], gzip.GzipFile(fileobj=stored))
         counted = _buffered(_CountedStream(plain, name, count_unpacked, also_close=stored))
         if self.encoding == UTF_8 and counted.peek(2)[:2] in UTF16_BOMS:
             return _buffered(Utf16AsUtf8(counted, name))

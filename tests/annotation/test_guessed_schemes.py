@@ -1,9 +1,16 @@
 """Schemes made from votes that came without one."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from annotation.guessed_schemes import guess_scheme
 from annotation.schemes import YES_NO, SchemeError, load_scheme
+
+DOCS = (Path(__file__).parents[2] / "docs" / "formats.md").read_text("utf-8")
+LINES = DOCS.partition("| all votes say |")[2].partition("|---|---|\n")[2].partition("\n\n")[0]
+WORDED = [line.strip("| ").split(" | ") for line in LINES.splitlines()]
 
 
 def guessed(**counts):
@@ -89,3 +96,53 @@ def test_a_made_scheme_has_the_study_s_name_and_the_questions_as_found():
 
     assert data["key"] == "My pilot"
     assert load_scheme(data).keys == ("q b", "q a")
+
+
+@pytest.mark.parametrize(("cells", "becomes"), WORDED)
+def test_words_are_a_scale_as_the_docs_say(cells, becomes):
+    words = re.findall("`(.+?)`", cells)
+    data = guess_scheme("pilot", {"q": dict.fromkeys(words, 1)})
+    [question] = load_scheme(data).questions
+    said = "labels"
+    if question.scale.kind == "ordinal":
+        said = f"{question.scale.labels[0]} to {question.scale.labels[-1]}"
+        said += ", from {} to {}".format(*question.ends) if question.ends else ""
+
+    assert said == becomes
+    assert None not in map(question.scale.answer, words)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"Strongly agree": 4, "agree": 3, "strongly-disagree": 1},
+        {"agree": 3, "disagree": 1, "Neither agree nor disagree": 2},
+        {"somewhat agree": 5, "strongly disagree": 1, "AGREE": 6},
+        {"very poor": 1, "poor": 2, "OK": 3, "very  good": 5},
+        {"very poor": 1, "bad": 2, "poor": 2, "good": 3, "3": 3},
+        {"(1) bad": 1, "2. ok": 2, "3": 3},
+    ],
+)
+def test_words_of_a_scale_are_numbered_from_its_lowest_point(answers):
+    scale = guessed(**{word: 1 for word in answers if word != "3" or "(1) bad" in answers})
+
+    assert {word: scale.answer(word) for word in answers} == answers
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("1 - bad", "2 - good", "great"),
+        ("1 - bad", "1 - BAD"),  # one point
+        ("1.5 - bad", "5 - good"),
+        ("poor", "fair", "agree"),
+    ],
+)
+def test_words_of_which_some_fit_no_scale_are_labels(words):
+    assert guessed(**dict.fromkeys(words, 2)).kind == "nominal"
+
+
+def test_the_words_of_a_scale_are_in_the_message_about_a_wrong_answer():
+    scale = guessed(**{"1 - bad": 3, "3 - good": 3, "2": 1})
+
+    assert scale.expected == "a whole number from 1 to 3, or 1 - bad (1), 3 - good (3)"

@@ -2,6 +2,7 @@
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from openpyxl import Workbook
 
 from generation.models import Dataset, Import
 from tests.uploading import carried_on, zipped
@@ -75,6 +76,24 @@ def test_a_table_whose_columns_are_not_known_needs_a_mapping(admin):
     assert (refused.status_code, "mapping" in refused.json()["detail"]) == (409, True)
 
 
+def test_the_sheet_and_the_line_of_a_table_are_chosen(admin, tmp_path):
+    book = Workbook()
+    book["Sheet"].append(["question", "answer"])
+    book["Sheet"].append(["Who?", "She."])
+    second = book.create_sheet("Ratings")
+    for row in (["question", "answer"], ["frage", "text"], ["Why?", "So."], ["When?", "Now."]):
+        second.append(row)
+    book.save(tmp_path / "t.xlsx")
+    file = SimpleUploadedFile("t.xlsx", (tmp_path / "t.xlsx").read_bytes())
+    mapping = SimpleUploadedFile("m.toml", b'[columns]\nfrage = "question"\ntext = "response"\n')
+
+    upload = carried_on(sent(admin, file, sheet="Ratings", header_line=2, mapping_file=mapping))
+
+    place = upload.report["look"]["place"]
+    assert (place["sheet"], place["header_line"]) == ("Ratings", 2)
+    assert admin.get(f"{IMPORTS}{upload.pk}/").json()["counts"]["responses"]["new"] == 2
+
+
 @pytest.mark.parametrize(
     ("choices", "field"),
     [
@@ -83,6 +102,7 @@ def test_a_table_whose_columns_are_not_known_needs_a_mapping(admin):
         ({"file": SimpleUploadedFile("a.csv", b"a"), "format": "loaf"}, "format"),
         ({"file": SimpleUploadedFile("a.csv", b"a"), "saved_mapping": "none"}, "saved_mapping"),
         ({"file": SimpleUploadedFile("a.csv", b"a"), "colour": "red"}, "colour"),
+        ({"file": SimpleUploadedFile("a.csv", b"a"), "header_line": "0"}, "header_line"),
         ({"pasted": "question\nWho?", "name": "a"}, "pasted"),
     ],
 )

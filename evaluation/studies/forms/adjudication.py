@@ -3,9 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from django import forms
+from django.utils.html import escape
 
 from accounts.http import query_string
 from annotation.models import Rater, Study
+from annotation.numbered_questions import is_written_as_number
 from annotation.schemes import Question, load_scheme
 from evaluation.models import MetricRun
 from evaluation.reports.base import Choices
@@ -31,6 +33,7 @@ KINDS = {
 OPEN, ADJUDICATED = "open", "adjudicated"
 STATUSES = {"": "open and adjudicated", OPEN: "open", ADJUDICATED: "adjudicated"}
 LONGEST_NOTE = 2000
+CHOOSE = f"Choose an answer, or “{UNDECIDABLE}”."
 
 
 class WorklistForm(forms.Form):
@@ -149,7 +152,11 @@ def _usual_run(runs: Mapping[str, MetricRun], main: Sequence[int]) -> str:
 
 
 class AdjudicationForm(forms.Form):
-    """A decision about one question and one target: an answer or 'cannot be decided', and why."""
+    """A decision about one question and one target: an answer or 'cannot be decided', and why.
+
+    On a scale with too many points for buttons, the answer is a number, and 'cannot be decided' a
+    box of its own.
+    """
 
     NONE = "none"
 
@@ -167,13 +174,18 @@ class AdjudicationForm(forms.Form):
     ) -> None:
         super().__init__(data, auto_id=f"id_{target}_%s", initial={"question": question.key})
         self.asked, self.target = question, target
+        self.is_number = is_written_as_number(question.scale)
+        if self.is_number:
+            self.fields["answer"] = _number_field(question)
+            self.fields["undecidable"] = forms.BooleanField(label=UNDECIDABLE, required=False)
+            return
         scale = question.scale
         values = (1, 0) if scale.kind == "yes_no" else scale.values
         answers = [(str(value), scale.label(value)) for value in values]
         field = self.fields["answer"]
         field.label = question.wording
         field.choices = [*answers, (self.NONE, UNDECIDABLE)]  # type: ignore[attr-defined]
-        field.error_messages["required"] = "Choose an answer, or “cannot be decided”."
+        field.error_messages["required"] = CHOOSE
 
     def clean_question(self) -> str:
         question: str = self.cleaned_data["question"]
@@ -182,5 +194,31 @@ class AdjudicationForm(forms.Form):
         return question
 
     def clean_answer(self) -> int | None:
-        answer: str = self.cleaned_data["answer"]
-        return None if answer == self.NONE else int(answer)
+        answer: str | int | None = self.cleaned_data["answer"]
+        if answer is None or answer == self.NONE:
+            return None
+        if int(answer) not in self.asked.scale.values:
+            raise forms.ValidationError(f"Answer with {self.asked.scale.expected}.")
+        return int(answer)
+
+    def clean(self) -> None:
+        """Report a number beside 'cannot be decided', or neither of them."""
+        is_answered = self.cleaned_data.get("answer") is not None
+        is_undecidable = self.cleaned_data.get("undecidable", False)
+        if self.is_number and "answer" not in self.errors and is_answered == is_undecidable:
+            both = f"Write a number, or tick “{UNDECIDABLE}”, but not both."
+            self.add_error("answer", both if is_answered else CHOOSE)
+
+
+def _number_field(question: Question) -> forms.IntegerField:
+    low, *_, high = question.scale.values
+    words = zip((low, high), question.ends or (), strict=False)
+    ends = "; ".join(f"{point}: {word}" for point, word in words)
+    attrs = {"min": low, "max": high, "step": 1}
+    return forms.IntegerField(
+        label=question.wording,
+        required=False,
+        widget=forms.NumberInput(attrs=attrs),
+        help_text=escape(f"From {low} to {high}." + (f" {ends}." if ends else "")),
+        error_messages={"invalid": f"Answer with {question.scale.expected}."},
+    )

@@ -4,11 +4,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from generation.importers.mapped.roles import PERHAPS_SETUPS, plain_name
+from generation.importers.mapped.roles import PERHAPS_EXAMPLES, PERHAPS_SETUPS, plain_name
 
 LONGEST_SETUP = 100  # characters
 # The roles that say what a response is, apart from ids.
 TELL_APART = ("question", "history", "messages", "response", "setup", "shown")
+ASKED = ("question", "history", "dialog")  # the roles that say what an example is
+NOTHING = ("None", "''")  # a cell that is empty, as `repr` writes it
 
 
 def goes_with_raters(
@@ -23,8 +25,7 @@ def goes_with_raters(
         cells: column → its cells in the first rows.
         roles: column → role.
     """
-    texts = [cells[c] for c, role in roles.items() if role in TELL_APART and c in cells]
-    said = [repr(values) for values in zip(*texts, strict=True)]
+    said = _together(cells, roles, TELL_APART)
     values = [repr(value) for value in cells[column]]
     raters = [repr(value) for value in cells[rater]]
     raters_of_value: dict[str, set[str]] = defaultdict(set)
@@ -39,6 +40,54 @@ def goes_with_raters(
     n_parted = sum(len(each) for each in raters_of_text.values() if len({*each}) > 1)
     is_one_each = all(len(each) == 1 for each in values_of_rater.values())
     return n_parted > 0 and (2 * n_parted >= len(said) or is_one_each)
+
+
+def likely_item(
+    cells: Mapping[str, Sequence[Any]], free: Sequence[str], roles: Mapping[str, str]
+) -> str | None:
+    """Return the first column with a usual name of items of which each has one question."""
+    asked = _together(cells, roles, ASKED)
+    there = {plain_name(column): column for column in reversed(free)}
+    for column in (there[name] for name in PERHAPS_EXAMPLES if name in there):
+        items = [repr(value) for value in cells[column]]
+        is_one = len({*zip(items, asked, strict=True)}) == len({*items})
+        if items and is_one and not {*items} & {*NOTHING}:
+            return column
+    return None
+
+
+def role_of_items(
+    column: str, cells: Mapping[str, Sequence[Any]], roles: Mapping[str, str]
+) -> str | None:
+    """Return what the items in a column are. None: they need not be told apart.
+
+    They are the examples where each has a question of its own, or where they part rows of a rater
+    that say the same. If they part the responses to one question, they are the responses.
+
+    Args:
+        cells: column → its cells in the first rows.
+        roles: column → role of the other columns.
+    """
+    items = [repr(value) for value in cells[column]]
+    asked, said = _together(cells, roles, ASKED), _together(cells, roles, TELL_APART)
+    if len({*asked}) == len({*items}):
+        return "example"
+    by_rater = _together(cells, roles, (*TELL_APART, "rater", "asked"))
+    if len({*zip(by_rater, items, strict=True)}) == len({*by_rater}):
+        return None
+    is_one_each = len({*zip(items, said, strict=True)}) == len({*items})
+    has_several = len({*zip(asked, said, strict=True)}) > len({*asked})
+    may_be = [*roles.values()].count("response") == 1 and "response_id" not in roles.values()
+    return "response_id" if may_be and is_one_each and has_several else "example"
+
+
+def _together(
+    cells: Mapping[str, Sequence[Any]], roles: Mapping[str, str], of_roles: Sequence[str]
+) -> list[str]:
+    """Return what each row says in the columns of some roles, as one text."""
+    columns = [cells[column] for column, role in roles.items() if role in of_roles]
+    n_rows = max(map(len, cells.values()), default=0)
+    return [repr(values) for values in zip(*columns, strict=True)] if columns else [""] * n_rows
 
 
 def likely_setup(

@@ -15,6 +15,7 @@ from generation.importers.errors import excerpt
 from generation.importers.mapped.cells import answer_in
 from generation.importers.mapped.roles import (
     HOLD_VOTES,
+    NAMES_OF_VOTES,
     PERHAPS_RATERS,
     RATERS,
     REMARKS,
@@ -23,7 +24,7 @@ from generation.importers.mapped.roles import (
     named_columns,
     plain_name,
 )
-from generation.importers.rater_codes import is_of_persons
+from generation.importers.rater_codes import is_address, is_of_persons, without_addresses
 
 # The last words of names of what tells runs or rows apart, and not raters or their votes.
 OF_RUNS = {"seed", "run", "trial", "repeat", "repetition", "temperature", "sample", "version"}
@@ -65,12 +66,14 @@ class Guess(NamedTuple):
         names: column of one rater's votes → question.
         raters: column of one rater's votes → rater.
         asks: what is not known of its votes, in words. "": nothing.
+        passed_over: the other columns whose cells may be votes.
     """
 
     columns: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
     raters: Mapping[str, str] = {}
     asks: str = ""
+    passed_over: Sequence[str] = ()
 
 
 def likely_votes(
@@ -93,7 +96,8 @@ def likely_votes(
     if {*known.values()} & {*HOLD_VOTES}:
         return Guess({rater: "rater"} if rater else {})
     if rater is None:
-        return seen.columns_of_raters(free) or seen.raters_by_content(free) or Guess()
+        guess = seen.columns_of_raters(free) or seen.raters_by_content(free)
+        return guess or Guess(passed_over=seen.words_for_yes_no(free))
     asked = None if "asked" in known.values() else seen.asked_by(rater, free)
     roles = {rater: "rater"} | ({asked: "asked"} if asked else {})
     free = [column for column in free if column not in roles]
@@ -102,13 +106,15 @@ def likely_votes(
         asks = "" if is_sure else _which(votes)
     else:
         votes, asks = seen.possible_votes(free)
-    return Guess(roles | dict.fromkeys(votes, "vote"), asks=asks)
+    passed_over = seen.plain_columns(column for column in free if column not in votes)
+    return Guess(roles | dict.fromkeys(votes, "vote"), asks=asks, passed_over=passed_over)
 
 
 def _which(columns: Sequence[str]) -> str:
+    named = without_addresses(named_columns(columns))
     if len(columns) == 1:
-        return f"whether the column {columns[0]} holds votes of its raters"
-    return f"which of the columns {named_columns(columns)} hold votes of its raters"
+        return f"whether the column {named} holds votes of its raters"
+    return f"which of the columns {named} hold votes of its raters"
 
 
 class _FirstRows:
@@ -225,7 +231,10 @@ class _FirstRows:
         of_persons = set()
         for column in free:
             name = plain_name(column)
-            if person := _OF_A_PERSON.fullmatch(name):
+            if is_address(column):
+                by_question[""][column] = column
+                of_persons.add("")
+            elif person := _OF_A_PERSON.fullmatch(name):
                 question = "_".join(filter(None, (person["before"], person["after"])))
                 by_question[question][column] = person["rater"]
                 of_persons.add(question)
@@ -269,16 +278,18 @@ class _FirstRows:
             for question, columns in by_question.items()
             if question not in alike and not _is_no_vote(question)
             for column, rater in columns.items()
-            if rater.startswith(RATERS) and self._said(column) and self._is_short(column)
+            if rater.startswith(RATERS) or (is_address(rater) and self._are_few(column))
+            if self._said(column) and self._is_short(column)
         ]
 
     def _alike_columns(self, free: Sequence[str]) -> Guess | None:
         """Return what to ask where columns with other names have the same few answers.
 
-        They are columns of yes and no, or of whole numbers with consecutive numbers in their names.
+        They are columns of yes and no whose names begin with a capital, as those of people, or
+        speak of votes, or of whole numbers with consecutive numbers in their names.
         """
-        likely = [c for c in free if not _is_no_vote(c) and not plain_name(c).startswith(FEATURES)]
-        found = [c for c in likely if not is_named_as_votes(c) and self._are_words_for_yes_no(c)]
+        likely = _without_features(free)
+        found = [c for c in self.words_for_yes_no(free) if c[:1].isupper() or _is_of_votes(c)]
         by_stem: dict[str, list[str]] = defaultdict(list)
         for column in likely:
             if numbered := _NUMBERED.fullmatch(plain_name(column)):
@@ -293,6 +304,17 @@ class _FirstRows:
         columns = [c for c in free if c in found]
         asks = f"whether each of the columns {named_columns(columns)} holds the votes of a rater"
         return Guess(dict.fromkeys(columns, "rater_votes"), asks=asks)
+
+    def words_for_yes_no(self, free: Sequence[str]) -> list[str]:
+        """Return the columns of a table without raters in which people may have voted."""
+        likely = [c for c in _without_features(free) if not is_named_as_votes(c)]
+        found = [c for c in likely if self._are_words_for_yes_no(c)]
+        return found if len(found) > 1 else []
+
+    def plain_columns(self, free: Iterable[str]) -> list[str]:
+        """Return the columns of yes and no, or of small whole numbers, that may be votes."""
+        likely = [c for c in free if self._said(c) and not _is_no_vote(c)]
+        return [c for c in likely if self._are_plain(c)]
 
     def _are_words_for_yes_no(self, column: str) -> bool:
         """Return whether people seem to have written yes and no, for which programs have others."""
@@ -335,6 +357,11 @@ class _FirstRows:
 
     def _is_short(self, column: str) -> bool:
         return all(len(word) <= LONGEST_LABEL for word in self._said(column))
+
+    def _are_few(self, column: str) -> bool:
+        """Return whether a column has only numbers, or few answers for its rows."""
+        is_of_numbers = all(map(_is_number, self._said(column)))
+        return is_of_numbers or self._are_answers([column], is_named=False)
 
     def _may_be_numbers(self, column: str) -> bool:
         """Return whether the rows of a response differ in numbers that some scale may have."""
@@ -398,6 +425,17 @@ def _word(value: Any) -> str:
         return "yes" if value else "no"
     word = "" if value is None else str(value).strip()
     return "" if is_missing(word) else word
+
+
+def _is_of_votes(column: str) -> bool:
+    """Return whether a name has a word for votes or for people who rate."""
+    words = {*plain_name(column).split("_")}
+    return bool(words & (NAMES_OF_VOTES | OF_PEOPLE | {*RATERS, *PERHAPS_RATERS}))
+
+
+def _without_features(columns: Iterable[str]) -> list[str]:
+    likely = (c for c in columns if not plain_name(c).startswith(FEATURES))
+    return [c for c in likely if not _is_no_vote(c)]
 
 
 def is_of_runs(column: str) -> bool:

@@ -22,6 +22,7 @@ NO_RESPONSE = "cells without a response of their setup"
 LEFT_OUT = (NO_RESPONSE, SYSTEM, *messages.LEFT_OUT)  # what is counted that is not imported
 OF_NOBODY = f"votes without a rater, which count as votes of one rater, {NOMINAL}"
 GUESSED = "taken for votes because they look like some"
+PASSED_OVER = "which may be votes but were not taken for some, and stay in meta"
 RESPELLED = "raters whose names are spelled in several ways, taken as one (r1 and R1, 1 and 1.0)"
 OF_PERSONS = "which tell who a rater is"
 CODED = "raters whose names were replaced by codes"

@@ -24,6 +24,7 @@ from generation.importers.mapped.mapped_rows import (
     OF_NOBODY,
     OF_PERSONS,
     OTHERWISE,
+    PASSED_OVER,
     RESPELLED,
     WITHOUT_EVIDENCE,
     MappedResponse,
@@ -45,9 +46,10 @@ from generation.importers.mapped.roles import (
     named_columns,
 )
 from generation.importers.mapped.row_reader import MappedRowReader
+from generation.importers.mapped.table_files import value_at
 from generation.importers.mapped.votes_in_cells import STAY
 from generation.importers.material import Material
-from generation.importers.rater_codes import NOMINAL, RaterNames, is_address
+from generation.importers.rater_codes import NOMINAL, RaterNames, is_address, without_addresses
 from generation.importers.sources import Source
 from generation.limits import LONGEST_NAME
 from generation.records import (
@@ -176,6 +178,7 @@ class MappedMaterial(Material):
         of_persons: Counter[str] = Counter()
         unread: Counter[str] = Counter()
         late: Counter[str] = Counter()
+        perhaps, passed_over = self.look.passed_over if self.look else (), Counter[str]()
         repeated = RepeatedRows(has_votes=self._has_votes)
         for row in self._rows():
             if isinstance(row, Problem):
@@ -186,6 +189,7 @@ class MappedMaterial(Material):
             late.update(self._of_late_raters(row))
             counted.update(row.notes)
             of_persons.update(row.of_persons)
+            passed_over.update(c for c in perhaps if value_at(row.meta, c) not in (None, ""))
             for answer, is_new in self._named(row):
                 scores = ((metric, cell.score) for metric, cell in row.scores)
                 repeated.note(answer.key, row, scores)
@@ -205,12 +209,15 @@ class MappedMaterial(Material):
         for what, n in counted.items():
             (self.n_left_out if what in LEFT_OUT else self.notes)[what] = n
         self.n_left_out |= self._table.left_out
+        for column, n in passed_over.items():
+            self._note(f"cells of {without_addresses(column)}, {PASSED_OVER}", n)
         for column, n in of_persons.items():
             self.n_left_out[f"cells of {column}, {OF_PERSONS}"] = n
 
     def _votes(self) -> Iterator[Record]:
         raters: set[str] = set()
         names = RaterNames()
+        shown = {c: without_addresses(c) for role in HOLD_VOTES for c in self._of[role]}
         asked = self._mapping.one("asked")
         missing: Counter[str] = Counter()
         n_of_nobody = n_votes = 0
@@ -240,7 +247,7 @@ class MappedMaterial(Material):
                         is_implied=False,
                         source_id=row.vote_id,
                         is_told=vote.is_told,
-                        columns=(asked or vote.column, vote.column),
+                        columns=(asked or shown[vote.column], shown[vote.column]),
                         item=excerpt(answer.text),
                         rest=row.rest,
                     )
@@ -249,7 +256,8 @@ class MappedMaterial(Material):
         self._note(RESPELLED, names.n_respelled)
         self.notes |= {without("vote", word): n for word, n in missing.items()}
         if self.look and self.look.guessed:
-            self._note(f"votes in {named_columns(self.look.guessed)}, {GUESSED}", n_votes)
+            columns = without_addresses(named_columns(self.look.guessed))
+            self._note(f"votes in {columns}, {GUESSED}", n_votes)
 
     def _scores(self) -> Iterator[Record]:
         counted: Counter[str] = Counter()

@@ -10,7 +10,12 @@ from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
 from generation.importers.mapped.cells import answer_in, nested, system_messages_in
 from generation.importers.mapped.likely_headers import PlaceError, TablePlace
-from generation.importers.mapped.likely_ids import goes_with_raters, likely_setup
+from generation.importers.mapped.likely_ids import (
+    goes_with_raters,
+    likely_item,
+    likely_setup,
+    role_of_items,
+)
 from generation.importers.mapped.likely_votes import LONGEST_LABEL, OF_RUNS, Guess, likely_votes
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.only_table import open_table
@@ -69,6 +74,7 @@ class Look(NamedTuple):
         asks: what is not known, in words, where `is_told` is false.
         place: where the table is in its file. None: nothing else can be chosen.
         unread: the columns of cells that look like votes of raters whom nothing names.
+        passed_over: the columns whose cells may be votes and were not taken for some.
     """
 
     file: str
@@ -82,6 +88,7 @@ class Look(NamedTuple):
     asks: str = WHICH_COLUMNS
     place: TablePlace | None = None
     unread: tuple[str, ...] = ()
+    passed_over: tuple[str, ...] = ()
 
 
 class UnmappedError(DatasetError):
@@ -151,7 +158,7 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
     look = Look(table.name, table.kind, looks, mapping, recipe, is_known, guessed, has_system)
     free = [name for name in columns if name not in mapping.columns]
     unread = () if is_given else likely_votes_in_cells(free, first)
-    look = look._replace(place=table.place, unread=unread)
+    look = look._replace(place=table.place, unread=unread, passed_over=tuple(guess.passed_over))
     if not is_known:
         return look._replace(guessed=())
     return look._replace(is_told=False, asks=asks) if asks else look
@@ -278,6 +285,10 @@ def _proposed(
         if "setup" not in firm.values() and (setup := likely_setup(cells, free, firm)):
             free.remove(setup)
             firm[setup] = found[setup] = "setup"
+        item = None if "example" in firm.values() else likely_item(cells, free, firm)
+        if item:
+            free.remove(item)
+            firm[item] = found[item] = "example"
         are_several = "rater" in known.values()  # a recipe names the raters, and no votes
         guess = likely_votes(cells, free, firm, are_several=are_several)
         for column in [c for c, role in firm.items() if role in IDS and c not in mapping.columns]:
@@ -285,7 +296,12 @@ def _proposed(
             again = likely_votes(cells, free, others, are_several=are_several)
             roles = {**others, **again.columns}
             rater = next((c for c, role in roles.items() if role == "rater"), None)
-            if rater and goes_with_raters(column, rater, cells, roles):
+            is_apart = not (rater and goes_with_raters(column, rater, cells, roles))
+            if is_apart and column == item:
+                role = role_of_items(column, cells, {**others, **guess.columns})
+                found |= {column: role} if role else {}
+                is_apart = bool(role)
+            if not is_apart:
                 firm, guess = others, again
                 del found[column]
     found |= guess.columns

@@ -43,6 +43,11 @@ PERHAPS_RATERS = ("judge", "participant", "expert", "user", "username", "email",
 
 # Names of what may be a setup: it is one where it parts the responses to one question.
 PERHAPS_SETUPS = ("system", "method", "llm", "generator", "approach", "pipeline")
+# Names of what may be an example: it is one where each value has one question.
+PERHAPS_EXAMPLES = (
+    *("item_id", "item", "hit_id", "hitid", "task_id", "unit_id", "instance_id", "sample_id"),
+    "doc_id",
+)
 
 ROLES: Mapping[str, ColumnRole] = {
     "question": ColumnRole(

@@ -5,7 +5,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import islice
@@ -150,7 +150,8 @@ def _opened(source: Source, name: str) -> Iterator[Any]:
         try:
             with zipfile.ZipFile(stream) as members:
                 source.refuse_unpacked(name, sum(info.file_size for info in members.infolist()))
-            yield load_workbook(stream, read_only=True)
+            with closing(load_workbook(stream, read_only=True)) as book:
+                yield book
         except (DatasetError, MemoryError):
             raise
         except Exception as error:  # any error that a library meets in a file that no program wrote

@@ -12,7 +12,16 @@ from evaluation.models import Adjudication
 from evaluation.studies.services.adjudication import adjudicate
 from tests.evaluation.makers_of_scores import disputed
 from tests.evaluation.pages import response_address
-from tests.makers import audit_actions, rated, scheme_of
+from tests.makers import (
+    audit_actions,
+    example_row,
+    import_path,
+    rated,
+    response_row,
+    scheme_of,
+    vote_row,
+    write_files,
+)
 from tests.shown import shown
 
 pytestmark = pytest.mark.once
@@ -122,6 +131,49 @@ def test_a_decision_stands_at_the_case_and_at_the_response(
     row = on_response.row(f"Attributable {study.name}")
     assert (row["Answer"], row["Why"]) == (label, "It is in sentence 3.")
     assert row["Who, when"].startswith("rosa ")
+
+
+@pytest.fixture
+def wide(tmp_path, db):
+    """A study with a scale from 1 to 100, and its only target."""
+    scheme = scheme_of({"quality": {"ordinal": [1, 100]}}, quality={"ends": ["bad", "<b>great"]})
+    votes = [vote_row("r1", rater, answer, "quality") for rater, answer in (("a", 9), ("b", 80))]
+    examples, responses = [example_row()], [response_row()]
+    rows = {"examples": examples, "responses": responses, "votes": votes, "scheme": scheme}
+    import_path(write_files(tmp_path, **rows), "Wide")
+    target = Target.objects.get(response__dataset__name="Wide")
+    return target.response.dataset.studies.get(), target
+
+
+def test_the_answer_on_a_wide_scale_is_written_as_a_number(researcher, wide):
+    study, target = wide
+    page = researcher.get(reverse("evaluation:disagreement", args=[study.slug, target.pk])).text
+
+    assert 'type="number"' in page
+    assert 'type="radio"' not in page
+    assert "From 1 to 100. 1: bad; 100: &lt;b&gt;great." in page
+    assert researcher.post(address(*wide), said(question="quality", answer="73")).status_code == 302
+    undecidable = said(question="quality", answer="", undecidable="on")
+    assert researcher.post(address(*wide), undecidable).status_code == 302
+    assert [answer for answer, _, _ in decided()] == [73, None]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"answer": ""}, "Choose an answer, or “cannot be decided”."),
+        ({"answer": "0"}, "Answer with a whole number from 1 to 100."),
+        ({"answer": "7.5"}, "Answer with a whole number from 1 to 100."),
+        ({"answer": "none"}, "Answer with a whole number from 1 to 100."),
+        ({"answer": "7", "undecidable": "on"}, "Write a number, or tick “cannot be decided”, but"),
+    ],
+)
+def test_a_wrong_number_is_named_and_nothing_stored(researcher, wide, wrong, message):
+    answer = researcher.post(address(*wide), said(question="quality") | wrong)
+
+    assert answer.status_code == 422
+    assert message in answer.text
+    assert not decided()
 
 
 def test_a_second_post_says_that_it_was_kept_already(researcher, study, target):

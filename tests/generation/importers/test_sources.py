@@ -1,8 +1,10 @@
 """The sources that a user may give (folder, zip, file, gzip), and the traps in files."""
 
 import gzip
+import os
 import stat
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -284,3 +286,29 @@ def test_nothing_is_written_to_disk(tmp_path, monkeypatch):
     read(path)
 
     assert [entry.name for entry in Path(tmp_path).iterdir()] == ["d.zip"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv", b"a,b\n" * 100_000),  # a reader stops in the middle of it
+        ("t.csv.gz", b"\x1f\x8b no gzip"),
+        ("t.csv.gz", gzip.compress(b"a,b\n" * 1_000)[:40]),
+    ],
+)
+def test_no_file_stays_open_whatever_its_reader_did(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    source = Source(path)
+    lines = source.lines(name)
+    with suppress(DatasetError):
+        next(lines)
+    with suppress(DatasetError):
+        source.head(name, 1_000)
+    whole = source.whole_file(name)
+
+    source.close()
+
+    assert whole.closed
+    links = [link for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+    assert path.resolve() not in [Path(os.readlink(link)) for link in links]

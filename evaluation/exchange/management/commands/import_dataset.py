@@ -14,13 +14,14 @@ from evaluation.exchange.interchange import (
     LossesNotAccepted,
     import_dataset,
 )
+from evaluation.exchange.place_choices import PlaceChoices
 from evaluation.exchange.storing_choices import StoringChoices
 from generation.choices.arguments import add_arguments, given_from
+from generation.choices.declaration import made
 from generation.importers import (
     ENCODINGS,
     READERS,
     UTF_8,
-    ColumnMapping,
     Material,
     mapping_in,
     open_material,
@@ -107,15 +108,7 @@ def add_file_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--mapping", type=Path, help="For a table: a TOML file that says what each column holds."
     )
-    parser.add_argument(
-        "--sheet", default="", help="The sheet of a workbook. Default: the likely one."
-    )
-    parser.add_argument(
-        "--header-line",
-        type=int,
-        help="The line of a workbook or CSV file with the names of the columns, from 1. Default: "
-        "the likely one.",
-    )
+    add_arguments(parser, PlaceChoices)
 
 
 def opened(path: Path, options: Mapping[str, Any]) -> Material:
@@ -125,9 +118,7 @@ def opened(path: Path, options: Mapping[str, Any]) -> Material:
         DatasetError: the file cannot be read in this way.
     """
     mapping = mapping_in(options["mapping"]) if options["mapping"] else None
-    place = {key: options[key] for key in ("sheet", "header_line") if options[key]}
-    if place:
-        mapping = (mapping or ColumnMapping())._replace(**place)
+    mapping = made(PlaceChoices, given_from(PlaceChoices, options)).in_mapping(mapping)
     return open_material(path, options["format"], encoding=options["encoding"], mapping=mapping)
 
 

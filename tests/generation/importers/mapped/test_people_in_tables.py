@@ -183,3 +183,24 @@ def test_numbers_in_an_object_of_votes_are_no_scores(tmp_path, name):
     with opened(path, mapping=read_mapping(said)) as material:
         votes = [(vote.question, vote.answer) for vote in material.records("votes")]
     assert votes == [("vote", "3"), ("vote", "5")]
+
+
+def test_columns_named_by_addresses_are_votes_of_raters_with_codes(tmp_path):
+    header = "question,answer,ann@x.org,r1@y.org"
+
+    found, material = read(tmp_path, f"{header} / Who?,She.,yes,no / Why?,So.,no,maybe")
+
+    ann, bob = rater_code("ann@x.org"), rater_code("r1@y.org")
+    votes = [(vote.rater, vote.question, vote.answer) for vote in found["votes"]]
+    assert votes == [
+        *((ann, "vote", "yes"), (bob, "vote", "no")),
+        *((ann, "vote", "no"), (bob, "vote", "maybe")),
+    ]
+    assert material.n_left_out == {}
+    said = [*material.notes, *(column for vote in found["votes"] for column in vote.columns)]
+    assert not any("x.org" in each or "y.org" in each for each in said)
+
+
+def test_a_column_named_by_an_address_that_may_be_votes_is_asked_about(tmp_path):
+    with pytest.raises(UnmappedError, match="whether the column …@… holds votes of its raters"):
+        read(tmp_path, "question,answer,ann@x.org / Who?,She.,4.5 / Why?,So.,3")

@@ -7,6 +7,7 @@ import openpyxl
 import pytest
 
 from generation.importers import UnmappedError
+from generation.importers.mapped.mapped_rows import PASSED_OVER
 from generation.importers.mapped.mapping import read_mapping
 from generation.importers.mapped.repeated_rows import REPEATED
 from generation.records import Problem
@@ -45,8 +46,13 @@ def said_of(path):
     by_question: dict[str, list[str]] = {}
     for vote in found.get("votes", ()):
         by_question.setdefault(vote.question, []).append(f"{vote.rater} {vote.answer}")
-    votes = (f"votes on {asked}: {', '.join(answers)}" for asked, answers in by_question.items())
-    return "; ".join(votes) or "no votes: the label stays in meta"
+    votes = [f"votes on {asked}: {', '.join(answers)}" for asked, answers in by_question.items()]
+    counted = [what.split()[2].strip(",") for what in material.notes if PASSED_OVER in what]
+    is_are = "is" if len(counted) == 1 else "are"
+    said = [f"{' and '.join(counted)} {is_are} counted"] if counted else []
+    if not votes:
+        return f"no votes: {''.join(said) or 'the label stays in meta'}"
+    return "; ".join(votes + said)
 
 
 @pytest.mark.parametrize(("rows", "becomes"), STANDING)
@@ -302,3 +308,32 @@ def test_a_number_of_any_length_may_stand_in_a_name(tmp_path):
     found, _ = read(table(tmp_path, f"question,answer,{','.join(names)}", "Who?,She.,3,4"))
 
     assert "votes" not in found
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "role", "n_examples", "n_responses"),
+    [
+        # One rater judges the same text in two items.
+        ("item_id,rater", ("1,r1,Q1?,No.", "2,r1,Q1?,No.", "1,r2,Q1?,No."), "example", 2, 2),
+        ("HITId,rater", ("1,r1,Q1?,No.", "2,r1,Q1?,No.", "2,r2,Q1?,No."), "example", 2, 2),
+        # ... and items are responses where they part the responses to one question.
+        ("item,rater", ("1,r1,Q1?,No.", "2,r1,Q1?,No.", "3,r1,Q1?,Yes."), "response_id", 1, 3),
+        # Each item has a question of its own.
+        ("_unit_id,rater", ("1,r1,Q1?,No.", "1,r2,Q1?,No.", "2,r1,Q2?,No."), "example", 2, 2),
+        # Items that part nothing, have two questions, or go with the raters.
+        ("item_id,rater", ("1,r1,Q1?,No.", "2,r1,Q1?,Yes.", "1,r2,Q1?,No."), None, 1, 2),
+        ("doc_id,rater", ("1,r1,Q1?,No.", "1,r1,Q2?,No.", "2,r1,Q3?,No."), None, 3, 3),
+        ("task_id,rater", ("1,r1,Q1?,No.", "2,r2,Q1?,No.", "3,r3,Q1?,No."), None, 1, 1),
+    ],
+)
+def test_items_are_told_apart_where_they_part_what_a_rater_says(
+    tmp_path, header, rows, role, n_examples, n_responses
+):
+    lines = [f"{row},{('yes', 'no')[number % 2]}" for number, row in enumerate(rows)]
+
+    found, material = read(table(tmp_path, f"{header},question,answer,supported", *lines))
+
+    assert material.look.mapping.columns.get(header.partition(",")[0]) == role
+    assert len(found["votes"]) == 3
+    assert len({response.example for response in found["responses"]}) == n_examples
+    assert len(found["responses"]) == n_responses
