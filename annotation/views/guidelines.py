@@ -77,8 +77,11 @@ def edit_guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
         text, based_on = form.cleaned_data["text"], form.newest_version
         try:
             written = write_guideline(study, text, request.user, based_on=based_on)
-        except StudyError:  # somebody was faster: read again, this says what they did
-            return edit_guidelines(request, slug)
+        except StudyError as error:
+            form = GuidelineForm(study.guidelines.order_by("-version").first(), request.POST)
+            if form.is_valid():  # else it says already that another version was saved
+                form.add_error("text", str(error))
+            return guideline_editor(request, study, form, status=422)
         if written == newest:
             messages.info(request, "The text did not change, so there is no new version.")
         else:

@@ -49,13 +49,14 @@ WITHIN_SECONDS = 0.15  # a disturbance comes at a random moment of this time
 
 
 class Said(NamedTuple):
-    """The answers to a unit that a submit acknowledged last, and whether they were to count."""
+    """The answers of a rater to a unit that were acknowledged last, and whether they count."""
 
     answers: Mapping[str, int]
     counts: bool
 
 
-Acknowledged = dict[tuple[int, int], Said]  # by rater and unit
+# Keys are the ids of rater and unit.
+Acknowledged = dict[tuple[int, int], Said]
 
 
 # --- who takes part -------------------------------------------------------------------------
@@ -225,6 +226,9 @@ def skip_storm(dataset: Dataset, name: str, draw: random.Random) -> None:
     two_tabs = [partial(skip_all, rater) for rater in raters[:3] for _ in range(2)]
 
     said = all_at_once([*two_tabs, *[partial(rate_all, rater) for rater in raters[3:]]])
+    # Who asked while others had every slot in hand got nothing. They ask again.
+    for rater in raters:
+        said |= skip_all(rater) if rater in raters[:3] else rate_all(rater)
 
     check(study, said)
     n_units = study.assignments.values("unit").distinct().count()

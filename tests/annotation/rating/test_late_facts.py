@@ -1,4 +1,4 @@
-"""What is read after a lock: a rater's request waits, and others change the study meanwhile.
+"""A rater's request waits for a lock, others change the study meanwhile, and it is read again.
 
 Each meeting holds a lock, so that two changes come together at the narrowest place. SQLite lets one
 come after the other there; PostgreSQL needs the right locks. Times are of the moment after the
@@ -12,7 +12,10 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection, transaction
+from django.test import Client
+from django.urls import reverse
 
 from accounts.models import AuditEntry
 from annotation.models import Flag, Rater, Study, Unit, Vote, VoteChange
@@ -39,10 +42,12 @@ from tests.annotation.makers import (
 )
 from tests.annotation.promises import broken_promises
 from tests.annotation.test_queue import expire
+from tests.conftest import session_of
+from tests.shown import shown
 
 pytestmark = pytest.mark.both
 
-A_MOMENT = 0.2  # seconds, in which an action gets to the lock that it waits for
+A_MOMENT = 0.15  # seconds, in which an action gets to the lock that it waits for
 NO = {"sensible": 0}
 
 
@@ -216,6 +221,24 @@ def two_gold_items_at_once_both_change_the_score(dataset: Dataset) -> None:
     assert (rater.n_gold, rater.gold_score) == (2, 0.5)  # 0 of 2 answers, and 2 of 2
 
 
+def of_two_researchers_who_save_guidelines_the_second_is_told(dataset: Dataset) -> None:
+    study = one_unit(dataset, name="Edited")
+    browser, answers = Client(), []
+    browser.cookies[settings.SESSION_COOKIE_NAME] = session_of(researcher())
+    address = reverse("annotation:edit-guidelines", args=[study.slug])
+
+    with transaction.atomic():  # version 2, which others cannot see yet
+        write_guideline(study, "Theirs.", researcher())
+        said = {"text": "Mine.", "based_on": 1}
+        saving = begin(lambda: answers.append(browser.post(address, said)))
+    saving.join()
+
+    [answer] = answers
+    assert answer.status_code == 422
+    assert "Version 2 was saved while you wrote." in shown(answer).text
+    assert [each.text for each in study.guidelines.all()][1:] == ["Theirs."]
+
+
 MEETINGS = [
     no_vote_changes_after_closing,
     no_vote_changes_after_its_rater_is_taken_out,
@@ -224,6 +247,7 @@ MEETINGS = [
     who_asks_while_a_study_closes_has_no_unit_in_hand,
     a_skip_beside_a_change_lets_no_open_question_go,
     two_gold_items_at_once_both_change_the_score,
+    of_two_researchers_who_save_guidelines_the_second_is_told,
 ]
 
 
