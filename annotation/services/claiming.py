@@ -105,7 +105,7 @@ def _has_had_all(rater: Rater) -> bool:
 # build it, ten times as long as a database takes to run it, and every rated unit waits for it.
 FREE_SLOTS = """
     FROM annotation_assignment AS slots
-    WHERE study_id = (SELECT id FROM annotation_study WHERE id = %(study)s AND state = 'open')
+    WHERE study_id = (SELECT id FROM open_study)
       AND "group" = %(group)s AND submitted_at IS NULL AND NOT is_let_go
       AND (rater_id IS NULL OR lease_until < %(now)s)
       AND NOT EXISTS (
@@ -148,17 +148,23 @@ EXPOSE = """
 def _take_first(rater: Rater, now: datetime, *, is_qualifying: bool) -> Assignment | None:
     """Take the first free slot from the rater's start on; after the last, begin at the first.
 
-    A rater who has to qualify only gets units with known answers. Only the row of the slot is
+    A rater who has to qualify only gets units with known answers. Of the slots only this one is
     locked, so that no other rater misses a slot that stays free. Rows that others have locked are
-    skipped. (SQLite has no row locks: its transaction is IMMEDIATE already.)
+    skipped. The study's lock is that of a submit (see `rating._lock`): who closes the study waits
+    for this claim, or this claim finds it closed. (SQLite has no row locks: its transaction is
+    IMMEDIATE already.)
     """
     can_lock = connection.features.has_select_for_update_skip_locked
     lock = "FOR UPDATE SKIP LOCKED" if can_lock else ""
+    share = "FOR KEY SHARE" if can_lock else ""
     searches = [GOLD] if is_qualifying else [FROM_START, "ORDER BY turn, key"]
     in_order = ", ".join(f"(SELECT id {FREE_SLOTS} {each} LIMIT 1 {lock})" for each in searches)
     as_stored = connection.ops.adapt_datetimefield_value
     taken = Assignment.objects.raw(
         f"""
+        WITH open_study AS (
+          SELECT id FROM annotation_study WHERE id = %(study)s AND state = 'open' {share}
+        )
         UPDATE annotation_assignment
         SET rater_id = %(rater)s, claimed_at = %(now)s, lease_until = %(lease)s
         WHERE id = COALESCE({in_order}, NULL)

@@ -8,6 +8,7 @@ from accounts.services import record
 from annotation.guideline_entries import ANSWERS, answered_question, with_entry
 from annotation.guidelines import LONGEST_GUIDELINE
 from annotation.models import Enquiry, Rater, Study, Unit
+from annotation.services.rating import may_still_vote
 from annotation.services.studies import lock_study, write_guideline
 
 
@@ -19,10 +20,13 @@ def ask_researchers(unit: Unit, rater: Rater, text: str) -> None:
     """Store a rater's question about a unit. The unit stays theirs. A second click stores nothing.
 
     Raises:
-        EnquiryError: another question of this rater about this unit waits for an answer.
+        EnquiryError: another question of this rater about this unit waits for an answer, the study
+            is closed, or they no longer take part.
     """
     try:
         with transaction.atomic():
+            if not may_still_vote(unit, rater):
+                raise EnquiryError("the study is closed, or you no longer take part in it.")
             Enquiry.objects.create(unit=unit, rater=rater, text=text)
     except IntegrityError as error:
         is_same = Enquiry.objects.filter(unit=unit, rater=rater, answered_at=None, text=text)

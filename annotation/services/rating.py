@@ -95,7 +95,7 @@ def skip_unit(unit: Unit, rater: Rater, reason: str, note: str = "") -> bool:
 
     They do not get it again. Their draft is kept and counts nowhere.
     """
-    if not _in_hand(unit, rater).give_back():
+    if not (_lock(unit, rater) and _in_hand(unit, rater).give_back()):
         return False
     Skip.objects.create(unit=unit, rater=rater, reason=reason, note=note, at=timezone.now())
     let_go_when_decided(unit, rater.study, unit.targets.count())
@@ -109,7 +109,7 @@ def flag_responses(unit: Unit, rater: Rater, target_ids: Collection[int], reason
     Returns:
         False when nothing changed, because the study is closed or the rater was taken out.
     """
-    if not _may_vote_now(unit, rater):
+    if not may_still_vote(unit, rater):
         return False
     responses = unit.targets.filter(pk__in=target_ids).values_list("response", flat=True)
     Flag.objects.bulk_create(
@@ -132,7 +132,7 @@ def take_flags_back(unit: Unit, rater: Rater) -> bool:
         False when nothing changed, because the study is closed, the rater was taken out, or a flag
         replaces answers: in a submitted unit, a response without votes must be answered first.
     """
-    if not _may_vote_now(unit, rater):
+    if not may_still_vote(unit, rater):
         return False
     answered = _votes_of(unit, rater).values("target__response")
     flags = Flag.objects.filter(
@@ -142,6 +142,17 @@ def take_flags_back(unit: Unit, rater: Rater) -> bool:
         return False
     flags.delete()
     return True
+
+
+def may_still_vote(unit: Unit, rater: Rater) -> bool:
+    """Lock a unit until the transaction ends; return whether the rater may vote there even now.
+
+    No one closes the study or takes the rater out before this transaction has ended.
+    """
+    if not _lock(unit, rater):
+        return False
+    _slot_of(unit, rater)
+    return rater.may_vote
 
 
 # --- votes ----------------------------------------------------------------------------------
@@ -172,106 +183,110 @@ def submit_votes(
 def _submit(
     unit: Unit, rater: Rater, judged: Sequence[JudgedTarget], seconds: float | None
 ) -> SubmitOutcome:
-    if not _lock(unit):
+    if not _lock(unit, rater):
         return SubmitOutcome.CLOSED
-    filled = _fill_slot(unit, rater, timezone.now())
-    is_in_time = filled is not None
-    slot = filled or _read_again(unit, rater)
-    if not is_in_time:
+    filled = _fill_slot(unit, rater)
+    slot = filled or _slot_of(unit, rater)
+    if not filled:
         stored = {(vote.target_id, vote.question): vote for vote in _votes_of(unit, rater)}
         was_submitted = bool(stored) or _is_submitted(unit, rater)
         if was_submitted and not rater.may_vote:
             return SubmitOutcome.CLOSED
         if was_submitted:
             return _change(unit, rater, judged, stored, slot)
-    votes = _new_votes(unit, rater, judged, seconds, slot, is_surplus=not is_in_time)
+    votes = _new_votes(unit, rater, judged, seconds, slot, is_surplus=not filled)
     Vote.objects.bulk_create(votes)
-    _run(DROP_DRAFT, {"unit": unit.pk, "rater": rater.pk})
-    if not is_in_time:
+    with connection.cursor() as cursor:
+        cursor.execute(DROP_DRAFT, {"unit": unit.pk, "rater": rater.pk})
+    if not filled:
         return SubmitOutcome.SURPLUS
     after_voting(unit, rater, len(judged))
     return SubmitOutcome.STORED
 
 
 class _Slot(NamedTuple):
-    """The guidelines in force, and the rater's slot, which are stored with votes."""
+    """A rater's slot of a unit and the guidelines in force, which are stored with votes."""
 
-    guideline: int | None
     assignment: int | None
     claimed_at: datetime | None
+    guideline: int | None
 
 
 # These are plain SQL, because every rated unit waits for them: Django takes several times as long
 # to build each as a database takes to run it.
-LOCK = "SELECT unit.id FROM annotation_unit AS unit WHERE unit.id = %(unit)s "
-_IN_FORCE = """
-    (SELECT id FROM annotation_guideline WHERE study_id = %(study)s ORDER BY version DESC LIMIT 1)
+LOCK = """
+    SELECT unit.id
+    FROM annotation_study AS study, annotation_rater AS rater, annotation_unit AS unit
+    WHERE study.id = %(study)s AND rater.id = %(rater)s AND unit.id = %(unit)s
+"""
+FOR_VOTES = "FOR KEY SHARE OF study FOR NO KEY UPDATE OF unit"
+# A gold item changes its rater's score, which is counted anew from all of their answers.
+FOR_GOLD = "FOR KEY SHARE OF study FOR NO KEY UPDATE OF rater FOR NO KEY UPDATE OF unit"
+STUDY_STATE = "(SELECT state FROM annotation_study WHERE id = %(study)s)"
+IN_FORCE = f"""
+    (SELECT id FROM annotation_guideline
+     WHERE study_id = %(study)s ORDER BY version DESC LIMIT 1),
+    {STUDY_STATE},
+    (SELECT taken_out_at FROM annotation_rater WHERE id = %(rater)s)
 """
 FILL_SLOT = f"""
     UPDATE annotation_assignment SET submitted_at = %(now)s
     WHERE unit_id = %(unit)s AND rater_id = %(rater)s AND submitted_at IS NULL AND NOT is_let_go
-      AND (SELECT state FROM annotation_study WHERE id = %(study)s) IN ('open', 'paused')
-    RETURNING {_IN_FORCE}, id, claimed_at
+      AND {STUDY_STATE} IN ('open', 'paused')
+    RETURNING id, claimed_at, {IN_FORCE}
 """
-NOW = f"""
-    SELECT study.state, rater.taken_out_at, {_IN_FORCE}, mine.id, mine.claimed_at
-    FROM annotation_rater AS rater
-      JOIN annotation_study AS study ON study.id = rater.study_id
+SLOT = f"""
+    SELECT mine.id, mine.claimed_at, {IN_FORCE}
+    FROM annotation_unit AS unit
       LEFT JOIN annotation_assignment AS mine
-        ON mine.unit_id = %(unit)s AND mine.rater_id = rater.id
-    WHERE rater.id = %(rater)s
+        ON mine.unit_id = unit.id AND mine.rater_id = %(rater)s
+    WHERE unit.id = %(unit)s
 """
 DROP_DRAFT = "DELETE FROM annotation_draft WHERE unit_id = %(unit)s AND rater_id = %(rater)s"
 
 
-def _lock(unit: Unit) -> bool:
-    """Lock a unit, so that submits come one after the other and each counts the votes before it.
+def _lock(unit: Unit, rater: Rater) -> bool:
+    """Lock a study, then one of its units; return False when they were deleted.
 
-    Who closes the study or takes the rater out locks the unit as well. So what is read after this
-    stays true until the end of the transaction. What this statement reads may be older: PostgreSQL
-    reads before it waits. Return False when the study was deleted with its units.
+    The unit's lock lets submits come one after the other, so that each counts the votes before it.
+    The study's is shared by all who rate. Who closes the study, takes its raters out or writes its
+    guidelines needs it alone (see `lock_study`), so they come before all of this or after it.
+
+    A statement that waits for a lock still sees what was there before it waited. So this one reads
+    nothing that counts: the statements after it do.
     """
-    lock = "FOR NO KEY UPDATE OF unit" if connection.features.has_select_for_no_key_update else ""
+    lock = FOR_GOLD if unit.is_gold else FOR_VOTES
+    can_lock = connection.features.has_select_for_no_key_update
+    of = {"study": rater.study_id, "rater": rater.pk, "unit": unit.pk}
     with connection.cursor() as cursor:
-        cursor.execute(LOCK + lock, {"unit": unit.pk})
+        cursor.execute(LOCK + lock * can_lock, of)
         return cursor.fetchone() is not None
 
 
-def _fill_slot(unit: Unit, rater: Rater, now: datetime) -> _Slot | None:
-    """Mark the slot that a rater has in hand in a running study as submitted; None without one."""
-    as_stored = connection.ops.adapt_datetimefield_value(now)
+def _fill_slot(unit: Unit, rater: Rater) -> _Slot | None:
+    """Mark the slot that a rater has in hand as submitted; None if the study or the slot is gone.
+
+    This is one of the statements after `_lock`, which read the study and the rater again.
+    """
+    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    return _read_slot(FILL_SLOT, unit, rater, now=now)
+
+
+def _slot_of(unit: Unit, rater: Rater) -> _Slot:
+    """Return the slot of a unit that a rater has or had filled, as it is after `_lock`."""
+    return _read_slot(SLOT, unit, rater) or _Slot(None, None, None)
+
+
+def _read_slot(statement: str, unit: Unit, rater: Rater, **more: Any) -> _Slot | None:
+    of = {"study": rater.study_id, "rater": rater.pk, "unit": unit.pk}
     with connection.cursor() as cursor:
-        cursor.execute(FILL_SLOT, _facts(unit, rater) | {"now": as_stored})
-        found = cursor.fetchone()
-    return found and _Slot(found[0], found[1], in_utc(found[2]))
-
-
-def _read_again(unit: Unit, rater: Rater) -> _Slot:
-    """Read the slot of a rater, and whether they may vote, after the unit was locked."""
-    with connection.cursor() as cursor:
-        cursor.execute(NOW, _facts(unit, rater))
-        state, taken_out_at, guideline, assignment, claimed_at = cursor.fetchone()
-    rater.study.state, rater.taken_out_at = state, in_utc(taken_out_at)
-    return _Slot(guideline, assignment, in_utc(claimed_at))
-
-
-def _may_vote_now(unit: Unit, rater: Rater) -> bool:
-    """Lock a unit, and return whether the rater may vote on it until the transaction ends."""
-    if not _lock(unit):
-        return False
-    _read_again(unit, rater)
-    return rater.may_vote
-
-
-def _facts(unit: Unit, rater: Rater) -> dict[str, Any]:
-    return {"study": rater.study_id, "rater": rater.pk, "unit": unit.pk}
-
-
-def _run(statement: str, of: Mapping[str, Any]) -> int:
-    """Run a statement that changes rows; return how many."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, of)
-        return int(cursor.rowcount)
+        cursor.execute(statement, of | more)
+        rows = cursor.fetchall()  # SQLite can commit only after reading all rows
+    if not rows:
+        return None
+    [(assignment, claimed_at, guideline, rater.study.state, taken_out_at)] = rows
+    rater.taken_out_at = in_utc(taken_out_at)
+    return _Slot(assignment, in_utc(claimed_at), guideline)
 
 
 def _votes_of(unit: Unit, rater: Rater) -> QuerySet[Vote]:

@@ -7,7 +7,7 @@ from accounts.services import record
 from annotation.models import Assignment, Rater, Study, Vote
 from annotation.refilling import Refill, refill_of, slots_to_refill
 from annotation.services.studies import StudyError, lock_study
-from annotation.services.vote_consequences import check_decided_again, lock_units
+from annotation.services.vote_consequences import check_decided_again
 
 SLOTS_AT_ONCE = 2000
 
@@ -31,20 +31,17 @@ def refill_units(study: Study, by: User | None, rater: Rater | None = None) -> R
             f"{study.name} is {study.get_state_display().lower()}. Judgements of excluded raters "
             "can be made again only while a study runs."
         )
-    # Units are locked before their slots are looked at, so that a submit or a change of votes at
-    # the same moment comes before or after.
-    wanted = slots_to_refill(study, rater).values_list("unit", flat=True).distinct()
-    units = lock_units(list(wanted))
-    slots = slots_to_refill(study, rater).filter(unit__in=units)
+    slots = slots_to_refill(study, rater)
     refill = refill_of(study, slots)
-    ids = list(slots.values_list("pk", flat=True))
+    unit_of = dict(slots.values_list("pk", "unit"))
+    ids = list(unit_of)
     for start in range(0, len(ids), SLOTS_AT_ONCE):
         some = ids[start : start + SLOTS_AT_ONCE]
         Vote.objects.filter(assignment__in=some).update(is_surplus=True, assignment=None)
         freed = Assignment.objects.filter(pk__in=some)
         freed.update(rater=None, claimed_at=None, lease_until=None, submitted_at=None)
     if ids:
-        check_decided_again(study, units)
+        check_decided_again(study, set(unit_of.values()))
         done: dict[str, object] = {"n_judgements": len(ids), "n_units": refill.n_units}
         if rater is not None:
             done["rater"] = rater.code

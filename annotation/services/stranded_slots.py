@@ -7,7 +7,7 @@ from accounts.models import User
 from accounts.services import record
 from annotation.models import Assignment, Exposure, Rater, Skip, Study, Unit
 from annotation.services.studies import StudyError, lock_study
-from annotation.services.vote_consequences import let_go_when_decided
+from annotation.services.vote_consequences import check_decided_again
 from annotation.stranded_slots import askable_raters, stranded_units
 
 SLOTS_AT_ONCE = 2000
@@ -26,12 +26,10 @@ def let_slots_go(study: Study, by: User | None, unit: Unit | None = None) -> int
     lock_study(study, Study.State.OPEN, Study.State.PAUSED)
     units = stranded_units(study)
     units = units.filter(pk=unit.pk) if unit else units
-    # Slots are locked before they are counted, so that no rater takes one in between.
-    free = Assignment.objects.nobodys().filter(unit__in=list(units.values_list("pk", flat=True)))
-    locked = list(free.select_for_update().order_by("-slot").values_list("unit", "pk"))
     n_stranded = dict(units.values_list("pk", "n_stranded"))
+    free = Assignment.objects.nobodys().filter(unit__in=list(n_stranded))
     slots: list[int] = []
-    for unit_id, slot in locked:
+    for unit_id, slot in free.order_by("-slot").values_list("unit", "pk"):
         if n_stranded.get(unit_id, 0) > 0:
             n_stranded[unit_id] -= 1
             slots.append(slot)
@@ -54,11 +52,9 @@ def take_slots_back(study: Study, by: User | None) -> int:
     """
     lock_study(study, Study.State.OPEN, Study.State.PAUSED)
     let_go = study.assignments.filter(let_go_at__isnull=False)
-    units = list(Unit.objects.filter(assignments__in=let_go).distinct())
+    units = set(let_go.values_list("unit", flat=True))
     n_slots = let_go.update(is_let_go=False, let_go_at=None, let_go_by=None)
-    if study.stops_when_decided:
-        for unit in units:
-            let_go_when_decided(unit, study, unit.targets.count())
+    check_decided_again(study, units)
     if n_slots:
         record(by, "study.slots-taken-back", study.name, n_slots=n_slots)
     return n_slots
@@ -77,9 +73,9 @@ def ask_again(unit: Unit, rater: Rater, by: User | None) -> bool:
         StudyError: the study does not run, or the rater gets no further units.
     """
     lock_study(rater.study, Study.State.OPEN, Study.State.PAUSED)
+    rater.refresh_from_db()
     if not rater.gets_units:
         raise StudyError(f"{rater.code} no longer gets units of {rater.study.name}.")
-    Unit.objects.select_for_update(no_key=True).get(pk=unit.pk)  # a late submit comes first
     if rater not in {askable.rater for askable in askable_raters(rater.study, [unit])[unit.pk]}:
         return False
     Exposure.objects.filter(unit=unit, rater=rater).delete()

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.services import record, set_archived
-from annotation.models import Arm, Guideline, Rater, Study, Target, Unit
+from annotation.models import Arm, Guideline, Rater, Study, Target
 from annotation.ordering import random_key
 from annotation.planning import UnitPlan, dialogs_of, plan_units, rater_needs, responses_of
 from annotation.schemes import YES_NO, Scheme, SchemeError, load_scheme
@@ -16,7 +16,7 @@ from annotation.services.units import (
     store_known_answers,
     store_plan,
 )
-from annotation.services.vote_consequences import let_go_when_decided, lock_units
+from annotation.services.vote_consequences import give_back_units
 from annotation.stranded_slots import stranded
 from annotation.study_plan import StudyPlan
 from generation.models import Setup
@@ -153,13 +153,22 @@ def free_study_name(usual: str) -> str:
     return first_free(usual, taken, " ")
 
 
-def lock_study(study: Study, *states: str) -> None:
+def lock_study(study: Study, *states: str, beside_raters: bool = False) -> None:
     """Lock a study's row and read it again, so that no caller works with old values.
+
+    Claims, submits, skips and flags share a lock of this row (see `rating._lock`). So they come
+    before what the caller does, or after it. This is the first lock of every transaction that takes
+    it: units, slots and raters are locked after their study.
+
+    Args:
+        beside_raters: whether raters go on meanwhile, and only other researchers wait. It is for
+            what takes long and changes nothing that a submit reads.
 
     Raises:
         StudyError: the study is in none of these states.
     """
-    study.refresh_from_db(from_queryset=Study.objects.select_for_update())
+    alone = Study.objects.select_for_update(no_key=beside_raters)
+    study.refresh_from_db(from_queryset=alone)
     if study.state not in states:
         raise StudyError(
             f"This is not possible, because {study.name} is now "
@@ -231,7 +240,7 @@ def plan_extension(
 
 
 def _grow(study: Study, setups: Collection[Setup], n_sampled: int | None) -> None:
-    lock_study(study, Study.State.OPEN, Study.State.PAUSED)
+    lock_study(study, Study.State.OPEN, Study.State.PAUSED, beside_raters=True)
     if n_sampled is not None:
         if study.n_sampled is not None and n_sampled < study.n_sampled:
             raise StudyError(
@@ -276,7 +285,6 @@ def close_study(study: Study, by: User | None) -> None:
     Units in hand are given back. Their drafts are kept.
     """
     lock_study(study, Study.State.OPEN, Study.State.PAUSED)
-    lock_units(Unit.objects.filter(arm__study=study).values("pk"))
     study.assignments.in_hand().give_back()
     _set_state(study, Study.State.CLOSED)
     record(by, "study.closed", study.name)
@@ -336,20 +344,29 @@ def add_raters(study: Study, users: Iterable[User], by: User | None) -> int:
 @transaction.atomic
 def release_units(rater: Rater, by: User | None) -> int:
     """Give back the slot that a rater has in hand; return how many slots. Their draft is kept."""
-    units = list(Unit.objects.filter(assignments__in=rater.assignments.in_hand()))
-    n_released = rater.assignments.in_hand().give_back()
-    for unit in units:
-        let_go_when_decided(unit, rater.study, unit.targets.count())
+    lock_study(rater.study, *Study.State.values)
+    n_released = give_back_units(rater)
     if n_released:
         record(by, "study.units-released", rater.study.name, rater=rater.code)
     return n_released
 
 
 @transaction.atomic
-def write_guideline(study: Study, text: str, by: User | None) -> Guideline:
-    """Store a text as a new version, unless it is that of the newest one; return the newest."""
-    Study.objects.select_for_update().get(pk=study.pk)
+def write_guideline(
+    study: Study, text: str, by: User | None, *, based_on: int | None = None
+) -> Guideline:
+    """Store a text as a new version, unless it is that of the newest one; return the newest.
+
+    Args:
+        based_on: the version that the text was edited from; None: whichever is the newest.
+
+    Raises:
+        StudyError: the study is closed, or another version was saved meanwhile.
+    """
+    lock_study(study, Study.State.PLANNED, Study.State.OPEN, Study.State.PAUSED)
     newest = study.guidelines.order_by("-version").first()
+    if newest and based_on not in (None, newest.version):
+        raise StudyError(f"Version {newest.version} was saved while you wrote.")
     if newest and newest.text == text:
         return newest
     version = newest.version + 1 if newest else 1

@@ -7,12 +7,11 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.services import record
 from accounts.ways_in import Event, end_ways_in
-from annotation.models import Rater, Study, Unit
+from annotation.models import Rater, Study
 from annotation.services.studies import StudyError, deal_into_groups, lock_study
 from annotation.services.vote_consequences import (
     check_decided_again,
-    let_go_when_decided,
-    lock_units,
+    give_back_units,
     units_judged_by,
 )
 
@@ -35,7 +34,6 @@ def take_out_rater(rater: Rater, by: User | None) -> bool:
         deal_into_groups(study)
         is_done = bool(n_deleted)
     else:
-        lock_units(units_judged_by(rater))
         is_done = _end_work(rater, Q(taken_out_at=None), taken_out_at=timezone.now())
     if is_done:
         end_codes(study.raters.filter(pk=rater.pk), Event.TAKEN_OUT)
@@ -57,21 +55,10 @@ def end_codes(raters: QuerySet[Rater], event: Event) -> None:
 
 def _end_work(rater: Rater, before: Q, **change: object) -> bool:
     """Write a change after which a rater gets no units, if `before` is true of them still."""
-    # Slots are given back twice. The first time waits for a submit at the same moment, which may
-    # want to write the rater's row, before that row is locked here. The second time returns a unit
-    # of a claim that had locked the row first.
-    _give_back(rater)
     is_done = bool(Rater.objects.filter(before, pk=rater.pk).update(**change))
-    _give_back(rater)
+    give_back_units(rater)
     rater.refresh_from_db()
     return is_done
-
-
-def _give_back(rater: Rater) -> None:
-    units = list(Unit.objects.filter(assignments__in=rater.assignments.in_hand()))
-    rater.assignments.in_hand().give_back()
-    for unit in units:
-        let_go_when_decided(unit, rater.study, unit.targets.count())
 
 
 @transaction.atomic

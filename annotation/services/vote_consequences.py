@@ -1,10 +1,9 @@
 """Writes that follow from votes: gold scores, and slots that are not needed any more."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, F, Max, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from accounts.services import record
@@ -25,8 +24,8 @@ def score_gold(rater: Rater) -> None:
 
     The answers of a gold unit that they flagged instead count as not given. A rater who falls under
     the study's threshold is excluded as well. If a person includes them again, they stay included.
+    The rater's row is locked already (see `rating._lock`).
     """
-    was_under = rater.is_under_threshold
     units = Unit.objects.filter(
         is_gold=True, assignments__rater=rater, assignments__submitted_at__isnull=False
     )
@@ -34,11 +33,16 @@ def score_gold(rater: Rater) -> None:
     given = Vote.objects.filter(
         rater=rater, target=OuterRef("target"), question=OuterRef("question"), is_surplus=False
     )
+    stored = Rater.objects.filter(pk=rater.pk)  # another tab may have changed it since the request
     scored = gold.annotate(given=Subquery(given.values("answer"))).aggregate(
         n_units=Count("target", distinct=True),
         n_known=Count("pk"),
         n_met=Count("pk", filter=Q(answer=F("given"))),
+        n_before=Max(Subquery(stored.values("n_gold"))),
+        score_before=Max(Subquery(stored.values("gold_score"))),
     )
+    rater.n_gold, rater.gold_score = scored["n_before"] or 0, scored["score_before"]
+    was_under = rater.is_under_threshold
     rater.n_gold = scored["n_units"]
     rater.gold_score = scored["n_met"] / scored["n_known"] if scored["n_known"] else None
     rater.save(update_fields=["n_gold", "gold_score"])
@@ -68,6 +72,15 @@ def let_go_when_decided(unit: Unit, study: Study, n_targets: int) -> None:
         _let_go_or_take_back(study, {unit.pk: n_targets})
 
 
+def give_back_units(rater: Rater) -> int:
+    """Give back the slots that a rater has in hand, under the study's lock; return how many."""
+    in_hand = rater.assignments.in_hand()
+    units = list(in_hand.values_list("unit", flat=True))
+    n_slots = in_hand.give_back()
+    check_decided_again(rater.study, units)
+    return n_slots
+
+
 @transaction.atomic
 def check_decided_again(study: Study, units: Collection[int]) -> None:
     """Do what `let_go_when_decided` does for units in which other votes count than before.
@@ -80,13 +93,10 @@ def check_decided_again(study: Study, units: Collection[int]) -> None:
         _let_go_or_take_back(study, units_that_may_stop(study, units))
 
 
-def lock_units(units: Collection[int] | QuerySet[Unit, Any]) -> list[int]:
+def lock_units(units: Collection[int]) -> list[int]:
     """Lock units in the order of their ids, so that locks wait for each other in no circle.
 
-    Submits, changes of votes and flags lock their unit too (see `rating._lock`).
-
-    Args:
-        units: ids, or a query for them.
+    Submits and changes of votes lock their unit too (see `rating._lock`).
     """
     locked = Unit.objects.select_for_update(no_key=True).filter(pk__in=units).order_by("pk")
     return list(locked.values_list("pk", flat=True))

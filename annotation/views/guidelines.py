@@ -18,7 +18,7 @@ from annotation.guidelines import (
 )
 from annotation.models import Guideline, Study
 from annotation.schemes import load_scheme
-from annotation.services.studies import write_guideline
+from annotation.services.studies import StudyError, write_guideline
 from annotation.study_progress import StillToRate
 from annotation.views.setup import rated_here
 
@@ -74,7 +74,14 @@ def edit_guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
     form = GuidelineForm(newest, request.POST if posted else None)
     is_good = posted and form.is_valid()
     if is_good and "preview" not in request.POST:
-        written = write_guideline(study, form.cleaned_data["text"], request.user)
+        text, based_on = form.cleaned_data["text"], form.newest_version
+        try:
+            written = write_guideline(study, text, request.user, based_on=based_on)
+        except StudyError as error:
+            form = GuidelineForm(study.guidelines.order_by("-version").first(), request.POST)
+            if form.is_valid():  # else it says already that another version was saved
+                form.add_error("text", str(error))
+            return guideline_editor(request, study, form, status=422)
         if written == newest:
             messages.info(request, "The text did not change, so there is no new version.")
         else:

@@ -28,7 +28,7 @@ def adjudicate(
     """
     # When two clicks arrive at once, the second waits here until it can read the first one's row.
     response = (
-        Target.objects.select_for_update(of=("self",))
+        Target.objects.select_for_update(of=("self",), no_key=True)  # votes do not wait
         .select_related("response")
         .get(pk=target.pk)
         .response

@@ -24,8 +24,7 @@ def delete_study(study: Study, actor: User) -> None:
     """
     if not Study.objects.select_for_update().filter(pk=study.pk).exists():
         return  # another request has already deleted the study
-    units = Unit.objects.filter(arm__study=study).order_by("pk")
-    list(units.select_for_update(no_key=True, of=("self",)).values_list("pk"))
+    units = Unit.objects.filter(arm__study=study)
     if was_rated(study):
         raise StudyError(f"{study.name} has votes, so it was not deleted. Close it to end it.")
     for job in Job.objects.filter(study=study):
