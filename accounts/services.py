@@ -95,13 +95,20 @@ def create_returning_rater(key: UUID) -> tuple[User, str]:
     It is named by its rater code, so nothing about the person is stored.
 
     Args:
-        key: the key of the form that they sent, which no other account has.
+        key: the key of the form that they sent.
+
+    Raises:
+        AccountError: another account has the key.
     """
     code = new_rater_code()
     key_ends_at = timezone.now() + JOIN_KEY_COUNTS_FOR
-    user = User.objects.create_user(
-        code, rater_code=code, join_key=key, join_key_ends_at=key_ends_at
-    )
+    try:
+        with transaction.atomic():
+            user = User.objects.create_user(
+                code, rater_code=code, join_key=key, join_key_ends_at=key_ends_at
+            )
+    except IntegrityError as exc:
+        raise AccountError("This form was sent before. Open the link again to join.") from exc
     user.groups.set(_groups([Role.RATER]))
     return user, renew_return_code(user)
 

@@ -1,6 +1,7 @@
 """The mask for logs: tokens of sign-in links, and ids that a platform sends to a study's link.
 
-Readers of logs must not sign in as others, nor learn who a rater is.
+Readers of logs must not sign in as others, nor learn who a rater is. The sender of a request
+must not write lines of a log: control characters are shown as Python's escapes.
 """
 
 import logging
@@ -12,6 +13,8 @@ _LINK = re.compile(
     r"(sign-in-link(?:/|%2F))[\w-]+|(join(?:/|%2F)[\w-]+(?:/|%2F)(?:\?|%3F))[^\s\"']+",
     re.IGNORECASE | re.ASCII,
 )
+# What begins a new line or moves the cursor of a terminal; a tab does neither.
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 _FORMATTER = logging.Formatter()
 
 
@@ -20,8 +23,12 @@ def without_tokens(text: str) -> str:
     return _LINK.sub(lambda found: f"{found[1] or found[2]}…", text)
 
 
+def _in_one_line(text: str) -> str:
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
 def mask_tokens_in_logs() -> None:
-    """Remove the tokens from every record of every logger of this process.
+    """Remove tokens and control characters from every record of every logger of this process.
 
     A filter of one handler would miss records: Django, gunicorn and the development server have
     handlers of their own.
@@ -34,8 +41,8 @@ def mask_tokens_in_logs() -> None:
             message = record.getMessage()
         except Exception:  # the message does not fit its arguments; logging reports that itself
             return record
-        if _LINK.search(message):
-            record.msg, record.args = without_tokens(message), ()
+        if (masked := _in_one_line(without_tokens(message))) != message:
+            record.msg, record.args = masked, ()
         if record.exc_info and _LINK.search(trace := _FORMATTER.formatException(record.exc_info)):
             record.exc_text = without_tokens(trace)  # handlers write this text, where it is set
         return record

@@ -3,7 +3,7 @@
 import errno
 import logging
 from collections.abc import Callable
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -24,7 +24,7 @@ LARGEST_ID = 2**63 - 1  # The databases store no larger one.
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """Return the address that a request comes from, behind DJANGO_PROXIES proxies.
+    """Return the address that a request comes from, behind DJANGO_PROXIES proxies; see `_address`.
 
     Each proxy adds the address of its caller at the end of X-Forwarded-For. What is before these
     addresses was sent by the caller and may be false. If the header has no valid address at the
@@ -39,11 +39,19 @@ def client_address(request: HttpRequest) -> str | None:
 
 
 def _address(text: str) -> str | None:
-    """Return a numeric address in the form that databases use; None for any other text."""
+    """Return a numeric address in the form that databases use; None for any other text.
+
+    An IPv4 address in IPv6 is the IPv4 address. Of any other IPv6 address the first 64 bits are
+    kept: a caller who has one has all that begin alike, so a limit for each would limit no caller.
+    """
     try:
-        return str(ip_address(text.strip().partition("%")[0]))  # a zone follows the '%'
+        address = ip_address(text.strip().partition("%")[0])  # a zone follows the '%'
     except ValueError:
         return None
+    if isinstance(address, IPv6Address):
+        network = ip_network((address, 64), strict=False)
+        return str(address.ipv4_mapped or network.network_address)
+    return str(address)
 
 
 def refuse_nul(

@@ -111,7 +111,9 @@ def test_a_folder_that_all_share_is_no_data_folder(tmp_path):
         (1, "6.6.6.6, nonsense", "127.0.0.1"),
         (1, "6.6.6.6,", "127.0.0.1"),
         (1, "9.9.9.9:4711", "127.0.0.1"),
-        (1, "2001:DB8::0:1", "2001:db8::1"),
+        (1, "::ffff:9.9.9.9", "9.9.9.9"),
+        # RFC 6177: a site gets at least 64 bits, so all of its addresses are one caller.
+        (1, "2001:DB8:0:7:1:2:3:4", "2001:db8:0:7::"),
     ],
 )
 def test_the_caller_s_address_is_what_our_proxies_say(rf, settings, n_proxies, forwarded, address):
@@ -121,7 +123,7 @@ def test_the_caller_s_address_is_what_our_proxies_say(rf, settings, n_proxies, f
 
 
 @pytest.mark.parametrize(
-    ("peer", "address"), [("", None), ("fe80::1%eth0", "fe80::1"), ("unix:", None)]
+    ("peer", "address"), [("", None), ("fe80::1%eth0", "fe80::"), ("unix:", None)]
 )
 def test_a_peer_without_an_address_has_none(rf, peer, address):
     assert client_address(rf.get("/", REMOTE_ADDR=peer)) == address

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import (
+    AccountError,
     create_returning_rater,
     join_key_counts,
     record,
@@ -209,7 +210,10 @@ def _join(link: StudyLink, key: UUID, newcomer: Newcomer) -> Joined:
     group = drawn_group(study, link.most_per_group)
     if group is None:
         raise AllPlacesTakenError("All places of this study are taken. Thank you for coming.")
-    account, code = (user, "") if user else create_returning_rater(key)
+    try:
+        account, code = (user, "") if user else create_returning_rater(key)
+    except AccountError as error:
+        raise StudyError(str(error)) from error
     rater = Rater.objects.create(
         study=study,
         user=account,
@@ -235,7 +239,8 @@ def _join(link: StudyLink, key: UUID, newcomer: Newcomer) -> Joined:
 def _code_once_more(rater: Rater, origin: Origin) -> str:
     """Return a new return code for a form that was sent twice, while its key counts."""
     account = rater.user
-    if account is None or rater.browser != origin.browser or not join_key_counts(account):
+    is_same_browser = origin.browser and rater.browser == origin.browser
+    if account is None or not is_same_browser or not join_key_counts(account):
         raise StudyError("This form was sent before. Come back with your return code.")
     return renew_return_code(account)
 

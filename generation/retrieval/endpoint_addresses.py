@@ -13,6 +13,11 @@ from urllib.parse import urlsplit
 
 PORTS = {"http": 80, "https": 443}
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# Python 3.11 takes these for public. The first two are in IANA's registries of special addresses.
+# The last one is where a machine at Azure reads its own settings.
+_NOT_PUBLIC = [
+    ipaddress.ip_network(each) for each in ("192.0.0.0/24", "3fff::/20", "168.63.129.16/32")
+]
 _GIVEN_OUT = ipaddress.ip_network("2000::/3")  # everything that IANA assigns in IPv6
 
 
@@ -122,4 +127,6 @@ def _is_public(number: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
             return _is_public(inner)
         if number not in _GIVEN_OUT:
             return False
+    if any(number in network for network in _NOT_PUBLIC):
+        return False
     return number.is_global and not number.is_multicast

@@ -91,6 +91,18 @@ def test_an_exception_that_names_an_address_is_logged_without_its_token(caplog):
     assert TOKEN not in caplog.text
 
 
+@pytest.mark.once
+def test_an_address_writes_no_line_of_a_log(client, db, logged):
+    forged = "\r\n2026-01-01 WARNING root: all is well\x1b[2J\u2028"
+    url = reverse("accounts:sign-in-link", args=[forged])
+
+    client.post(url)
+
+    of_axes = [line for line in logged().splitlines() if "New login failure" in line]
+    assert r"sign-in-link/\r\n2026-01-01 WARNING root: all is well\x1b[2J\u2028/" in of_axes[0]
+    assert not any(line.startswith("2026-01-01") for line in logged().splitlines())
+
+
 def test_other_messages_stay_as_they_are(caplog):
     logging.getLogger("ours").error("chunk %s took %.1f s", 7, 0.25)
 

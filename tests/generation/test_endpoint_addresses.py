@@ -18,6 +18,9 @@ NOT_PUBLIC = [
     "172.16.3.4",
     "192.168.1.1",
     "169.254.169.254",  # clouds give a machine its secrets here
+    "192.0.0.192",  # Oracle's older cloud does so here
+    "168.63.129.16",  # a machine at Azure reads its settings here
+    "[3fff::1]",  # examples in texts (RFC 9637)
     "100.64.0.1",  # shared by customers of a provider (RFC 6598)
     "0.0.0.0",
     "224.0.0.1",

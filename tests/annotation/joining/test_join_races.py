@@ -5,7 +5,8 @@ from uuid import uuid4
 
 import pytest
 
-from annotation.services.joining import join_study
+from annotation.origins import Origin
+from annotation.services.joining import Newcomer, join_study
 from annotation.services.studies import StudyError
 from tests.annotation.crowd import at_once
 from tests.annotation.joining.test_study_link import link_of
@@ -33,9 +34,9 @@ def test_ten_people_at_once_get_the_four_places(tmp_path):
 @pytest.mark.both(transaction=True)
 def test_a_form_that_arrives_twice_at_once_makes_one_rater(tmp_path):
     study = opened(material(tmp_path), scheme="SSA", raters=0)
-    link, key = link_of(study), uuid4()
+    link, key, person = link_of(study), uuid4(), Newcomer(origin=Origin("their browser"))
 
-    one, other = at_once(*[partial(join_study, link, key)] * 2)
+    one, other = at_once(*[partial(join_study, link, key, person)] * 2)
 
     assert one.rater == other.rater
     assert study.raters.count() == 1

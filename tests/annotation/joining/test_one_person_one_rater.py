@@ -77,6 +77,28 @@ def test_the_form_that_is_sent_again_later_or_elsewhere_lets_nobody_in(study):
     assert "_auth_user_id" in owner.session  # the thief has drawn no new code
 
 
+def test_the_key_of_a_form_alone_lets_nobody_in(study):
+    link, key = link_of(study), uuid4()
+    client, thief = Client(), Client()  # neither has opened the page, so neither has its cookie
+    client.post(address(link), {"key": key})
+
+    answer = thief.post(address(link), {"key": key})
+
+    assert answer.status_code == 410
+    assert "_auth_user_id" not in thief.session
+
+
+def test_a_key_that_joined_another_study_is_refused(study, tmp_path):
+    other = opened(material(tmp_path / "other"), scheme="SSA", raters=0, name="Other")
+    key = uuid4()
+    Client().post(address(link_of(other)), {"key": key})
+
+    answer = Client().post(address(link_of(study)), {"key": key})
+
+    assert (answer.status_code, study.raters.count()) == (410, 0)
+    assert "This form was sent before." in answer.text
+
+
 def test_who_shares_a_computer_joins_with_the_code_of_the_study(study):
     link, client = link_of(study, code="mill river"), Client()
     join(link, client, code="mill river")

@@ -11,6 +11,7 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.services import user_returning
 from annotation.models import Rater, StudyLink
+from annotation.origins import Origin
 from annotation.services.claiming import claim_next_unit
 from annotation.services.joining import Newcomer, join_study, stop_link, write_link
 from annotation.services.studies import StudyError, close_study, pause_study
@@ -102,9 +103,9 @@ def test_a_wrong_return_code_lets_nobody_in(study, code):
 
 def test_a_form_that_is_sent_twice_makes_one_rater(study):
     link = link_of(study)
-    key = uuid4()
+    key, person = uuid4(), Newcomer(origin=Origin("their browser"))
 
-    first, second = join_study(link, key), join_study(link, key)
+    first, second = join_study(link, key, person), join_study(link, key, person)
 
     assert first.rater == second.rater
     assert study.raters.count() == 1
