@@ -33,7 +33,6 @@ class Lock(NamedTuple):
     limit: int  # number of wrong ones, among those that axes still counts
     wait: timedelta  # time after the last wrong one; attempts meanwhile are not counted
     shuts_out: str
-    is_for_shared: bool = True  # whether it holds for a code that many people share
 
     def is_shut(self, caller: Mapping[str, str | None], since: datetime, now: datetime) -> bool:
         """Return whether a caller must wait; False if the caller lacks what the lock compares."""
@@ -45,21 +44,21 @@ class Lock(NamedTuple):
         return bool((counted["n"] or 0) >= self.limit and now - counted["last"] < self.wait)
 
 
+# This stops attempts with one password for each of many names.
+OF_ADDRESS = Lock(
+    ("ip_address",),
+    limit=50,
+    wait=timedelta(minutes=15),
+    shuts_out="nobody can sign in or join from here",
+)
 LOCKS = (
     Lock(
         ("username", "ip_address"),
         limit=5,
         wait=timedelta(minutes=15),
         shuts_out="{username} cannot sign in from here",
-        is_for_shared=False,  # a class at one address may mistype a study's code five times
     ),
-    # This stops attempts with one password for each of many names.
-    Lock(
-        ("ip_address",),
-        limit=50,
-        wait=timedelta(minutes=15),
-        shuts_out="nobody can sign in or join from here",
-    ),
+    OF_ADDRESS,
     # This stops attempts from many machines on one name. The wait is short, because it also shuts
     # out the person who has that name.
     Lock(
@@ -68,6 +67,17 @@ LOCKS = (
         wait=timedelta(minutes=1),
         shuts_out="{username} cannot sign in from anywhere",
     ),
+)
+# A study's code is one for many people. A class at one address may mistype it more than five times,
+# and must not shut out people at other addresses.
+LOCKS_OF_SHARED = (
+    Lock(
+        ("username", "ip_address"),
+        limit=20,
+        wait=timedelta(minutes=15),
+        shuts_out="{username} cannot join from here",
+    ),
+    OF_ADDRESS,
 )
 
 
@@ -78,8 +88,7 @@ def shut_locks(request: HttpRequest, credentials: Mapping[str, Any] | None) -> l
         "ip_address": request.axes_ip_address,  # type: ignore[attr-defined]
     }
     since, now = get_cool_off_threshold(request), request.axes_attempt_time  # type: ignore[attr-defined]
-    is_shared = bool(credentials and credentials.get(IS_SHARED))
-    locks = [lock for lock in LOCKS if lock.is_for_shared or not is_shared]
+    locks = LOCKS_OF_SHARED if credentials and credentials.get(IS_SHARED) else LOCKS
     return [lock for lock in locks if lock.is_shut(caller, since, now)]
 
 
@@ -116,7 +125,7 @@ def _code_of(study: str) -> dict[str, Any]:
 
 
 class SignInThrottle(AxesDatabaseHandler):  # type: ignore[misc] # no types
-    """The handler of wrong passwords: axes counts them, and `LOCKS` decides who is shut out."""
+    """The handler of wrong passwords: axes counts them, and `LOCKS` decide who is shut out."""
 
     def get_failures(
         self, request: HttpRequest, credentials: Mapping[str, Any] | None = None
