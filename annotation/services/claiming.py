@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Exposure, Rater, Study
 from annotation.ordering import start_of
+from annotation.services.study_lock import SHARED, has_study_locks
 
 ATTEMPTS = 5  # attempts in all; one fails if another tab, or another rater, was faster
 AS_GOOD_AS_NEW = timedelta(seconds=10)  # a younger lease is not renewed, to save a write
@@ -43,9 +44,11 @@ def claim_next_unit(rater: Rater, *, has_just_submitted: bool = False) -> Assign
             if attempt == ATTEMPTS - 1:
                 raise
         except _NoLongerAtWork:
+            rater.study.refresh_from_db(fields=("state",))
             return None
         except _TakenBySomebodyElse:
             time.sleep(PAUSE * 2**attempt)
+            rater.study.refresh_from_db(fields=("state",))  # a closed one has free slots too
     return None
 
 
@@ -54,7 +57,7 @@ class _TakenBySomebodyElse(Exception):
 
 
 class _NoLongerAtWork(Exception):
-    """The rater was taken out of the study, or excluded, while they asked for a unit."""
+    """The rater was taken out or excluded, or the study stopped, while they asked for a unit."""
 
 
 def _open_assignment(rater: Rater) -> Assignment | None:
@@ -131,8 +134,8 @@ FROM_START = f"""
 """
 # The two separate arms are one scope: their raters differ, also if a rater may meet both arms.
 SCOPE_OF_ARM = "CASE WHEN annotation_arm.kind = 'merged' THEN 'merged' ELSE 'separate' END"
-# A rater who is taken out or excluded at the same moment is exposed to nothing and gives the slot
-# back: the claim and the other change wait for each other at the rater's row.
+# A rater who is taken out or excluded at the same moment, or whose study is closed, is exposed to
+# nothing and gives the slot back. An exclusion by gold items waits for this at the rater's row.
 EXPOSE = """
     INSERT INTO annotation_exposure (rater_id, unit_id, target_id, scope)
     SELECT rater.id, unit_id, target_id, {scope}
@@ -140,6 +143,7 @@ EXPOSE = """
       JOIN annotation_unit ON annotation_unit.id = unit_id
       JOIN annotation_arm ON annotation_arm.id = arm_id
       JOIN annotation_rater AS rater ON rater.study_id = annotation_arm.study_id
+      JOIN annotation_study AS study ON study.id = rater.study_id AND study.state = 'open'
     WHERE unit_id = %s AND rater.id = %s AND rater.taken_out_at IS NULL AND NOT rater.is_excluded
     {lock}
 """
@@ -150,20 +154,19 @@ def _take_first(rater: Rater, now: datetime, *, is_qualifying: bool) -> Assignme
 
     A rater who has to qualify only gets units with known answers. Of the slots only this one is
     locked, so that no other rater misses a slot that stays free. Rows that others have locked are
-    skipped. The study's lock is that of a submit (see `rating._lock`): who closes the study waits
-    for this claim, or this claim finds it closed. (SQLite has no row locks: its transaction is
-    IMMEDIATE already.)
+    skipped. The study's lock is shared (see `study_lock`); whether it is open still, `EXPOSE` reads
+    afterwards. (SQLite has no row locks: its transaction is IMMEDIATE already.)
     """
     can_lock = connection.features.has_select_for_update_skip_locked
     lock = "FOR UPDATE SKIP LOCKED" if can_lock else ""
-    share = "FOR KEY SHARE" if can_lock else ""
+    shared = f", ({SHARED}) AS shared" if has_study_locks() else ""
     searches = [GOLD] if is_qualifying else [FROM_START, "ORDER BY turn, key"]
     in_order = ", ".join(f"(SELECT id {FREE_SLOTS} {each} LIMIT 1 {lock})" for each in searches)
     as_stored = connection.ops.adapt_datetimefield_value
     taken = Assignment.objects.raw(
         f"""
         WITH open_study AS (
-          SELECT id FROM annotation_study WHERE id = %(study)s AND state = 'open' {share}
+          SELECT id FROM annotation_study {shared} WHERE id = %(study)s AND state = 'open'
         )
         UPDATE annotation_assignment
         SET rater_id = %(rater)s, claimed_at = %(now)s, lease_until = %(lease)s

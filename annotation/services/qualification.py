@@ -107,6 +107,7 @@ def answer_item(
     A second answer to the same item changes nothing. A rater with a lower share of right answers
     than the pass mark gets no units.
     """
+    lock_study(rater.study, *Study.State.values)  # the items do not change meanwhile
     given, _ = QualificationAnswer.objects.get_or_create(
         rater=rater,
         item=item,

@@ -20,6 +20,7 @@ from annotation.models import (
     VoteChange,
 )
 from annotation.services.claiming import lease_from_now
+from annotation.services.study_lock import SHARED, has_study_locks
 from annotation.services.vote_consequences import (
     after_voting,
     check_decided_again,
@@ -215,13 +216,12 @@ class _Slot(NamedTuple):
 # These are plain SQL, because every rated unit waits for them: Django takes several times as long
 # to build each as a database takes to run it.
 LOCK = """
-    SELECT unit.id
-    FROM annotation_study AS study, annotation_rater AS rater, annotation_unit AS unit
-    WHERE study.id = %(study)s AND rater.id = %(rater)s AND unit.id = %(unit)s
+    SELECT unit.id FROM annotation_rater AS rater, annotation_unit AS unit {study}
+    WHERE rater.id = %(rater)s AND unit.id = %(unit)s
 """
-FOR_VOTES = "FOR KEY SHARE OF study FOR NO KEY UPDATE OF unit"
+FOR_VOTES = LOCK.format(study=f", ({SHARED}) AS study") + "FOR NO KEY UPDATE OF unit"
 # A gold item changes its rater's score, which is counted anew from all of their answers.
-FOR_GOLD = "FOR KEY SHARE OF study FOR NO KEY UPDATE OF rater FOR NO KEY UPDATE OF unit"
+FOR_GOLD = LOCK.format(study=f", ({SHARED}) AS study") + "FOR NO KEY UPDATE OF rater, unit"
 STUDY_STATE = "(SELECT state FROM annotation_study WHERE id = %(study)s)"
 IN_FORCE = f"""
     (SELECT id FROM annotation_guideline
@@ -249,17 +249,13 @@ def _lock(unit: Unit, rater: Rater) -> bool:
     """Lock a study, then one of its units; return False when they were deleted.
 
     The unit's lock lets submits come one after the other, so that each counts the votes before it.
-    The study's is shared by all who rate. Who closes the study, takes its raters out or writes its
-    guidelines needs it alone (see `lock_study`), so they come before all of this or after it.
-
-    A statement that waits for a lock still sees what was there before it waited. So this one reads
-    nothing that counts: the statements after it do.
+    The study's is shared (see `study_lock`). This statement reads nothing that counts, because it
+    may wait: the statements after it do.
     """
     lock = FOR_GOLD if unit.is_gold else FOR_VOTES
-    can_lock = connection.features.has_select_for_no_key_update
-    of = {"study": rater.study_id, "rater": rater.pk, "unit": unit.pk}
+    statement = lock if has_study_locks() else LOCK.format(study="")
     with connection.cursor() as cursor:
-        cursor.execute(LOCK + lock * can_lock, of)
+        cursor.execute(statement, {"study": rater.study_id, "rater": rater.pk, "unit": unit.pk})
         return cursor.fetchone() is not None
 
 

@@ -11,6 +11,7 @@ from annotation.models import Arm, Guideline, Rater, Study, Target
 from annotation.ordering import random_key
 from annotation.planning import UnitPlan, dialogs_of, plan_units, rater_needs, responses_of
 from annotation.schemes import YES_NO, Scheme, SchemeError, load_scheme
+from annotation.services.study_lock import lock_alone
 from annotation.services.units import (
     give_gold_a_slot_per_rater,
     store_known_answers,
@@ -156,9 +157,8 @@ def free_study_name(usual: str) -> str:
 def lock_study(study: Study, *states: str, beside_raters: bool = False) -> None:
     """Lock a study's row and read it again, so that no caller works with old values.
 
-    Claims, submits, skips and flags share a lock of this row (see `rating._lock`). So they come
-    before what the caller does, or after it. This is the first lock of every transaction that takes
-    it: units, slots and raters are locked after their study.
+    Claims, submits, skips and flags come before what the caller does, or after it (see
+    `study_lock`).
 
     Args:
         beside_raters: whether raters go on meanwhile, and only other researchers wait. It is for
@@ -167,8 +167,9 @@ def lock_study(study: Study, *states: str, beside_raters: bool = False) -> None:
     Raises:
         StudyError: the study is in none of these states.
     """
-    alone = Study.objects.select_for_update(no_key=beside_raters)
-    study.refresh_from_db(from_queryset=alone)
+    study.refresh_from_db(from_queryset=Study.objects.select_for_update(no_key=beside_raters))
+    if not beside_raters:
+        lock_alone(study.pk)
     if study.state not in states:
         raise StudyError(
             f"This is not possible, because {study.name} is now "

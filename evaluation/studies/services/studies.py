@@ -6,6 +6,7 @@ from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from annotation.models import Assignment, Enquiry, Exposure, Flag, Rater, Skip, Study, Unit
 from annotation.services.studies import StudyError
+from annotation.services.study_lock import lock_alone
 from annotation.study_progress import was_rated
 from evaluation.jobs.services import cancel_job
 from evaluation.models import Job
@@ -24,6 +25,7 @@ def delete_study(study: Study, actor: User) -> None:
     """
     if not Study.objects.select_for_update().filter(pk=study.pk).exists():
         return  # another request has already deleted the study
+    lock_alone(study.pk)
     units = Unit.objects.filter(arm__study=study)
     if was_rated(study):
         raise StudyError(f"{study.name} has votes, so it was not deleted. Close it to end it.")
