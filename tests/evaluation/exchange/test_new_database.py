@@ -12,6 +12,7 @@ from django.db.migrations import Migration, RunPython, RunSQL
 # The rows of the first are made with the tables. The others change rows that were there before.
 KNOWN = {
     ("accounts", "0002_roles"),
+    ("annotation", "0017_origins"),
     ("evaluation", "0004_move_checkpoints"),
     ("evaluation", "0012_imported_scores_without_threshold"),
     ("generation", "0009_asked_questions_are_ad_hoc"),
