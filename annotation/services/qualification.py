@@ -99,16 +99,16 @@ def _check_evidence(study: Study, ids: Mapping[str, int]) -> None:
 
 
 @transaction.atomic
-def answer_item(
-    rater: Rater, item: QualificationItem, answers: Mapping[str, int]
-) -> QualificationAnswer:
+def answer_item(rater: Rater, item: QualificationItem, answers: Mapping[str, int]) -> None:
     """Store a rater's answers to an item, once; after the last item, end the round.
 
     A second answer to the same item changes nothing. A rater with a lower share of right answers
-    than the pass mark gets no units.
+    than the pass mark gets no units. Nothing is stored if the item left the round meanwhile.
     """
-    lock_study(rater.study, *Study.State.values)  # the items do not change meanwhile
-    given, _ = QualificationAnswer.objects.get_or_create(
+    lock_study(rater.study, *Study.State.values)  # from here on the items stay as they are
+    if not rater.study.qualification_items.filter(pk=item.pk).exists():
+        return
+    QualificationAnswer.objects.get_or_create(
         rater=rater,
         item=item,
         defaults={
@@ -119,7 +119,6 @@ def answer_item(
         },
     )
     end_round(rater)
-    return given
 
 
 @transaction.atomic

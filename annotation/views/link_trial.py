@@ -55,7 +55,7 @@ def _try_item(request: HttpRequest, link: StudyLink) -> HttpResponse:
     unit = item_as_unit(link.study, item, item.place - 1)
     form = RatingForm(unit, request.POST if request.method == "POST" else None)
     if not (form.is_sent and form.is_valid()):
-        return item_page(request, form)
+        return item_page(request, form, request.get_full_path())
     given = QualificationAnswer(
         item=item,
         answers=form.forms[0].given,

@@ -19,25 +19,44 @@ from annotation.services.qualification import answer_item, end_round
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RATER)
 def qualification(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show the next item of the round; take its answers, and lead to what is right about them."""
+    """Show the next item of the round; take its answers, and lead to what is right about them.
+
+    Answers say which item they are about, so that none counts for an item that nobody saw: a form
+    may be sent twice, or its item may leave the round meanwhile.
+    """
     rater = _rater(request, slug)
     item = next_item(rater) if rater.must_qualify else None
     if item is None:
         end_round(rater)  # if two tabs sent the last answers at once, neither of them did this
         return redirect("annotation:end-of-round", slug)
+    is_sent, about = request.method == "POST", request.GET.get("item", "")
+    if is_sent and about != str(item.pk):
+        return _led_on(rater, about)
     unit = item_as_unit(rater.study, item, rater.qualification_answers.count())
-    form = RatingForm(unit, request.POST if request.method == "POST" else None)
-    if form.is_sent and form.is_valid():
+    form = RatingForm(unit, request.POST if is_sent else None)
+    if is_sent and form.is_valid():
         answer_item(rater, item, form.forms[0].given)
-        return redirect("annotation:qualification-item", slug, item.place)
-    return item_page(request, form)
+        return _led_on(rater, about)
+    return item_page(request, form, f"{request.path}?item={item.pk}")
 
 
-def item_page(request: HttpRequest, form: RatingForm) -> HttpResponse:
-    """Render an item of a round; with 422 if answers were sent that are not complete."""
+def _led_on(rater: Rater, item: str) -> HttpResponse:
+    """Lead to what is right about an item that a rater answered, else to the next item."""
+    answers = rater.qualification_answers.values_list("item", "item__place")
+    places = {str(pk): place for pk, place in answers}
+    if item in places:
+        return redirect("annotation:qualification-item", rater.study.slug, places[item])
+    return redirect("annotation:qualification", rater.study.slug)
+
+
+def item_page(request: HttpRequest, form: RatingForm, address: str) -> HttpResponse:
+    """Render an item of a round, whose form is sent to an address.
+
+    The status is 422 if answers were sent that are not complete.
+    """
     desk = RatingDesk(form)
     context = {"unit": form.unit, "study": form.unit.study, "desk": desk, "action": "submitted"}
-    context |= {"problem": desk.problem, "rate_url": request.get_full_path()}
+    context |= {"problem": desk.problem, "rate_url": address}
     status = 422 if form.is_sent else 200
     response = render(request, "annotation/rate_unit.html", context, status=status)
     if form.is_sent:

@@ -51,6 +51,21 @@ def answer_all(rater, *answers):
     rater.refresh_from_db()
 
 
+def address_of(rater):
+    """Return the address to which the form of a rater's next item is sent."""
+    page = reverse("annotation:qualification", args=[rater.study.slug])
+    return f"{page}?item={next_item(rater).pk}"
+
+
+def item_address(study, place):
+    return reverse("annotation:qualification-item", args=[study.slug, place])
+
+
+def send(rater, client, **answers):
+    """Send a rater's answers to the next item."""
+    return client.post(address_of(rater), {f"{key}-1": answer for key, answer in answers.items()})
+
+
 def test_no_unit_shows_a_response_of_the_round(study):
     shown_keys = set(Unit.objects.values_list("targets__response__key", flat=True))
 
@@ -96,13 +111,38 @@ def test_an_item_is_answered_once(study, rater):
     assert given.answers == YES
 
 
+def test_a_form_sent_twice_answers_no_other_item(study, rater, client_for):
+    client, address = client_for(rater.user), address_of(rater)
+    answers = {"sensible-1": 1, "specific-1": 1}
+
+    first, second = (client.post(address, answers) for _ in range(2))
+
+    assert first["Location"] == second["Location"] == item_address(study, 1)
+    assert [given.item.place for given in QualificationAnswer.objects.all()] == [1]
+
+
+def test_answers_to_an_item_that_left_the_round_are_not_stored(study, rater, client_for):
+    """An admin replaces the items after the page is shown, or just before the answers are stored.
+
+    The new first item has the place of the old one, and another response.
+    """
+    client, address, item = client_for(rater.user), address_of(rater), next_item(rater)
+    set_qualification(study, {"e2-cool": ItemToStore(NO)}, 0.7, researcher())
+
+    answered = client.post(address, {"sensible-1": 1, "specific-1": 1})
+    answer_item(rater, item, YES)
+
+    assert answered["Location"] == reverse("annotation:qualification", args=[study.slug])
+    assert not QualificationAnswer.objects.exists()
+
+
 def test_people_read_what_is_right_and_why(study, rater, client_for):
     client = client_for(rater.user)
     url = reverse("annotation:qualification", args=[study.slug])
 
     started = client.post(reverse("annotation:next-unit", args=[study.slug]))
-    missing = client.post(url, {"sensible-1": "1"})
-    answered = client.post(url, {"sensible-1": "1", "specific-1": "0"})
+    missing = send(rater, client, sensible=1)
+    answered = send(rater, client, sensible=1, specific=0)
     feedback = shown(client.get(answered["Location"]))
 
     assert started["Location"] == url
@@ -114,18 +154,15 @@ def test_people_read_what_is_right_and_why(study, rater, client_for):
 
 
 def test_the_answers_of_items_that_were_not_answered_are_shown_to_nobody(study, rater, client_for):
-    answer = client_for(rater.user).get(
-        reverse("annotation:qualification-item", args=[study.slug, 1])
-    )
+    answer = client_for(rater.user).get(item_address(study, 1))
 
     assert answer.status_code == 404
 
 
 def test_who_passes_goes_on_to_the_first_unit(study, rater, client_for):
     client = client_for(rater.user)
-    url = reverse("annotation:qualification", args=[study.slug])
-    client.post(url, {"sensible-1": "1", "specific-1": "1"})
-    client.post(url, {"sensible-1": "0"})
+    send(rater, client, sensible=1, specific=1)
+    send(rater, client, sensible=0)
 
     end = client.get(reverse("annotation:end-of-round", args=[study.slug]))
     unit = client.post(reverse("annotation:next-unit", args=[study.slug]))
@@ -138,9 +175,8 @@ def test_who_fails_is_told_and_their_place_is_free_again(study, client_for):
     link = link_of(study, most_per_group=1)
     rater = join_study(link, uuid4()).rater
     client = client_for(rater.user)
-    url = reverse("annotation:qualification", args=[study.slug])
-    client.post(url, {"sensible-1": "0"})
-    client.post(url, {"sensible-1": "1", "specific-1": "1"})
+    send(rater, client, sensible=0)
+    send(rater, client, sensible=1, specific=1)
 
     end = client.get(reverse("annotation:end-of-round", args=[study.slug]))
 
