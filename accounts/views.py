@@ -157,9 +157,9 @@ def return_by_code(request: HttpRequest) -> HttpResponse:
 def change_password(request: SignedInRequest) -> HttpResponse:
     posted = request.method == "POST"
     # A person who used a link has just proved who they are, and may have forgotten the password.
-    since_link = time.time() - request.session.get(CAME_BY_LINK, 0)
-    came_by_link = since_link < LINK_COUNTS_FOR or not request.user.has_usable_password()
-    form_class = SetPasswordForm if came_by_link else PasswordChangeForm
+    used_link = time.time() - request.session.get(CAME_BY_LINK, 0) < LINK_COUNTS_FOR
+    needs_no_password = used_link or not request.user.has_usable_password()
+    form_class = SetPasswordForm if needs_no_password else PasswordChangeForm
     form = form_class(request.user, request.POST if posted else None)
     if posted and form.is_valid():
         services.set_password(request.user, form.cleaned_data["new_password1"])
@@ -170,7 +170,8 @@ def change_password(request: SignedInRequest) -> HttpResponse:
         messages.success(request, "Your password is changed.")
         return redirect("home")
     has_tokens = Role.RESEARCHER in roles_of(request.user) and request.user.api_tokens.exists()
-    context = {"form": form, "came_by_link": came_by_link, "has_tokens": has_tokens}
+    context = {"form": form, "used_link": used_link, "has_tokens": has_tokens}
+    context |= {"needs_no_password": needs_no_password}
     return render(request, "accounts/change_password.html", context, status=422 if posted else 200)
 
 

@@ -94,13 +94,13 @@ def keep_signed_in_pages_out_of_caches(
     """Say to browsers and proxies that nothing sent to a person who is signed in may be stored.
 
     Texts and votes must not stay behind on a shared computer, and going back in the browser must
-    show the present state. Every browser with a session counts as signed in, so that the database
-    is not asked: it may not answer.
+    show the present state. Who has a session or sends a token counts as signed in, so that the
+    database is not asked: it may not answer.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        if request.session.session_key:
+        if request.session.session_key or "Authorization" in request.headers:
             add_never_cache_headers(response)
         return response
 

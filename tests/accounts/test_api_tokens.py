@@ -136,7 +136,10 @@ def test_tokens_leave_their_lines_in_the_audit_trail(rosa):
 def test_a_token_lets_researchers_and_admins_in(request, client, person):
     token = create_api_token(request.getfixturevalue(person), "notebook")
 
-    assert client.get(DATASETS, headers=bearer(token)).status_code == 200
+    answer = client.get(DATASETS, headers=bearer(token))
+
+    assert answer.status_code == 200
+    assert "no-store" in answer["Cache-Control"]
 
 
 @pytest.mark.parametrize(

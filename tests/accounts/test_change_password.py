@@ -3,6 +3,7 @@ from django.urls import reverse
 
 from accounts.models import AuditEntry
 from accounts.services import create_sign_in_link
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -40,6 +41,18 @@ def test_a_wrong_old_password_or_two_different_new_ones_change_nothing(rachel, c
     assert client.post(URL, new_password("other", old_password="right")).status_code == 422
     rachel.refresh_from_db()
     assert rachel.check_password("right")
+
+
+def test_who_has_no_password_chooses_one_and_reads_of_no_link(rachel, client_for):
+    rachel.set_unusable_password()
+    rachel.save()
+    client = client_for(rachel)
+
+    page = shown(client.get(URL))
+
+    assert page.headings[0] == "Choose a password"
+    assert "link worked" not in page.text
+    assert client.post(URL, new_password()).url == reverse("home")
 
 
 def test_who_came_by_a_link_need_not_know_the_old_password(rachel, adam, client):

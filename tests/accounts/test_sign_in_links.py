@@ -172,7 +172,9 @@ def test_a_link_spares_the_old_password_for_a_quarter_of_an_hour(rachel, adam, c
     rachel.save()
     client.post(page_of(create_sign_in_link(rachel, adam)))
     change = reverse("accounts:change-password")
-    assert "old_password" not in shown(client.get(change)).fields
+    page = shown(client.get(change))
+    assert "old_password" not in page.fields
+    assert "The link worked only once." in page.text
 
     later = time.time() + 15 * 60 + 1
     monkeypatch.setattr(time, "time", lambda: later)
