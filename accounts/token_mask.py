@@ -1,7 +1,8 @@
 """The mask for logs: tokens of sign-in links, and ids that a platform sends to a study's link.
 
 Readers of logs must not sign in as others, nor learn who a rater is. The sender of a request
-must not write lines of a log: control characters are shown as Python's escapes.
+must not write lines of a log: control characters are shown as Python's escapes, and the lines of a
+traceback are indented, since the text of an exception may have several.
 """
 
 import logging
@@ -21,6 +22,11 @@ _FORMATTER = logging.Formatter()
 def without_tokens(text: str) -> str:
     """Return a text with … in the place of each link's token, and of a platform's ids."""
     return _LINK.sub(lambda found: f"{found[1] or found[2]}…", text)
+
+
+def _lines_of_a_trace(exc_info: Any) -> str:
+    lines = _FORMATTER.formatException(exc_info).split("\n")
+    return "\n  ".join(map(_in_one_line, map(without_tokens, lines)))
 
 
 def _in_one_line(text: str) -> str:
@@ -43,8 +49,8 @@ def mask_tokens_in_logs() -> None:
             return record
         if (masked := _in_one_line(without_tokens(message))) != message:
             record.msg, record.args = masked, ()
-        if record.exc_info and _LINK.search(trace := _FORMATTER.formatException(record.exc_info)):
-            record.exc_text = without_tokens(trace)  # handlers write this text, where it is set
+        if record.exc_info:  # handlers write the text, where it is set
+            record.exc_text = _lines_of_a_trace(record.exc_info)
         return record
 
     logging.setLogRecordFactory(make_masked)

@@ -103,6 +103,16 @@ def test_an_address_writes_no_line_of_a_log(client, db, logged):
     assert not any(line.startswith("2026-01-01") for line in logged().splitlines())
 
 
+def test_the_text_of_an_exception_begins_no_line_of_a_log(caplog):
+    try:
+        raise RuntimeError("bad\n2026-01-01 WARNING root: all is well\x1b[2J")
+    except RuntimeError:
+        logging.getLogger("somebody's").exception("it broke")
+
+    assert r"  2026-01-01 WARNING root: all is well\x1b[2J" in caplog.text.splitlines()
+    assert not any(line.startswith("2026-01-01") for line in caplog.text.splitlines())
+
+
 def test_other_messages_stay_as_they_are(caplog):
     logging.getLogger("ours").error("chunk %s took %.1f s", 7, 0.25)
 
