@@ -34,16 +34,18 @@ from generation.models import Call, Dataset, Grid, Setup
 from generation.services import grids as services
 from generation.services.grids import GridChangeError, OutgrownPlan
 from generation.services.planning import send_grid
+from generation.text.dialog_forms import FORMS
 
 # --- grids ----------------------------------------------------------------------------------
 
 
 class PlanRowSerializer(serializers.Serializer[PlanRow]):
-    """The planned calls to one model with prompts of one type, summed over its setups."""
+    """The planned calls to one model with prompts of one type and form, summed over its setups."""
 
     model = serializers.CharField()
     precision = serializers.CharField()
     prompt = serializers.CharField(help_text="Key of the prompt type.")
+    form = serializers.ChoiceField(list(FORMS), help_text="Form of the dialogs in its prompts.")
     n_setups = serializers.IntegerField()
     n_calls = serializers.IntegerField(help_text="The number of calls to make.")
     n_there = serializers.IntegerField(
@@ -121,6 +123,15 @@ class GridSerializer(serializers.Serializer[GridProgress]):
     n_calls = serializers.IntegerField(help_text="Made by this grid, or still to be made.")
     n_done = serializers.IntegerField(help_text="The number of calls with a response.")
     n_empty = serializers.IntegerField(help_text="The number of responses that are empty.")
+    n_cut = serializers.IntegerField(
+        help_text="The number of completions that reached the most tokens allowed."
+    )
+    n_debris = serializers.IntegerField(
+        help_text="The number of responses that go on with the form of their prompt."
+    )
+    n_not_looked_at = serializers.IntegerField(
+        help_text="The number of responses made before Attest looked for debris."
+    )
     n_failed = serializers.IntegerField()
     n_left = serializers.IntegerField()
     n_tokens_in = serializers.IntegerField(
@@ -152,11 +163,11 @@ class NewGridSerializer(StrictSerializer):
     dataset = NameField(Dataset)
     grid = serializers.DictField(
         help_text="name and models ([{name, precision?, price?: {input, output}}]) are needed. "
-        "May have: sample, prompts, temperatures, seeds, positions, top_p, top_k, max_tokens, "
-        "budget, one_shot, retrieval ({ranking, query, idf, k1, b}), currency. Prompts are keys of "
-        "types: golden, top-3, graph-gold; graph-gold-minus-1 to -9 (with that many members of "
-        "the minimum set removed), graph-accuracy-80, -60, -40, -20 (with that percentage of gold "
-        "sub-graphs)."
+        "May have: sample, prompts, temperatures, seeds, positions, form (native, messages, "
+        "plain), top_p, top_k, max_tokens, budget, one_shot, retrieval ({ranking, query, idf, k1, "
+        "b}), currency. Prompts are keys of types: golden, top-3, graph-gold; graph-gold-minus-1 "
+        "to -9 (with that many members of the minimum set removed), graph-accuracy-80, -60, -40, "
+        "-20 (with that percentage of gold sub-graphs)."
     )
 
 
@@ -294,6 +305,7 @@ class CallSerializer(serializers.ModelSerializer[Call]):
             "n_model_prompt_tokens",
             "n_model_completion_tokens",
             "is_cut",
+            "is_debris",
             "seconds",
             "created_at",
         )
@@ -305,6 +317,10 @@ class CallFilters(filters.FilterSet):  # type: ignore[misc] # no types
     setup = NameFilter("setup", Setup, "name", help_text="Name of a setup.")
     failed = filters.BooleanFilter(
         "response", lookup_expr="isnull", help_text="true: only calls that gave no response."
+    )
+    debris = filters.BooleanFilter(
+        "is_debris",
+        help_text="true: only replies that go on with the form of their prompt.",
     )
 
 

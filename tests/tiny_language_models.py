@@ -20,6 +20,11 @@ CHAT_WITHOUT_SYSTEM = (
     "<{{ message.role }}>{{ message.content }}\n{% endfor %}"
     "{% if add_generation_prompt %}<assistant>{% endif %}"
 )
+CHAT_IN_TURNS = (
+    "{% for message in messages | rejectattr('role', 'equalto', 'system') %}"
+    "{% if (message.role == 'user') != (loop.index0 % 2 == 0) %}"
+    "{{ raise_exception('Roles must alternate') }}{% endif %}{% endfor %}" + CHAT
+)
 _SPECIAL = ["<pad>", "<s>", "</s>", "<system>", "<user>", "<assistant>"]
 _TEXTS = [
     "The museum opens at nine and closes at six. Rome is the capital of Italy.",

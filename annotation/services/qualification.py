@@ -105,7 +105,7 @@ def answer_item(rater: Rater, item: QualificationItem, answers: Mapping[str, int
     A second answer to the same item changes nothing. A rater with a lower share of right answers
     than the pass mark gets no units. Nothing is stored if the item left the round meanwhile.
     """
-    lock_study(rater.study, *Study.State.values)  # from here on the items stay as they are
+    lock_study(rater.study, *Study.State.values)  # the items stay as they are from here on
     if not rater.study.qualification_items.filter(pk=item.pk).exists():
         return
     QualificationAnswer.objects.get_or_create(

@@ -21,8 +21,8 @@ from annotation.services.qualification import answer_item, end_round
 def qualification(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the next item of the round; take its answers, and lead to what is right about them.
 
-    Answers say which item they are about, so that none counts for an item that nobody saw: a form
-    may be sent twice, or its item may leave the round meanwhile.
+    Answers say which item they are about, so that none counts for an item that was not shown: a
+    form may be sent twice, or its item may leave the round meanwhile.
     """
     rater = _rater(request, slug)
     item = next_item(rater) if rater.must_qualify else None

@@ -18,7 +18,7 @@ from generation.grids.recipe import n_calls
 from generation.models import Dataset, Passage, Sample
 from generation.retrieval.dataset_index import can_wait_for_index
 from generation.seeded_random import random_key
-from generation.text.context_budget import fact_line
+from generation.text.dialog_forms import fact_lines
 from generation.text.native_dialog import native_dialog
 from generation.text.prompt_types import MOST_FACTS, n_parts
 from generation.text.prompts import prompt_text
@@ -255,7 +255,7 @@ def _item_tokens(dataset: Dataset) -> list[int]:
     rows = Passage.objects.filter(dataset=dataset).values_list("key", "pk")
     drawn = _drawn(rows.iterator(chunk_size=20_000))
     texts = Passage.objects.filter(pk__in=drawn).values_list("text", flat=True)
-    return [count_tokens(fact_line(text)) for text in texts]
+    return [count_tokens(line) for text in texts for line in fact_lines([text], "native")]
 
 
 def _drawn(rows: Iterable[tuple[str, int]]) -> list[int]:

@@ -2,14 +2,36 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
+
+from generation.text.chat_messages import Message
+
+PromptKind = Literal["any", "chat", "continued"]
 
 
 class Prompt(NamedTuple):
-    """The input of a language model: a text and, for models that take one, a system message."""
+    """The input of a language model: a chat that ends with the user's message, or a text.
 
-    text: str
+    A text of any kind is the user's message for chat models, and other models continue it.
+    """
+
+    text: str  # the last message, or the whole text
     system: str = ""
+    earlier: tuple[Message, ...] = ()  # messages between the system's and the last
+    kind: PromptKind = (
+        "any"  # "chat": only for chat models; "continued": continued by chat models too
+    )
+
+    @property
+    def chat(self) -> tuple[Message, ...]:
+        """All its messages."""
+        system = [Message("system", self.system)] if self.system else []
+        return (*system, *self.earlier, Message("user", self.text))
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """The parts that tell it from others. Random numbers depend on them, as before chats."""
+        return (self.text, self.system) if self.kind == "any" else tuple(self)
 
 
 class Decoding(NamedTuple):
@@ -50,6 +72,18 @@ class Completion(NamedTuple):
     def whole(self) -> str:
         """All that the model wrote: its reasoning between marks, and its text."""
         return f"<think>{self.reasoning}</think>\n\n{self.text}" if self.reasoning else self.text
+
+
+def prompt_of_chat(messages: Sequence[Message]) -> Prompt:
+    """Return the prompt of a chat. Where the user does not say the last word, it ends in nothing.
+
+    Args:
+        messages: one of the system at most, which comes first.
+    """
+    system = "".join(message.text for message in messages if message.role == "system")
+    turns = [message for message in messages if message.role != "system"]
+    last = turns.pop().text if turns and turns[-1].role == "user" else ""
+    return Prompt(last, system, tuple(turns), "chat")
 
 
 class LanguageModel(Protocol):

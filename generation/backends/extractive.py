@@ -57,7 +57,7 @@ class Extractive:
 
 def _answer(prompt: Prompt, decoding: Decoding) -> tuple[str, str]:
     """Return the answer to a prompt, and the mark that ends its turn."""
-    draws = random.Random(repr((decoding.seed, *prompt)))
+    draws = random.Random(repr((decoding.seed, *prompt.identity)))
     if graph := read_graph_prompt(prompt.text):
         return graph_answer(graph, decoding, draws), ""
     return _said(prompt, decoding, draws), f" {STOP}"

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 from generation.backends.base import Completion, Decoding, Prompt, Token
 from generation.backends.checkpoint_loader import load, most_tokens
-from generation.backends.model_files import GIVES_NOTHING, NO_WORDS, first_line, folder_of
+from generation.backends.model_files import GIVES_NOTHING, NO_CHAT, NO_WORDS, first_line, folder_of
 from generation.backends.reasoning import answer_of, opens_reasoning
 from generation.backends.token_steps import Steps, Stops, TokenStep
 from generation.model_specs import BackendError, ModelSpec
+from generation.text.chat_messages import Message, alternating, as_protocol, without_system
 
 LEAST_AT_ONCE = 8  # prompts that a graphics card completes in about the time of one
 DEFAULT_CONTEXT = 2048  # tokens; used if neither the tokenizer nor the model names a limit
@@ -17,6 +18,8 @@ BATCH_TOKENS = 4096  # tokens of prompts and completions in one batch, padding i
 BATCH_TOKENS_ON_GPU = 16 * 1024
 PLAIN, CHAT, CHAT_OF_USER = "plain", "chat", "chat-of-user"  # the last one sends no system message
 _PROBE = Prompt("The museum opens at nine and closes at six.")
+# A chat that the assistant begins; some templates want the user's message first.
+_BY_ASSISTANT = Prompt("b", earlier=(Message("assistant", "a"),)).chat
 _CAUSAL = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 _FROM_TEXT_TO_TEXT = ("ForConditionalGeneration",)
 ARCHITECTURES = _CAUSAL
@@ -63,6 +66,7 @@ class TransformersLanguageModel:
         self._batch_tokens = BATCH_TOKENS_ON_GPU if self.device != "cpu" else BATCH_TOKENS
         self._take_special_tokens()
         self._form = _form_of(self._tokenizer)
+        self._takes_turns = self._form != PLAIN and not _renders(self._tokenizer, _BY_ASSISTANT)
         self._context = most_tokens(self._tokenizer, self._model.config, DEFAULT_CONTEXT)
         self.signature = f"language-model|{self._form}|context:{self._context}|{spec.precision}|v:1"
         self._test_itself()
@@ -121,9 +125,21 @@ class TransformersLanguageModel:
 
     def _encoded(self, prompt: Prompt) -> _Encoded:
         """Return the ids of a prompt's tokens, in the form that the model was trained on."""
-        text = _rendered(self._tokenizer, prompt, self._form)
-        encoded = self._tokenizer(text, add_special_tokens=self._form == PLAIN, verbose=False)
+        if self._form == PLAIN and prompt.kind == "chat":
+            raise BackendError(f"{self._location}: {NO_CHAT}")
+        is_plain = self._form == PLAIN or prompt.kind == "continued"
+        text = _together(prompt) if is_plain else self._rendered(prompt)
+        encoded = self._tokenizer(text, add_special_tokens=is_plain, verbose=False)
         return _Encoded(prompt, encoded["input_ids"], opens_reasoning(text))
+
+    def _rendered(self, prompt: Prompt) -> str:
+        """Return a chat in the words of the model's template."""
+        messages = list(prompt.chat)
+        if self._form == CHAT_OF_USER:
+            messages = without_system(messages)
+        if self._takes_turns:
+            messages = alternating(messages)
+        return _by_template(self._tokenizer, messages)
 
     def _misfit(self, n_prompt_tokens: int, max_tokens: int) -> str:
         """Return why a prompt does not fit; "" if it does."""
@@ -273,26 +289,27 @@ def _form_of(tokenizer: Any) -> str:
     """Return how prompts are given to a model: by its chat template, or as plain text."""
     if not getattr(tokenizer, "chat_template", None):
         return PLAIN
+    return CHAT if _renders(tokenizer, Prompt("a", "b").chat) else CHAT_OF_USER
+
+
+def _renders(tokenizer: Any, messages: Sequence[Message]) -> bool:
+    """Return whether a template takes some messages; it raises an error where it does not."""
     try:
-        _rendered(tokenizer, Prompt("a", "b"), CHAT)
-    except Exception:  # some templates raise an error: 'no system role'
-        return CHAT_OF_USER
-    return CHAT
+        _by_template(tokenizer, messages)
+    except Exception:  # 'no system role', 'roles must alternate'; each template has its own words
+        return False
+    return True
 
 
-def _rendered(tokenizer: Any, prompt: Prompt, form: str) -> str:
-    """Return the text that a model receives for a prompt."""
-    together = f"{prompt.system}\n\n{prompt.text}" if prompt.system else prompt.text
-    if form == PLAIN:
-        return together
-    messages = [{"role": "user", "content": together}]
-    if form == CHAT and prompt.system:
-        messages = [
-            {"role": "system", "content": prompt.system},
-            {"role": "user", "content": prompt.text},
-        ]
-    text: str = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+def _by_template(tokenizer: Any, messages: Sequence[Message]) -> str:
+    text: str = tokenizer.apply_chat_template(
+        as_protocol(messages), tokenize=False, add_generation_prompt=True
+    )
     return text
+
+
+def _together(prompt: Prompt) -> str:
+    return f"{prompt.system}\n\n{prompt.text}" if prompt.system else prompt.text
 
 
 def _batches(

@@ -9,6 +9,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,6 +38,7 @@ _BYTES_OF = {"fp32": 4, "bf16": 2}
 # What is said of a model whose files are there but do not work together.
 NO_WORDS = "found a tokenizer that knows no words; expected its files beside the weights"
 GIVES_NOTHING = "the model does not answer a test"
+NO_CHAT = "found no chat template; expected a chat model. Ask this one in the form plain"
 
 
 class ModelFiles(NamedTuple):
@@ -147,6 +149,16 @@ def _snapshot(name: str, revision: str) -> Path:
 def is_snapshot(folder: Path) -> bool:
     """Return whether a folder is the hub's cache of one commit, as its name shows."""
     return folder.parent.name == "snapshots" and COMMIT.fullmatch(folder.name) is not None
+
+
+def is_chat_model(folder: Path) -> bool:
+    """Return whether the tokenizer in a folder has a chat template."""
+    if any(folder.glob("chat_template*")):
+        return True
+    with suppress(BackendError, OSError):
+        settings = _read_json(folder / "tokenizer_config.json", LARGEST_INDEX)
+        return bool(settings.get("chat_template"))
+    return False
 
 
 def digest_of(folder: Path) -> str:

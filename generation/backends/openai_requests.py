@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from generation.backends.base import Decoding, Prompt
+from generation.model_specs import BackendError
+from generation.text.chat_messages import as_protocol
 
 # The number of likely tokens per place that may be asked for. Some servers accept fewer than the
 # protocol allows.
@@ -51,11 +53,14 @@ class Requests:
             request.pop(name, None)
         n_top = min(decoding.n_top, self._most_top)
         if self._kind == "chat":
-            messages = [{"role": "user", "content": prompt.text}]
-            if prompt.system:
-                messages.insert(0, {"role": "system", "content": prompt.system})
+            messages = as_protocol(prompt.chat)
             top = {"logprobs": True, "top_logprobs": n_top} if n_top else {}
             return {**request, "messages": messages, **top}
+        if prompt.kind == "chat":
+            raise BackendError(
+                "Found messages for a server's address that ends in /completions; expected a text. "
+                "List the model by its address for chats, or ask it in the form plain"
+            )
         text = f"{prompt.system}\n\n{prompt.text}" if prompt.system else prompt.text
         return {**request, "prompt": text, **({"logprobs": n_top} if n_top else {})}
 

@@ -23,7 +23,7 @@ class Steps:
 
     def __init__(self, prompts: Sequence[Prompt], decoding: Decoding) -> None:
         self._decoding = decoding
-        self._draws = [random.Random(repr((decoding.seed, *prompt))) for prompt in prompts]
+        self._draws = [random.Random(repr((decoding.seed, *prompt.identity))) for prompt in prompts]
         self._noted: list[list[TokenStep]] = []  # for each place, one step per row
         self.without_numbers: set[int] = set()  # rows whose logits were not numbers
 

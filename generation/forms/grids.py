@@ -20,6 +20,7 @@ class CallFilterForm(forms.Form):
 
     setup = forms.ChoiceField(label="Setup", required=False)
     failed = forms.BooleanField(label="Only those that failed", required=False)
+    debris = forms.BooleanField(label="Only debris", required=False)
 
     def __init__(self, grid: Grid, asked: Mapping[str, Any]) -> None:
         super().__init__(asked)
@@ -34,7 +35,9 @@ class CallFilterForm(forms.Form):
         calls = Call.objects.filter(grid=self.grid).order_by("pk")
         if setup := self.cleaned_data.get("setup"):
             calls = calls.filter(setup=int(setup))
-        return calls.filter(response=None) if self.cleaned_data.get("failed") else calls
+        if self.cleaned_data.get("failed"):
+            calls = calls.filter(response=None)
+        return calls.filter(is_debris=True) if self.cleaned_data.get("debris") else calls
 
 
 class GridFileForm(forms.Form):

@@ -30,6 +30,7 @@ from generation.grids.grid_file import (
 from generation.limits import LONGEST_NAME
 from generation.models import IS_ASKED, Dataset, Grid, Sample
 from generation.retrieval.bm25 import IDF_RULES
+from generation.text.dialog_forms import FORMS
 from generation.text.dialog_prompts import POSITIONS
 from generation.text.prompt_types import (
     GRAPHS,
@@ -55,6 +56,7 @@ FOLDS = {
     "form": Fold(
         "Form of the prompts",
         {
+            "form": Told("{}", {"[]": "the usual form of each model"}),
             "positions": Told("evidence {}"),
             "budget": Told("{} tokens at most", {"": "no limit of tokens"}),
             "one_shot": Told("one-shot by {}", {"": "one-shot example of the paper"}),
@@ -157,6 +159,16 @@ class NewGridForm(ModelsForm):
     top_p = numbers("Top-p", "Comma-separated. 1: no cut-off.")
     top_k = whole_numbers("Top-k", "Comma-separated. 0: no cut-off.")
     max_tokens = whole_numbers("New tokens at most", "Comma-separated. Each is for one completion.")
+    form = forms.MultipleChoiceField(
+        label="Form of the dialog",
+        required=False,
+        choices=list(FORMS.items()),
+        widget=forms.CheckboxSelectMultiple,
+        help_text=(
+            "None: messages for chat models, plain lines for others. The papers used the native "
+            "form, which PaLM was trained on. Models of today were not."
+        ),
+    )
     positions = forms.MultipleChoiceField(
         label="Position of the evidence",
         choices=[(key, PLACES[key]) for key in POSITIONS],
@@ -255,6 +267,7 @@ class NewGridForm(ModelsForm):
             "sample": cleaned["sample"].name if cleaned["sample"] else "",
             "models": list(self.models_data(cleaned)),
             "prompts": list(dict.fromkeys(types)),
+            "form": cleaned["form"] or None,  # None: the usual one of each model
             "retrieval": {key: cleaned[key] for key in RETRIEVAL},
         } | {key: cleaned[key] for key in same.split()}
 

@@ -9,14 +9,15 @@ from django import forms
 from generation.grids.grid_file import MOST_TOKENS
 from generation.grids.previews import PREVIEWED, RESTRICTED
 from generation.grids.prompts import PromptChoices
+from generation.text.dialog_forms import FORMS
 from generation.text.dialog_prompts import POSITIONS
 from generation.text.prompt_types import GRAPHS, LACKING, prompt_type
 
 
 class PromptPreviewForm(forms.Form):
-    """The type of a prompt, the position of its evidence, and its length at most."""
+    """The type of a prompt, its form, the position of its evidence, and its length at most."""
 
-    USUAL = {"type": "golden", "position": POSITIONS[0]}
+    USUAL = {"type": "golden", "form": "native", "position": POSITIONS[0]}
     USUAL_ABOUT_GRAPH = USUAL | {"type": GRAPHS[0].key}
 
     type = forms.ChoiceField(
@@ -27,6 +28,7 @@ class PromptPreviewForm(forms.Form):
             ("Restricted context", [(kind.key, kind.title) for kind in RESTRICTED]),
         ],
     )
+    form = forms.ChoiceField(label="Form", choices=list(FORMS.items()))
     position = forms.ChoiceField(
         label="Evidence", choices=[(place, place.replace("-", " ")) for place in POSITIONS]
     )
@@ -46,5 +48,8 @@ class PromptPreviewForm(forms.Form):
         """Return the choices of a valid form."""
         said = self.cleaned_data
         return PromptChoices(
-            prompt_type(said["type"]), position=said["position"], budget=said["budget"]
+            prompt_type(said["type"]),
+            form=said["form"],
+            position=said["position"],
+            budget=said["budget"],
         )

@@ -1,6 +1,6 @@
 """The setups of a grid, and the model, prompts and decoding that a setup stands for."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -13,16 +13,17 @@ from generation.grids.grid_file import (
     Precision,
     usual_max_tokens,
 )
-from generation.grids.prompts import PromptChoices, draws, settings_of, what_matters
+from generation.grids.prompts import PromptChoices, draws, form_of, settings_of, what_matters
 from generation.grids.question_graphs import graph_marks
+from generation.grids.taken_forms import forms_taken
 from generation.importers.errors import excerpt
 from generation.importers.setups import setup_content, setup_name
 from generation.model_sizes import largest_named
 from generation.model_specs import ModelSpec
 from generation.models import Checkpoint, Dataset, Setup
 from generation.records import SetupRecord
-from generation.text.graph_prompts import STOPS
-from generation.text.native_dialog import STOP
+from generation.text.dialog_forms import STOPS, Form
+from generation.text.graph_prompts import STOPS as GRAPH_STOPS
 from generation.text.prompt_types import is_about_graph, prompt_type
 
 USUAL_PRECISION: Precision = "fp32"
@@ -62,9 +63,13 @@ def cells(grid: GridChoices) -> list[GridCell]:
         for number, model in enumerate(grid.models, start=1)
     ]
     by_name: dict[str, GridCell] = {}
-    for spec, choices, decoding in product(specs, _choices(grid), _decodings(grid)):
-        cell = _cell(spec, choices, decoding)
-        by_name.setdefault(cell.setup.name, cell)
+    forms = [_forms(grid, spec, listed.get(spec.name)) for spec in specs]
+    for (spec, of_spec), choices, decoding in product(
+        zip(specs, forms, strict=True), _choices(grid), _decodings(grid)
+    ):
+        for form in of_spec:
+            cell = _cell(spec, choices._replace(form=form), decoding)
+            by_name.setdefault(cell.setup.name, cell)
     return list(by_name.values())
 
 
@@ -120,7 +125,7 @@ def decoding_of(setup: Setup | SetupRecord) -> Decoding:
             top_p=said["top_p"],
             top_k=said["top_k"],
             max_tokens=said["max_tokens"],
-            stop=_stop(setup.prompt),
+            stop=_stop(setup.prompt, form_of(setup)),
             seed=said["seed"],
         )
     )
@@ -181,6 +186,19 @@ def _spec(model: GridModel, listed: Checkpoint | None, where: str) -> ModelSpec:
     return spec
 
 
+def _forms(grid: GridChoices, spec: ModelSpec, listed: Checkpoint | None) -> Sequence[Form]:
+    """Return the forms in which a grid asks a model: those it names, else the model's usual one.
+
+    Raises:
+        GridError: the model does not take one of them.
+    """
+    taken = forms_taken(spec, listed.is_chat if listed else None)
+    for form in grid.form:
+        if form not in taken:
+            raise GridError("form", repr(form), f"one that {spec.name} takes: {', '.join(taken)}")
+    return grid.form or taken[:1]
+
+
 def _choices(grid: GridChoices) -> Iterator[PromptChoices]:
     for key, position in product(grid.prompts, grid.positions):
         yield PromptChoices(
@@ -203,7 +221,7 @@ def _decodings(grid: GridChoices) -> Iterator[Decoding]:
 def _cell(spec: ModelSpec, choices: PromptChoices, asked: Decoding) -> GridCell:
     """Return a cell; its seed is used for its prompts and for its decoding."""
     choices = what_matters(choices._replace(seed=asked.seed))
-    decoding = _what_matters(asked._replace(stop=_stop(choices.type.key)))
+    decoding = _what_matters(asked._replace(stop=_stop(choices.type.key, choices.form)))
     usual = _usual(choices.type.key)
     settings = {
         "precision": spec.precision,
@@ -230,9 +248,9 @@ def _usual(prompt: str) -> dict[str, Any]:
     return {**USUAL_SETTINGS, "max_tokens": usual_max_tokens([prompt])}
 
 
-def _stop(prompt: str) -> tuple[str, ...]:
+def _stop(prompt: str, form: Form) -> tuple[str, ...]:
     """Return the strings at which completions of prompts of a type end."""
-    return STOPS if is_about_graph(prompt) else (STOP,)
+    return GRAPH_STOPS if is_about_graph(prompt) else STOPS[form]
 
 
 def _what_matters(decoding: Decoding) -> Decoding:

@@ -21,6 +21,7 @@ from generation.importers.errors import excerpt
 from generation.limits import LARGEST_SEED, LONGEST_NAME
 from generation.model_specs import MOST_PRICE, USUAL_CURRENCY, Price
 from generation.retrieval.bm25 import IDF_RULES, Bm25, IdfRule
+from generation.text.dialog_forms import FORMS, Form
 from generation.text.dialog_prompts import POSITIONS, Position
 from generation.text.prompt_types import TWELVE, is_about_graph, prompt_type
 from generation.toml_text import TomlTrouble, parse_toml
@@ -47,6 +48,7 @@ MULTIPLIED = (
     "temperatures",
     "seeds",
     "positions",
+    "form",
     "top_p",
     "top_k",
     "max_tokens",
@@ -108,6 +110,7 @@ class GridChoices(NamedTuple):
     temperatures: tuple[float, ...] = (0.0, 0.7)
     seeds: tuple[int, ...] = (0,)
     positions: tuple[Position, ...] = ("before-dialog",)  # places of the evidence
+    form: tuple[Form, ...] = ()  # forms of the dialog; empty: the usual one of each model
     top_p: tuple[float, ...] = (1.0,)
     top_k: tuple[int, ...] = (0,)  # 0: all tokens
     max_tokens: tuple[int, ...] = (USUAL_MAX_TOKENS,)  # tokens of a completion, at most
@@ -119,7 +122,7 @@ class GridChoices(NamedTuple):
     def as_data(self) -> dict[str, Any]:
         """Return the choices as JSON and TOML store them: the reverse of `of_data`.
 
-        Choices without a value (no budget, no price) are left out.
+        Choices without a value (no budget, no price, no form) are left out.
         """
         values = self._asdict()
         for name, value in values.items():
@@ -129,7 +132,7 @@ class GridChoices(NamedTuple):
             "retrieval": values.pop("retrieval")._asdict(),
             "models": list(map(_model_data, values.pop("models"))),
         }
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: value for name, value in values.items() if value not in (None, [])}
 
     def as_toml(self) -> str:
         """Return the choices as a grid file: the reverse of `read_grid`."""
@@ -173,6 +176,7 @@ def of_data(data: Mapping[str, Any]) -> GridChoices:
         ),
         seeds=table.several("seeds", _whole(0, LARGEST_SEED), usual.seeds),
         positions=table.several("positions", _one_of(POSITIONS), usual.positions),
+        form=table.several("form", _one_of(tuple(FORMS)), usual.form),
         top_p=table.several("top_p", _top_p, usual.top_p),
         top_k=table.several("top_k", _whole(0, LARGEST_TOP_K), usual.top_k),
         max_tokens=table.several("max_tokens", _whole(1, MOST_TOKENS), (usual_tokens,)),
@@ -192,7 +196,7 @@ def usual_max_tokens(prompts: Iterable[str]) -> int:
 
 def _check_size(grid: GridChoices) -> None:
     """Raise a GridError, which names the longest list, if a grid has too many setups."""
-    n_values = {name: len(getattr(grid, name)) for name in MULTIPLIED}
+    n_values = {name: len(getattr(grid, name)) or 1 for name in MULTIPLIED}
     n_setups = math.prod(n_values.values())
     if n_setups > MOST_SETUPS:
         factors = [f"{n:,} {name}" for name, n in n_values.items() if n > 1]

@@ -25,6 +25,7 @@ from generation.models import (
     SampledExample,
 )
 from generation.seeded_random import random_key
+from generation.text.dialog_forms import Form
 from generation.text.prompt_types import MOST_FACTS, Graph
 
 MOST_PROMPTS = 20_000  # prompts made for counting; if more are needed, examples are sampled
@@ -32,7 +33,7 @@ TOGETHER = 200  # examples
 
 
 class PlanRow(NamedTuple):
-    """The calls to one model with prompts of one type, summed over their setups."""
+    """The calls to one model with prompts of one type and form, summed over their setups."""
 
     model: str
     precision: str
@@ -51,6 +52,12 @@ class PlanRow(NamedTuple):
     n_widened: int = 0  # calls that show more passages than the type says, all of them golden
     n_incomplete: int = 0  # calls whose question has entities that are not in the graph
     n_removing_less: int = 0  # calls for which fewer members can be removed than the type says
+    form: Form = "native"  # the form of the dialogs in its prompts
+
+    @property
+    def kind(self) -> tuple[str, str, str, Form]:
+        """The values that its setups have in common."""
+        return self.model, self.precision, self.prompt, self.form
 
 
 class GridPlan(NamedTuple):
@@ -77,10 +84,10 @@ class GridPlan(NamedTuple):
 
     def has_room_for(self, calls: Iterable[tuple[GridCell, int]]) -> bool:
         """Return whether no more calls are to be made now than were planned, in any row."""
-        planned = {(row.model, row.precision, row.prompt): row.n_calls for row in self.rows}
-        wanted: Counter[tuple[str, str, str]] = Counter()
-        for cell, n_calls in calls:
-            wanted[cell.spec.name, cell.spec.precision, cell.choices.type.key] += n_calls
+        planned = {row.kind: row.n_calls for row in self.rows}
+        wanted: Counter[tuple[str, str, str, Form]] = Counter()
+        for (_, spec, choices, _), n_calls in calls:
+            wanted[spec.name, spec.precision, choices.type.key, choices.form] += n_calls
         return all(n_calls <= planned.get(row, 0) for row, n_calls in wanted.items())
 
     def as_data(self) -> dict[str, Any]:
@@ -297,6 +304,7 @@ def _count(
         n_widened=asked.widened(cell),
         n_incomplete=asked.incomplete(cell),
         n_removing_less=asked.removing_less(cell),
+        form=cell.choices.form,
     )
 
 
@@ -312,16 +320,16 @@ def _seconds(rows: Sequence[PlanRow]) -> float | None:
 
 
 def _rows(counts: Sequence[PlanRow]) -> tuple[PlanRow, ...]:
-    """Return the sums by model, precision and prompt type, in the order of their first setups."""
-    rows: dict[tuple[str, str, str], list[PlanRow]] = {}
+    """Return the sums by kind, in the order of their first setups."""
+    rows: dict[tuple[str, str, str, Form], list[PlanRow]] = {}
     for count in counts:
-        rows.setdefault((count.model, count.precision, count.prompt), []).append(count)
+        rows.setdefault(count.kind, []).append(count)
     return tuple(map(_sum, rows.values()))
 
 
 def _sum(rows: Sequence[PlanRow]) -> PlanRow:
     """Return the sums of some rows; the cost is known if it is known for each row."""
-    model, precision, prompt = rows[0][:3] if rows else ("", "", "")
+    model, precision, prompt, form = rows[0].kind if rows else ("", "", "", "native")
     costs = [row.cost for row in rows if row.cost is not None]
     return PlanRow(
         model,
@@ -338,4 +346,5 @@ def _sum(rows: Sequence[PlanRow]) -> PlanRow:
         n_widened=sum(row.n_widened for row in rows),
         n_incomplete=sum(row.n_incomplete for row in rows),
         n_removing_less=sum(row.n_removing_less for row in rows),
+        form=form,
     )

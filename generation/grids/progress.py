@@ -42,6 +42,9 @@ class GridProgress(NamedTuple):
     n_calls: int  # calls of this grid, made or still to make; responses from before do not count
     n_done: int  # calls with a response
     n_empty: int  # calls with a response in which the model said nothing
+    n_cut: int  # completions that reached the greatest length allowed
+    n_debris: int  # responses that go on with the form of their prompt
+    n_not_looked_at: int  # responses made before Attest looked for debris
     n_failed: int
     n_left: int
     n_tokens_in: int  # prompts' tokens by the model's count, or by ours if it reports none
@@ -83,6 +86,7 @@ class SetupProgress(NamedTuple):
     n_failed: int
     n_left: int
     n_cut: int  # completions that reached the greatest length allowed
+    n_debris: int | None  # responses that go on with the form of their prompt; None: not known
     mean_prompt_tokens: float | None  # our count; for calls with a response
     mean_completion_tokens: float | None  # counted like `n_tokens_out`; for calls with a response
     n_tokens_in: int
@@ -98,6 +102,8 @@ class _Calls(NamedTuple):
     n_empty: int = 0
     n_since: int = 0  # calls since the grid was last started or resumed
     n_cut: int = 0
+    n_debris: int = 0
+    n_not_looked_at: int = 0
     n_prompt_tokens: int = 0  # tokens of calls with a response, by our count
     n_completion_tokens: int = 0  # tokens of calls with a response
     n_tokens_in: int = 0
@@ -161,6 +167,8 @@ def _calls(grids: list[int]) -> Mapping[int, dict[tuple[int, str], _Calls]]:
             empty=Count("pk", filter=Q(response__text="")),  # stored without outer spaces
             since=Count("pk", filter=Q(created_at__gte=F("grid__resumed_at"))),
             cut=Count("pk", filter=Q(is_cut=True)),
+            debris=Count("pk", filter=Q(is_debris=True)),
+            not_looked_at=Count("pk", filter=with_response & Q(is_debris=None)),
             prompt_tokens=Sum("n_tokens", filter=with_response, default=0),
             completion_tokens=Sum("n_model_completion_tokens", filter=with_response, default=0),
             tokens_in=Sum(TOKENS_IN, default=0),
@@ -211,6 +219,9 @@ def _progress(
         n_calls=n + n_left,
         n_done=n - n_failed,
         n_empty=sum(calls.n_empty for calls in by_setup.values()),
+        n_cut=sum(calls.n_cut for calls in by_setup.values()),
+        n_debris=sum(calls.n_debris for calls in by_setup.values()),
+        n_not_looked_at=sum(calls.n_not_looked_at for calls in by_setup.values()),
         n_failed=n_failed,
         n_left=n_left,
         n_tokens_in=sum(calls.n_tokens_in for calls in by_setup.values()),
@@ -248,6 +259,7 @@ def _setup_progress(
         n_failed=calls.n_failed,
         n_left=left.n,
         n_cut=calls.n_cut,
+        n_debris=None if calls.n_not_looked_at else calls.n_debris,
         mean_prompt_tokens=calls.n_prompt_tokens / n_done if n_done else None,
         mean_completion_tokens=calls.n_completion_tokens / n_done if n_done else None,
         n_tokens_in=calls.n_tokens_in,

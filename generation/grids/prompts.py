@@ -12,16 +12,18 @@ from generation.records import SetupRecord, TurnRecord
 from generation.retrieval.bm25 import Bm25
 from generation.retrieval.dataset_index import DatasetIndex, index_of
 from generation.retrieval.evidence_choice import forced, part_of_ranking
+from generation.text.dialog_forms import Form
 from generation.text.dialog_prompts import (
     BudgetError,
     BuiltPrompt,
+    Demonstration,
     Position,
     PromptParts,
     build_prompt,
-    demonstration,
 )
 from generation.text.flat_graph import Triple
 from generation.text.native_dialog import newest
+from generation.text.native_reading import read_demonstration
 from generation.text.prompt_types import PromptType, prompt_type
 from generation.text.prompts import prompt_text
 from generation.text.restricted_context import (
@@ -67,6 +69,7 @@ class PromptChoices(NamedTuple):
     bm25: Bm25 = Bm25()
     seed: int = 0  # seed of everything that is drawn
     one_shot: str = ""  # key of the example for the demonstration; "": the paper's
+    form: Form = "native"  # the form of the dialog
 
 
 class MadePrompt(NamedTuple):
@@ -111,6 +114,7 @@ def what_matters(choices: PromptChoices) -> PromptChoices:
         "bm25": is_searched,
         "seed": draws(choices),
         "one_shot": kind.is_one_shot,
+        "form": kind.graph is None,
     }
     return PromptChoices(
         kind, **{name: getattr(choices, name) for name, is_used in matters.items() if is_used}
@@ -121,12 +125,18 @@ def settings_of(choices: PromptChoices) -> dict[str, Any]:
     """Return the settings of a setup with these prompts, apart from its type.
 
     Defaults and choices that change nothing in prompts of the type are left out. The keys are
-    position, budget, ranking, query, idf, k1, b, seed, one_shot, and for restricted context
-    `EVIDENCE_SHARE`.
+    position, budget, ranking, query, idf, k1, b, seed, one_shot, form, and for restricted context
+    `EVIDENCE_SHARE`. The native form is the default, because setups made before have it.
     """
     given, usual = _flat(what_matters(choices)), _flat(PromptChoices(choices.type))
     unusual = {name: value for name, value in given.items() if value != usual[name]}
     return unusual | ({EVIDENCE_SHARE: REST_OF_KEPT} if choices.type.cuts_evidence else {})
+
+
+def form_of(setup: Setup | SetupRecord) -> Form:
+    """Return the form of the dialogs in a setup's prompts."""
+    form: Form = setup.settings.get("form", "native")
+    return form
 
 
 def is_of_earlier_rule(kind: PromptType, settings: Mapping[str, Any]) -> bool:
@@ -187,7 +197,7 @@ class PromptMaker:
         self._dataset = dataset
         kind = choices.type
         self._instructions = prompt_text("instructions") if kind.has_instructions else ""
-        self._demonstration = _demonstration(dataset, self._choices) if kind.is_one_shot else ""
+        self._demonstration = _demonstration(dataset, self._choices) if kind.is_one_shot else None
         self._graphs = QuestionGraphs(dataset.pk, kind, self._choices.seed) if kind.graph else None
 
     def made(self, materials: Sequence[ExampleMaterial]) -> list[MadePrompt]:
@@ -356,6 +366,7 @@ class PromptMaker:
             self._instructions,
             self._demonstration,
             self._choices.position,
+            self._choices.form,
         )
         try:
             prompt = build_prompt(parts, self._choices.budget)
@@ -403,10 +414,10 @@ def _texts(candidates: Sequence[Sequence[int]], known: Mapping[int, str]) -> dic
     return dict(Passage.objects.filter(pk__in=missing).values_list("pk", "text"))
 
 
-def _demonstration(dataset: Dataset, choices: PromptChoices) -> str:
+def _demonstration(dataset: Dataset, choices: PromptChoices) -> Demonstration:
     """Return the paper's demonstration, or one made of an example of the dataset."""
     if not (key := choices.one_shot):
-        return prompt_text("one_shot")
+        return read_demonstration(prompt_text("one_shot"))
     example = dataset.examples.filter(key=key).first()
     if example is None:
         raise PromptError(f"one_shot: found {key!r}; expected the id of an example of {dataset}")
@@ -416,5 +427,5 @@ def _demonstration(dataset: Dataset, choices: PromptChoices) -> str:
             f"one_shot: found {key!r}, which lacks a golden answer or golden evidence; "
             "expected an example that has both"
         )
-    facts = [passage.text for passage in material.golden]
-    return demonstration(material.turns, facts, example.golden_answer, choices.position)
+    facts = tuple(passage.text for passage in material.golden)
+    return Demonstration(tuple(material.turns), facts, example.golden_answer)

@@ -105,7 +105,7 @@ def recipe_numbers(choices: Mapping[str, Any]) -> RecipeNumbers | None:
         choices: the choices of a grid as they are stored (`GridChoices.as_data`).
     """
     others = (name for name in MULTIPLIED if name != "prompts")
-    if not all(len(choices.get(name, ())) == 1 for name in others):
+    if any(len(choices.get(name, ())) > 1 for name in others):
         return None
     keys = choices.get("prompts", [])
     try:

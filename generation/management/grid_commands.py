@@ -196,7 +196,8 @@ def _lines(plan: GridPlan) -> Iterator[str]:
 
 
 def _title(row: PlanRow) -> str:
-    return f"{row.model} · {row.prompt}" if row.model else "total"
+    form = f" · {row.form}" if row.form != "native" else ""
+    return f"{row.model} · {row.prompt}{form}" if row.model else "total"
 
 
 def _asked_here(grid: Grid, stderr: Any) -> str:

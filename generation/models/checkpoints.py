@@ -20,6 +20,8 @@ class Checkpoint(models.Model):
     revision = models.CharField(max_length=64, blank=True)
     # The output that means entailment, if the model's labels have no names.
     entailment_index = models.PositiveSmallIntegerField(null=True, blank=True)
+    # Whether it is a language model that takes messages; None: not known, or no language model.
+    is_chat = models.BooleanField(null=True, blank=True)
     served_name = models.CharField(max_length=200, blank=True)  # its name on a server
     # The environment variable that holds a server's key. The key itself is not stored.
     key_variable = models.CharField(max_length=100, blank=True)

@@ -136,6 +136,9 @@ class Call(models.Model):
     # The model's count, or our count if it gave none.
     n_model_completion_tokens = models.PositiveIntegerField(default=0)
     is_cut = models.BooleanField(default=False)  # the completion has reached its limit of length
+    # Whether the reply goes on with the form of its prompt (`generation.text.debris`); None: there
+    # is no reply, or it was made before Attest looked.
+    is_debris = models.BooleanField(null=True, blank=True)
     # The time until the completion came; None: not known.
     seconds = models.FloatField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

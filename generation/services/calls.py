@@ -4,13 +4,14 @@ from typing import Any, NamedTuple
 
 from generation.backends.base import Completion
 from generation.grids.material import ExampleMaterial
-from generation.grids.prompts import MadePrompt
+from generation.grids.prompts import MadePrompt, form_of
 from generation.models import Call, GridChunk, Response, Setup
 from generation.records import ResponseRecord, SetupRecord, Where
 from generation.services.record_keys import digest, record_digest
+from generation.text.debris import debris_in
+from generation.text.dialog_forms import reply_text
 from generation.text.dialog_prompts import BuiltPrompt
 from generation.text.graph_prompts import said_about_graph
-from generation.text.native_dialog import reply_text
 from generation.text.prompt_types import is_about_graph
 from generation.text.tokens import count_tokens
 
@@ -65,6 +66,7 @@ def call_of(
         n_model_prompt_tokens=completion.n_prompt_tokens,
         n_model_completion_tokens=completion.n_tokens or count_tokens(completion.whole),
         is_cut=completion.is_cut,
+        is_debris=None if problem else debris_in(_said(claim.setup, completion)) is not None,
         seconds=seconds,
         **sizes,
     )
@@ -111,7 +113,9 @@ def response_of(
 def _said(setup: Setup, completion: Completion) -> str:
     """Return a model's reply: its completion up to the point where such prompts end it."""
     text = storable_text(completion.text)
-    return said_about_graph(text) if is_about_graph(setup.prompt) else reply_text(text)
+    if is_about_graph(setup.prompt):
+        return said_about_graph(text)
+    return reply_text(text, form_of(setup))
 
 
 def _meta(made: MadePrompt, prompt: BuiltPrompt) -> dict[str, Any]:

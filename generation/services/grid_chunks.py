@@ -13,7 +13,7 @@ from typing import NamedTuple
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 
-from generation.backends.base import LanguageModel, Prompt
+from generation.backends.base import LanguageModel, Prompt, prompt_of_chat
 from generation.backends.problems import storable
 from generation.backends.registry import LANGUAGE_MODELS, is_server
 from generation.backends.timeouts import Waited, waited_for
@@ -21,7 +21,7 @@ from generation.batches import lots
 from generation.grids.cells import decoding_of, spec_of
 from generation.grids.grid_file import GridError
 from generation.grids.material import materials
-from generation.grids.prompts import MadePrompt, PromptError, PromptMaker, choices_of
+from generation.grids.prompts import MadePrompt, PromptError, PromptMaker, choices_of, form_of
 from generation.model_specs import BackendError, ModelSpec
 from generation.models import (
     Call,
@@ -36,6 +36,7 @@ from generation.services.calls import PendingCall, call_of, response_of
 from generation.services.model_provenance import open_noted
 from generation.services.pace import calls_at_once, is_limited, not_free_within, reserve
 from generation.services.server_places import AsksModels
+from generation.text.dialog_prompts import BuiltPrompt
 from work.chunks import ChunkKind
 from work.claims import Hold, WorkStopped, with_a_worker
 from work.pieces import register
@@ -198,7 +199,7 @@ def _ask_together(
             hold.store(call_of(claim, each, problem=each.made.problem), None, ())
         else:
             with_prompt.append(each)
-            prompts.append(Prompt(each.made.prompt.text))
+            prompts.append(_prompt_of(claim.setup, each.made.prompt))
     if not prompts:
         return
     if model.is_limited:
@@ -206,6 +207,13 @@ def _ask_together(
     answers = waited_for(lambda: model.itself.complete(prompts, decoding_of(claim.setup)))
     for each, answer in zip(with_prompt, answers, strict=True):
         _store(claim, hold, each, answer, keys)
+
+
+def _prompt_of(setup: Setup, built: BuiltPrompt) -> Prompt:
+    """Return a prompt as models take it. A plain dialog is continued, also by a chat model."""
+    if built.messages:
+        return prompt_of_chat(built.messages)
+    return Prompt(built.text, kind="continued" if form_of(setup) == "plain" else "any")
 
 
 def _store(

@@ -67,6 +67,12 @@ def is_recipe(grid: Grid) -> bool:
 
 
 @register.filter
+def longest_reply(grid: Grid) -> str:
+    """Return how many tokens a completion may have: '128', or '64 or 128'."""
+    return " or ".join(intcomma(n) for n in sorted(grid.choices["max_tokens"]))
+
+
+@register.filter
 def not_in_graph(n: int) -> str:
     """Return how many entities are not in the graph: '1 entity is not in the graph'."""
     return f"{intcomma(n)} {'entity is' if n == 1 else 'entities are'} not in the graph"

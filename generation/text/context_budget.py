@@ -12,12 +12,10 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from generation.records import TurnRecord
-from generation.text.native_dialog import native_dialog, newest, one_line, turn_lines
+from generation.text.dialog_forms import Form, dialog_lines, fact_label, fact_lines, turn_lines
+from generation.text.native_dialog import newest
 from generation.text.sentences import split_sentences
 from generation.text.tokens import count_tokens
-
-FACT = "Fact:"
-_TO_COMPLETE = "1 0 1"  # the last line of a dialog, to count its tokens
 
 
 class Context(NamedTuple):
@@ -28,60 +26,61 @@ class Context(NamedTuple):
     n_turns_left_out: int = 0
     n_sentences_left_out: int = 0
 
-    @property
-    def n_tokens(self) -> int:
-        """The number of tokens of its dialog and its evidence together."""
-        return count_tokens(native_dialog(self.turns)) + sum(
-            count_tokens(fact_line(fact)) for fact in self.facts
-        )
+
+def n_dialog_tokens(turns: Sequence[TurnRecord], form: Form) -> int:
+    """Return how many tokens a dialog has in a form, with the line to complete."""
+    return sum(map(count_tokens, dialog_lines(turns, form)))
 
 
-def fact_line(fact: str) -> str:
-    """Return a fact as a line of a prompt, in which white space is one space."""
-    return f"{FACT} {one_line(fact)}".rstrip()
+def n_evidence_tokens(facts: Sequence[str], form: Form) -> int:
+    """Return how many tokens facts have in a form, with their labels."""
+    return sum(map(count_tokens, fact_lines(facts, form)))
 
 
-def fitted(turns: Sequence[TurnRecord], facts: Sequence[str], n_tokens: int) -> Context:
+def fitted(
+    turns: Sequence[TurnRecord], facts: Sequence[str], n_tokens: int, form: Form = "native"
+) -> Context:
     """Return what fits into `n_tokens`; if nothing fits, the least that may be kept.
 
     As much as possible is kept: all turns with as many sentences as fit beside them, or else the
     newest turns that fit beside the first sentence of each fact.
     """
-    whole = Context(tuple(turns), tuple(facts))
-    if whole.n_tokens <= n_tokens:
-        return whole
+    n_dialog = n_dialog_tokens(turns, form)
+    if n_dialog + n_evidence_tokens(facts, form) <= n_tokens:
+        return Context(tuple(turns), tuple(facts))
 
-    kept, n_left_out = _facts_within(facts, n_tokens - count_tokens(native_dialog(turns)))
-    room = n_tokens - sum(count_tokens(fact_line(fact)) for fact in kept)
-    n_newest = _n_newest_within(turns, room)
+    kept, n_left_out = _facts_within(facts, n_tokens - n_dialog, form)
+    room = n_tokens - n_evidence_tokens(kept, form)
+    n_newest = _n_newest_within(turns, room, form)
     return Context(newest(turns, n_newest), kept, len(turns) - n_newest, n_left_out)
 
 
-def _n_newest_within(turns: Sequence[TurnRecord], room: int) -> int:
+def _n_newest_within(turns: Sequence[TurnRecord], room: int, form: Form) -> int:
     """Return how many of the newest turns fit; it is at least 1 if there is any turn."""
-    room -= count_tokens(_TO_COMPLETE)
-    sizes = [count_tokens(line) for line in turn_lines(turns)]
+    sizes = list(map(count_tokens, turn_lines(turns, form)))
+    room -= n_dialog_tokens(turns, form) - sum(sizes)  # the line to complete
     n_gone = 0
     while n_gone < len(turns) - 1 and sum(sizes[n_gone:]) > room:
-        for place, turn in enumerate(turns):
+        for place, turn in enumerate(turns if form == "native" else ()):
             sizes[place] += turn.parent == n_gone  # the parent becomes -1, which is two tokens
         n_gone += 1
     return len(turns) - n_gone
 
 
-def _facts_within(facts: Sequence[str], room: int) -> tuple[tuple[str, ...], int]:
+def _facts_within(facts: Sequence[str], room: int, form: Form) -> tuple[tuple[str, ...], int]:
     """Return the facts shortened until they fit, and how many sentences are left out.
 
     The longest fact loses its last sentence, again and again. Each fact keeps its first sentence.
     """
     # For each fact: the ends of its sentences, and its tokens up to each of these ends.
     ends, sizes = [], []
-    for fact in facts:
+    for number, fact in enumerate(facts):
+        label = count_tokens(fact_label(number, len(facts), form))
         places = [sentence.end for sentence in split_sentences(fact)] or [len(fact)]
         pieces = [fact[start:end] for start, end in pairwise([0, *places])]
         ends.append(places)
         # Sentences end at white space, so their tokens add up to those of the whole fact.
-        sizes.append(list(accumulate(map(count_tokens, pieces), initial=count_tokens(FACT)))[1:])
+        sizes.append(list(accumulate(map(count_tokens, pieces), initial=label))[1:])
     n_tokens = sum(each[-1] for each in sizes)
     longest = [(-each[-1], -place) for place, each in enumerate(sizes) if len(each) > 1]
     heapify(longest)

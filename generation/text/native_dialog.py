@@ -29,12 +29,17 @@ def native_dialog(turns: Sequence[TurnRecord], answer: str | None = None) -> str
     Raises:
         ValueError: a parent is not an earlier turn.
     """
-    lines = turn_lines(turns)
-    opening = f"{len(turns)} {len(turns) - 1} {ASSISTANT}"
-    return "\n".join([*lines, opening if answer is None else _said_line(opening, answer)])
+    opening = opening_line(turns)
+    last = opening if answer is None else _said_line(opening, answer)
+    return "\n".join([*native_lines(turns), last])
 
 
-def turn_lines(turns: Sequence[TurnRecord]) -> list[str]:
+def opening_line(turns: Sequence[TurnRecord]) -> str:
+    """Return the line for the model to complete, after some turns."""
+    return f"{len(turns)} {len(turns) - 1} {ASSISTANT}"
+
+
+def native_lines(turns: Sequence[TurnRecord]) -> list[str]:
     """Return the line of each turn.
 
     Raises:
@@ -63,11 +68,6 @@ def newest(turns: Sequence[TurnRecord], n: int) -> tuple[TurnRecord, ...]:
     return tuple(
         turn._replace(parent=max(FIRST_PARENT, turn.parent - n_gone)) for turn in turns[n_gone:]
     )
-
-
-def reply_text(completion: str) -> str:
-    """Return a model's reply: its completion up to `[eot]`, without white space around it."""
-    return completion.partition(STOP)[0].strip()
 
 
 def one_line(text: str) -> str:

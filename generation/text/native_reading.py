@@ -9,12 +9,14 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from generation.text.context_budget import FACT
-from generation.text.dialog_prompts import INSTRUCTIONS
-from generation.text.native_dialog import STOP
+from generation.records import TurnRecord
+from generation.text.dialog_forms import FACT
+from generation.text.dialog_prompts import INSTRUCTIONS, Demonstration
+from generation.text.native_dialog import ASSISTANT, STOP
 
 _TURN = re.compile(
-    rf"(?P<index>[0-9]+) (?P<parent>-1|[0-9]+) [0-9]+(?P<said>(?P<text> .*)? {re.escape(STOP)})?"
+    r"(?P<index>[0-9]+) (?P<parent>-1|[0-9]+) (?P<speaker>[0-9]+)"
+    rf"(?P<said>(?P<text> .*)? {re.escape(STOP)})?"
 )
 
 
@@ -53,6 +55,22 @@ def read_prompt(text: str) -> ReadPrompt | None:
     if answered is None:
         return None
     return ReadPrompt(has_instructions, tuple(facts), _branch(turns, answered))
+
+
+def read_demonstration(text: str) -> Demonstration:
+    """Return a demonstration that is written as facts and a native dialog, its answer last."""
+    lines = text.split("\n")
+    facts = [line.removeprefix(FACT).strip() for line in lines if line.startswith(FACT)]
+    *turns, answer = [
+        TurnRecord(
+            "assistant" if int(found["speaker"]) == ASSISTANT else "user",
+            (found["text"] or "").strip(),
+            int(found["parent"]),
+        )
+        for found in map(_TURN.fullmatch, lines)
+        if found and found["said"]
+    ]
+    return Demonstration(tuple(turns), tuple(facts), answer.text)
 
 
 def _branch(turns: Mapping[int, _Turn], last: int) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from generation.forms.grids import CallFilterForm
 from generation.models import Call, ExamplePassage, Grid, ResponsePassage
+from generation.text.debris import debris_in
 from generation.text.dialog_prompts import prompt_lines
 
 CALLS_PER_PAGE = 50
@@ -17,7 +18,7 @@ CALLS_PER_PAGE = 50
 @require_safe
 @allowed(Role.RESEARCHER)
 def calls(request: SignedInRequest, pk: int) -> HttpResponse:
-    """List the calls that a grid has made, page by page: all, those of a setup, or failed ones."""
+    """List the calls of a grid, page by page: all, or those of a setup, failed ones, or debris."""
     grid = get_object_or_404(Grid.objects.select_related("dataset"), pk=pk)
     form = CallFilterForm(grid, request.GET)
     found = form.calls_left().select_related("example", "setup", "response")
@@ -50,6 +51,7 @@ def call(request: SignedInRequest, pk: int, call_pk: int) -> HttpResponse:
         "grid": grid,
         "call": found,
         "lines": prompt_lines(found.prompt) if found.prompt else [],
+        "debris": debris_in(found.response.text) if found.response else None,
         "passages": shown.select_related("passage"),
         "golden": set(golden.values_list("passage", flat=True)),
         "previous": same_setup.filter(pk__lt=found.pk).order_by("-pk").first(),

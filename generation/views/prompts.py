@@ -34,7 +34,7 @@ def prompts(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
             "form": form,
             "rows": rows,
             "shown": shown,
-            "lines": prompt_lines(prompt.text) if prompt else [],
+            "lines": prompt_lines(prompt.text, prompt.n_demonstrating) if prompt else [],
             "passages": shown_passages(example, shown.made) if shown else [],
         },
         status=200 if form.is_valid() else 422,

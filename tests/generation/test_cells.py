@@ -78,6 +78,45 @@ def test_a_setup_alone_says_how_it_is_asked():
     assert cells(grid)[-1].decoding == Decoding(0.7, 0.9, 40, 64, ("[eot]",), 3)
 
 
+MODELS = {
+    "chat": ("language-model", "/m/chat", True),
+    "base": ("language-model", "/m/base", False),
+    "hub": ("language-model", "org/model", None),
+    "served": ("openai", "https://host/v1", True),
+    "continued": ("openai", "https://host/v1/completions", False),
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "usual", "other", "refused"),
+    [
+        ("extractive", "", [], ["messages", "plain"]),
+        ("chat", " · form=messages", ["native", "plain"], []),
+        ("base", " · form=plain", ["native"], ["messages"]),
+        ("hub", " · form=messages", ["native", "plain"], []),  # it says itself if it is none
+        ("served", " · form=messages", ["native"], ["plain"]),
+        ("continued", " · form=plain", ["native"], ["messages"]),
+    ],
+)
+def test_a_dialog_has_the_usual_form_of_its_model_or_another_that_it_takes(
+    model, usual, other, refused
+):
+    for name, (backend, location, is_chat) in MODELS.items():
+        Checkpoint.objects.create(name=name, backend=backend, location=location, is_chat=is_chat)
+
+    assert [cell.setup.name for cell in cells(grid_of(model=model))] == [
+        f"{model} · T 0.0 · golden{usual}"
+    ]
+    both = [usual.removeprefix(" · form=") or "native", *other]
+    assert [cell.choices.form for cell in cells(grid_of(model=model, form=both))] == both
+    assert [
+        cell.setup.name for cell in cells(grid_of(model=model, prompts=["graph-gold"], form=both))
+    ] == [f"{model} · T 0.0 · graph-gold"]
+    for form in refused:
+        with pytest.raises(GridError, match=f"form: found '{form}'; expected one that {model}"):
+            cells(grid_of(model=model, form=[form]))
+
+
 @pytest.mark.parametrize(
     ("model", "where"),
     [
@@ -98,7 +137,7 @@ def test_a_model_that_cannot_be_asked_is_refused(model, where):
 def test_listed_models_are_asked_as_they_are_listed():
     Checkpoint.objects.create(name="tiny", backend="language-model", location="/models/tiny")
 
-    [cell] = cells(grid_of(models=[GridModel("tiny", "bf16")._asdict()]))
+    [cell] = cells(grid_of(models=[GridModel("tiny", "bf16")._asdict()], form=["native"]))
 
     assert cell.setup.name == "tiny · T 0.0 · golden · precision=bf16"
     assert (cell.spec.location, cell.spec.precision) == ("/models/tiny", "bf16")

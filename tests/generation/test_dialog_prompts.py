@@ -5,12 +5,14 @@ import pytest
 from generation.records import TurnRecord
 from generation.text.dialog_prompts import (
     BudgetError,
+    Demonstration,
     PromptParts,
     build_prompt,
-    demonstration,
+    demonstration_lines,
     prompt_lines,
 )
 from generation.text.native_dialog import native_dialog, newest
+from generation.text.native_reading import read_demonstration
 from generation.text.prompt_types import TWELVE, prompt_type
 from generation.text.prompts import prompt_text
 from generation.text.tokens import count_tokens
@@ -48,7 +50,7 @@ def parts_of(key, position="before-dialog"):
         TURNS if kind.has_history else newest(TURNS, 1),
         FACTS[key],
         prompt_text("instructions") if kind.has_instructions else "",
-        prompt_text("one_shot") if kind.is_one_shot else "",
+        read_demonstration(prompt_text("one_shot")) if kind.is_one_shot else None,
         position,
     )
 
@@ -82,9 +84,8 @@ def test_the_prompt_of_the_paper_is_what_its_parts_make():
     assert " ".join(built.text.split()) == printed.removesuffix("3 0 1") + "3 2 1"
     facts, question, answer = prompt_text("one_shot").splitlines()
     assert facts == f"Fact: {fact.removesuffix(' (truncated)')}"
-    assert demonstration(turns[:1], [facts.removeprefix("Fact: ")], turns[1].text) == "\n".join(
-        [facts, question, answer]
-    )
+    shown = Demonstration(turns[:1], (facts.removeprefix("Fact: "),), turns[1].text)
+    assert demonstration_lines(shown, "before-dialog", "native") == [facts, question, answer]
 
 
 def test_evidence_may_stand_just_before_the_last_turn():
@@ -110,14 +111,16 @@ def test_with_one_turn_or_none_both_places_of_evidence_are_the_same():
 
 
 def test_a_demonstration_has_its_evidence_in_the_same_place_and_its_answer():
-    assert demonstration(TURNS, ["A.", "B."], "In 1971.", "before-last-turn") == (
-        "0 -1 0 Who built the mill? [eot]\n"
-        "1 0 1 Monks did, in 1200. [eot]\n"
-        "Fact: A.\n"
-        "Fact: B.\n"
-        "2 1 0 When did the mill close? [eot]\n"
-        "3 2 1 In 1971. [eot]"
-    )
+    shown = Demonstration(TURNS, ("A.", "B."), "In 1971.")
+
+    assert demonstration_lines(shown, "before-last-turn", "native") == [
+        "0 -1 0 Who built the mill? [eot]",
+        "1 0 1 Monks did, in 1200. [eot]",
+        "Fact: A.",
+        "Fact: B.",
+        "2 1 0 When did the mill close? [eot]",
+        "3 2 1 In 1971. [eot]",
+    ]
 
 
 def test_a_fact_is_one_line_whatever_it_holds():

@@ -258,6 +258,7 @@ def test_a_grid_that_is_done_shows_its_setups_with_their_means(researcher, datas
         "Failed": "0",
         "Left": "0",
         "Cut": "0",
+        "Debris": "0",
         "Mean tokens, prompt": f"{mean:.1f}",
     }
     assert page.links[setup.name] == f"{address('calls', grid)}?setup={setup.pk}"

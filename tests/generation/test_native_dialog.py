@@ -3,7 +3,8 @@
 import pytest
 
 from generation.records import TurnRecord
-from generation.text.native_dialog import STOP, native_dialog, newest, reply_text
+from generation.text.dialog_forms import reply_text
+from generation.text.native_dialog import STOP, native_dialog, newest
 from generation.text.tokens import TOKENIZERS, count_tokens, count_words
 from tests.generation.mill import TURNS
 
@@ -94,7 +95,7 @@ def test_fewer_than_no_turns_are_an_error():
     ],
 )
 def test_what_was_said_ends_where_the_turn_does(completion, text):
-    assert reply_text(completion) == text
+    assert reply_text(completion, "native") == text
     assert STOP == "[eot]"
 
 

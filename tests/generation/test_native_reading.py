@@ -2,7 +2,7 @@
 
 from generation.records import TurnRecord
 from generation.text.dialog_prompts import PromptParts, build_prompt
-from generation.text.native_reading import ReadPrompt, read_prompt
+from generation.text.native_reading import ReadPrompt, read_demonstration, read_prompt
 from generation.text.prompts import prompt_text
 from tests.generation.mill import BREAD, MILL, TURNS
 
@@ -27,9 +27,9 @@ def test_instructions_are_seen():
 
 
 def test_a_demonstration_is_not_what_is_asked():
-    assert read(facts=(MILL,), demonstration=prompt_text("one_shot")) == ReadPrompt(
-        False, (MILL,), SAID
-    )
+    assert read(
+        facts=(MILL,), demonstration=read_demonstration(prompt_text("one_shot"))
+    ) == ReadPrompt(False, (MILL,), SAID)
 
 
 def test_without_any_turn_there_is_nothing_to_answer():

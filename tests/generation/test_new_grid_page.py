@@ -118,6 +118,7 @@ def test_every_choice_reaches_the_grid(researcher, sample):
         "top_k": "0, 40",
         "max_tokens": "64",
         "positions": ["before-dialog", "before-last-turn"],
+        "form": ["native"],
         "budget": "900",
         "one_shot": "e2",
         "ranking": "random",
@@ -150,6 +151,7 @@ def test_every_choice_reaches_the_grid(researcher, sample):
         "temperatures": [0.0, 0.7],
         "seeds": [0, 1],
         "positions": ["before-dialog", "before-last-turn"],
+        "form": ["native"],
         "top_p": [1.0, 0.9],
         "top_k": [0, 40],
         "max_tokens": [64],
@@ -302,7 +304,10 @@ def test_folded_values_are_said_and_a_mistake_in_them_is_open(researcher, datase
     assert not any(each.is_open for each in page.parts("more"))
     said = "seed 1, 2, top-p 1.5, top-k off, 128 new tokens at most"
     assert refused.part("id_decoding_said").text == said
-    said = "evidence just before the last turn, 900 tokens at most, one-shot example of the paper"
+    said = (
+        "the usual form of each model, evidence just before the last turn, "
+        "900 tokens at most, one-shot example of the paper"
+    )
     assert refused.part("id_form_said").text == said
     [opened] = [each for each in refused.parts("more") if each.is_open]
     assert "Top-p" in opened.text

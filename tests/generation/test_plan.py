@@ -43,7 +43,7 @@ def test_calls_tokens_and_price_by_model_and_prompt(half_golden):
         # the example without golden evidence is left out, at both; (40 · 10 + 20 · 20) / 1,000,000
         PlanRow("noting", "fp32", "golden", 2, 2, 0, 2, 0, 2 * (DIALOG + FACT), 20, 0.0008),
     )
-    assert plan.total[3:] == (4, 6, 0, 2, 0, 96, 60, pytest.approx(0.00216), 0, 0, 0)
+    assert plan.total[3:14] == (4, 6, 0, 2, 0, 96, 60, pytest.approx(0.00216), 0, 0, 0)
     assert not plan.is_estimated
 
 
@@ -97,7 +97,18 @@ def test_the_example_that_demonstrates_is_left_out(tmp_path):
 def test_calls_without_a_prompt_are_foreseen(half_golden):
     """The only passage is golden for e1: there is no other one to show, and none has no room."""
     assert plan_for(half_golden, grid_of(prompts=["next-best"])).total.n_unmade == 1
-    assert plan_for(half_golden, grid_of(budget=13)).total[4:] == (1, 0, 1, 1, 0, 0, None, 0, 0, 0)
+    assert plan_for(half_golden, grid_of(budget=13)).total[4:14] == (
+        1,
+        0,
+        1,
+        1,
+        0,
+        0,
+        None,
+        0,
+        0,
+        0,
+    )
 
 
 def test_calls_that_show_more_than_their_type_says_are_foreseen(tmp_path):

@@ -59,6 +59,39 @@ def test_a_prompt_is_shown_with_its_parts_told_apart(researcher, mill):
     ]
 
 
+def test_each_form_is_shown_word_by_word_and_messages_say_whose_they_are(researcher, mill):
+    chosen = {"type": "golden-instructions"}
+    of_chat, plain = (
+        shown(researcher.get(address(mill), chosen | {"form": form}))
+        for form in ("messages", "plain")
+    )
+
+    said = [
+        ([who.text for who in part.parts("who")], [line.text for line in part.parts("line")])
+        for part in of_chat.parts("prompt-part")
+    ]
+    assert said == [
+        (
+            ["Instructions", "System’s message"],
+            ["use the information from the provided “fact” to answer the question"],
+        ),
+        (["Evidence"], ["Fact: Mill wheels stopped in 1971. Visitors came later."]),
+        (
+            ["Dialog", "User’s message", "Assistant’s message", "User’s message"],
+            ["Who built the mill?", "Monks did, in 1200.", "When did the mill close?"],
+        ),
+    ]
+    assert prompt_on(plain)[2] == (
+        "Dialog",
+        [
+            "User: Who built the mill?",
+            "Assistant: Monks did, in 1200.",
+            "User: When did the mill close?",
+            "Assistant:",
+        ],
+    )
+
+
 def test_the_passages_shown_are_named_in_order(researcher, mill):
     page = shown(researcher.get(address(mill), {"type": "retrieved-3"}))
 

@@ -233,9 +233,12 @@ def test_a_checkpoint_answers_what_fits_and_the_others_say_why_not(
     sample = request_sample(dataset, SampleChoices("four", Filters(), size=4), None)
     SAMPLES.claim_and_do(sample.pk)
     assert Sample.objects.get(pk=sample.pk).members.count() == 4
-    Checkpoint.objects.create(name="tiny", backend="language-model", location=str(folder_of_model))
+    Checkpoint.objects.create(
+        name="tiny", backend="language-model", location=str(folder_of_model), is_chat=False
+    )
 
-    grid = asked_of(dataset, model="tiny", prompts=prompts, sample="four", max_tokens=[MAX_TOKENS])
+    choices = {"prompts": prompts, "sample": "four", "max_tokens": [MAX_TOKENS]}
+    grid = asked_of(dataset, model="tiny", form=["native"], **choices)
 
     assert_plan_was_kept(grid)
     calls, shown_by, texts = calls_of(grid), shown_in(dataset), texts_in(dataset)

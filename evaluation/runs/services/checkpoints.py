@@ -11,7 +11,7 @@ from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from evaluation.backends.registry import BACKENDS
 from evaluation.models import MetricRun
-from generation.backends.model_files import COMMIT, what_is_wrong, wrong_kind
+from generation.backends.model_files import COMMIT, is_chat_model, what_is_wrong, wrong_kind
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.model_specs import MOST_PRICE, USUAL_CALLS_AT_ONCE, BackendError, ModelSpec
 from generation.models import Checkpoint, GridSetup
@@ -88,6 +88,7 @@ def add_checkpoint(
         "backend": backend,
         "location": location,
         "revision": revision,
+        "is_chat": _is_chat(backend, location),
         "entailment_index": entailment_index,
         "served_name": served_name,
         "key_variable": key_variable,
@@ -251,6 +252,16 @@ def check_location(location: str, entailment_index: int | None, backend: str) ->
         _check_labels(config, entailment_index)
     if problem := what_is_wrong(folder):
         raise _not_there(f"{folder}: {problem}.")
+
+
+def _is_chat(backend: str, location: str) -> bool | None:
+    """Return whether a language model takes messages; None: it is none, or a name on the hub."""
+    kind = LANGUAGE_MODELS.get(backend)
+    if kind is None:
+        return None
+    if kind.is_server:
+        return server_address(location)[1] == "chat"
+    return None if HUB_NAME.fullmatch(location) else is_chat_model(Path(location))
 
 
 def _config(folder: Path, expected: tuple[str, ...]) -> dict[str, Any]:

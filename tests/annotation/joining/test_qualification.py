@@ -53,8 +53,9 @@ def answer_all(rater, *answers):
 
 def address_of(rater):
     """Return the address to which the form of a rater's next item is sent."""
-    page = reverse("annotation:qualification", args=[rater.study.slug])
-    return f"{page}?item={next_item(rater).pk}"
+    page, item = reverse("annotation:qualification", args=[rater.study.slug]), next_item(rater)
+    assert item
+    return f"{page}?item={item.pk}"
 
 
 def item_address(study, place):
@@ -127,6 +128,7 @@ def test_answers_to_an_item_that_left_the_round_are_not_stored(study, rater, cli
     The new first item has the place of the old one, and another response.
     """
     client, address, item = client_for(rater.user), address_of(rater), next_item(rater)
+    assert item
     set_qualification(study, {"e2-cool": ItemToStore(NO)}, 0.7, researcher())
 
     answered = client.post(address, {"sensible-1": 1, "specific-1": 1})

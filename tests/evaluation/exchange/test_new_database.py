@@ -17,6 +17,7 @@ KNOWN = {
     ("evaluation", "0012_imported_scores_without_threshold"),
     ("generation", "0009_asked_questions_are_ad_hoc"),
     ("generation", "0017_pieces_of_work"),
+    ("generation", "0024_forms_of_dialogs"),
 }
 OURS = "accounts", "generation", "annotation", "evaluation"
 

@@ -237,6 +237,25 @@ def test_a_server_is_added_with_its_name_for_the_model_and_its_key_s_variable(ad
     assert location.endswith("MODELS_API_KEY: not set")
 
 
+def test_a_chat_model_is_told_by_its_address_or_its_tokenizer(admin, folder):
+    server = {"backend": "openai", "served_name": "llama-3"}
+    add(admin, "https://models.example.org/v1", name="chat", **server)
+    add(admin, "https://models.example.org/v1/completions", name="texts", **server)
+    for name, tokenizer in {"own": {"chat_template": "{{ messages }}"}, "base": {}}.items():
+        location = folder({"architectures": ["LlamaForCausalLM"]}, name=name)
+        (Path(location) / "tokenizer_config.json").write_text(json.dumps(tokenizer))
+        add(admin, location, name=name, backend="language-model")
+    add(admin, "some-org/some-model", name="hub", backend="language-model")
+
+    assert dict(Checkpoint.objects.values_list("name", "is_chat")) == {
+        "chat": True,
+        "texts": False,
+        "own": True,
+        "base": False,
+        "hub": None,
+    }
+
+
 @pytest.mark.parametrize(
     ("wrong", "field"),
     [

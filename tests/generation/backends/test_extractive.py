@@ -9,8 +9,9 @@ from generation.backends.base import Decoding, Prompt
 from generation.backends.registry import open_language_model
 from generation.model_specs import ModelSpec
 from generation.records import TurnRecord
+from generation.text.dialog_forms import reply_text
 from generation.text.dialog_prompts import PromptParts, build_prompt
-from generation.text.native_dialog import reply_text
+from generation.text.native_reading import read_demonstration
 from generation.text.prompts import prompt_text
 from tests.generation.mill import MILL, TURNS
 
@@ -25,7 +26,7 @@ def completion(prompt: str, decoding: Decoding = GREEDY):
 
 def answer(decoding: Decoding = GREEDY, **parts) -> str:
     prompt = build_prompt(PromptParts(**{"turns": TURNS, **parts})).text
-    return reply_text(completion(prompt, decoding).text)
+    return reply_text(completion(prompt, decoding).text, "native")
 
 
 # --- without a temperature ------------------------------------------------------------------
@@ -57,7 +58,7 @@ def test_without_a_dialog_it_gives_the_first_sentence_of_the_facts():
 
 
 def test_a_demonstration_is_no_evidence():
-    assert answer(facts=(MILL,), demonstration=prompt_text("one_shot")) == (
+    assert answer(facts=(MILL,), demonstration=read_demonstration(prompt_text("one_shot"))) == (
         "Mill wheels stopped in 1971."
     )
 
@@ -125,7 +126,11 @@ def test_a_completion_is_as_long_as_it_may_be_and_says_so():
 
     assert (short.text, short.is_cut, short.n_tokens) == ("Who", True, 1)
     # 'Who built it .'; the prompt: '0 - 1 0', four tokens, '[ eot ]', '1 0 1'.
-    assert (reply_text(whole.text), whole.is_cut, whole.n_tokens) == ("Who built it.", False, 4)
+    assert (reply_text(whole.text, "native"), whole.is_cut, whole.n_tokens) == (
+        "Who built it.",
+        False,
+        4,
+    )
     assert whole.n_prompt_tokens == 4 + 4 + 3 + 3
 
 

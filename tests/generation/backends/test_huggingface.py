@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from generation.backends import checkpoint_loader
-from generation.backends.base import Decoding, Prompt
+from generation.backends.base import Decoding, Prompt, prompt_of_chat
 from generation.backends.huggingface import TransformersLanguageModel
 from generation.model_specs import BackendError, ModelSpec
+from generation.text.chat_messages import Message
 from tests.tiny_language_models import (
     CHAT,
+    CHAT_IN_TURNS,
     CHAT_WITHOUT_SYSTEM,
     tiny_causal,
     tiny_text_to_text,
@@ -186,6 +188,53 @@ def test_a_prompt_is_put_in_the_form_that_the_tokenizer_names(template, form, gi
 
     assert found.text == "Yes"
     assert model.signature == f"language-model|{form}|context:512|fp32|v:1"
+
+
+CHAT_PROMPT = prompt_of_chat(
+    [Message("system", "Be brief."), Message("assistant", "Ask."), Message("user", "Is it?")]
+)
+
+
+@pytest.mark.parametrize(
+    ("template", "prompt", "given"),
+    [
+        (CHAT, CHAT_PROMPT, "<system>Be brief.\n<assistant>Ask.\n<user>Is it?\n<assistant>"),
+        (
+            CHAT_WITHOUT_SYSTEM,
+            CHAT_PROMPT,
+            "<user>Be brief.\n<assistant>Ask.\n<user>Is it?\n<assistant>",
+        ),
+        (
+            CHAT_IN_TURNS,
+            CHAT_PROMPT,
+            "<system>Be brief.\n<user>\n<assistant>Ask.\n<user>Is it?\n<assistant>",
+        ),
+    ],
+    ids=["system", "no system", "in turns"],
+)
+def test_a_chat_is_put_in_the_words_of_the_template(template, prompt, given, tmp_path):
+    model = opened(tiny_causal(tmp_path, answers={given: "Yes"}, chat_template=template))
+
+    [found] = model.complete([prompt], Decoding(max_tokens=4))
+
+    assert found.text == "Yes"
+
+
+def test_a_text_to_continue_is_no_message_for_a_chat_model_either(tmp_path):
+    """Both models have the same weights, and continue the text in the same way."""
+    plain = opened(tiny_causal(tmp_path / "plain"))
+    chat = opened(tiny_causal(tmp_path / "chat", chat_template=CHAT))
+    decoding = Decoding(max_tokens=6)
+
+    [expected] = plain.complete([Prompt("Rome is")], decoding)
+    [found] = chat.complete([Prompt("Rome is", kind="continued")], decoding)
+
+    assert (found.text, found.n_prompt_tokens) == (expected.text, expected.n_prompt_tokens)
+
+
+def test_a_model_without_a_chat_template_refuses_a_chat(models):
+    with pytest.raises(BackendError, match="found no chat template"):
+        list(models["llama"].complete([CHAT_PROMPT], Decoding()))
 
 
 def test_a_prompt_that_does_not_fit_has_a_problem_and_its_neighbour_an_answer(models):

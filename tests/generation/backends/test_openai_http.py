@@ -10,9 +10,10 @@ from threading import Thread
 import pytest
 
 from generation.backends import openai_http
-from generation.backends.base import Completion, Decoding, Prompt
+from generation.backends.base import Completion, Decoding, Prompt, prompt_of_chat
 from generation.backends.openai_http import MOST_SILENT, ServerPatience
 from generation.model_specs import BackendError
+from generation.text.chat_messages import Message
 from tests.generation.backends.servers import GREEDY, SHORT, completed, opened
 from tests.language_model_server import (
     Reply,
@@ -45,6 +46,20 @@ def test_a_chat_is_asked_and_its_answer_read(server):
     }
     assert model.signature == "openai|chat|127.0.0.1|org/tiny|v:1"
     assert (model.revision, model.files, model.device) == ("", {}, "server")
+
+
+def test_a_chat_has_all_its_messages_and_a_server_that_continues_texts_refuses_it(server):
+    chat = [Message("system", "s"), Message("user", "u"), Message("assistant", "a")]
+    prompt = prompt_of_chat([*chat, Message("user", "v")])
+
+    list(opened(server).complete([prompt], GREEDY))
+
+    assert [tuple(each.values()) for each in server.requests[0].body["messages"]] == [
+        *chat,
+        ("user", "v"),
+    ]
+    with pytest.raises(BackendError, match="ends in /completions"):
+        list(opened(server, location=f"{server.url}/completions").complete([prompt], GREEDY))
 
 
 def test_every_choice_of_decoding_is_sent(server):

@@ -1,0 +1,36 @@
+"""Replies that go on with the form of their prompt, told from answers."""
+
+import pytest
+
+from generation.text.debris import debris_in
+
+
+@pytest.mark.parametrize(
+    ("reply", "found"),
+    [
+        # As a small chat model answered dialogs in the native form.
+        ("13 12 1", "turn numbers"),
+        ("10 1 0 The California coast is long.", "turn numbers"),
+        ("2 -1 0", "turn numbers"),
+        ("1.1 1.1 1.1", "no words"),
+        ("1. 1 0 1\n2. 2 1 0\n3. 3 0 1\n4. 4 1 0\n5. 5 0 1", "no words"),
+        ("In 1971. [eot] 6 5 0 Why?", "labels of the prompt"),
+        ("In 1971.\nUser: Why?", "labels of the prompt"),
+        ("Fact 2: Mills closed.", "labels of the prompt"),
+        # Of 3 sentences with 13 characters each, two were said before: 26 of 39 characters.
+        ("It is closed. It is closed.\nIt is closed.", "repeats itself"),
+        ("It is closed. It is closed.", None),  # 13 of 26 are no more than half
+        # Answers.
+        ("", None),
+        ("1971", None),
+        ("1939–1945", None),
+        ("£1,200,000", None),
+        ("10/10/2010", None),
+        ("In 1971, 12 mills closed.", None),
+        ("1. Open the door.\n2. Close the window.\n3. Go.", None),
+        ("The user: he says so.", None),
+        ("磨坊在1971年关闭了。", None),
+    ],
+)
+def test_a_reply_is_debris_or_an_answer(reply, found):
+    assert debris_in(reply) == found
