@@ -303,6 +303,7 @@ def _unusual(kind: PromptType, ranking: Any) -> PromptChoices:
         bm25=Bm25("lucene", 0.0, 0.0),
         seed=1,
         one_shot="e",
+        form="messages",
     )
 
 

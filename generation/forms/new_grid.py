@@ -292,6 +292,7 @@ def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
         "currency": usual.currency,
         "prompts": list(usual.prompts),
         "positions": list(usual.positions),
+        "form": list(usual.form),
         "one_shot": usual.one_shot,
         **{
             key: ", ".join(f"{number:g}" for number in getattr(usual, key))

@@ -7,16 +7,19 @@ A reply that was cut at its limit of length is no debris for that reason.
 """
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from typing import Literal
 
 from generation.text.native_dialog import STOP
+from generation.text.tokens import tokens
 
 Debris = Literal["turn numbers", "labels of the prompt", "no words", "repeats itself"]
-_TURN_NUMBERS = re.compile(r"\s*[0-9]{1,4} -?[0-9]{1,4} [0-9]{1,4}(?:\s|$)")
+_TURN_NUMBERS = re.compile(r"\s*[0-9]+ -?[0-9]+ [0-9]+(?:\s|$)")
 _LABEL = re.compile(r"^\s*(?:User|Assistant|Fact(?: [0-9]+)?|Instructions):", re.MULTILINE)
 _PIECE = re.compile(r"\w+|[^\w\s]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+LENGTH_OF_RUN = 6  # words in the same order; fewer come again in any text
 
 
 def debris_in(reply: str) -> Debris | None:
@@ -25,8 +28,8 @@ def debris_in(reply: str) -> Debris | None:
     It is debris if it begins with three numbers like a turn's, or has a label of the prompt at the
     beginning of a line. It is debris too if fewer than half of its pieces are words, and each of
     its numbers and marks is there more than twice on average: '1971' and '1939–1945' are answers.
-    The last kind repeats itself: more than half of its characters are in sentences or lines that it
-    has said before.
+    The last kind repeats itself: more than half of its words are in runs of `LENGTH_OF_RUN` words
+    that come more than once.
     """
     text = reply.strip()
     if not text:
@@ -39,15 +42,18 @@ def debris_in(reply: str) -> Debris | None:
     n_words = sum(bool(_WORD.fullmatch(piece)) for piece in pieces)
     if 2 * n_words < len(pieces) and len(pieces) > 2 * len(set(pieces)):
         return "no words"
-    return "repeats itself" if _repeats(text) else None
+    words = tokens(text)
+    return "repeats itself" if 2 * _n_repeated(words) > len(words) else None
 
 
-def _repeats(text: str) -> bool:
-    seen: set[str] = set()
-    n_again = n_all = 0
-    for sentence in _SENTENCE.split(text):
-        key = " ".join(sentence.lower().split())
-        n_all += len(key)
-        n_again += len(key) if key in seen else 0
-        seen.add(key)
-    return 2 * n_again > n_all
+def _n_repeated(words: Sequence[str]) -> int:
+    """Return how many words are in runs that come more than once, the first time included."""
+    runs = [tuple(words[at : at + LENGTH_OF_RUN]) for at in range(len(words) - LENGTH_OF_RUN + 1)]
+    counts = Counter(runs)
+    repeated = {
+        place
+        for at, run in enumerate(runs)
+        if counts[run] > 1
+        for place in range(at, at + LENGTH_OF_RUN)
+    }
+    return len(repeated)

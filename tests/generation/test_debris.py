@@ -17,9 +17,13 @@ from generation.text.debris import debris_in
         ("In 1971. [eot] 6 5 0 Why?", "labels of the prompt"),
         ("In 1971.\nUser: Why?", "labels of the prompt"),
         ("Fact 2: Mills closed.", "labels of the prompt"),
-        # Of 3 sentences with 13 characters each, two were said before: 26 of 39 characters.
+        ("12 11 1111111111", "turn numbers"),
+        # The run of six words comes twice and covers all nine words; in six words it comes once.
         ("It is closed. It is closed.\nIt is closed.", "repeats itself"),
-        ("It is closed. It is closed.", None),  # 13 of 26 are no more than half
+        ("It is closed. It is closed.", None),
+        # Two runs of seven words are 14 of 27 words, then 14 of 28, which is no more than half.
+        ("a b c d e f g 1 2 3 4 5 6 a b c d e f g 7 8 9 10 11 12 13", "repeats itself"),
+        ("a b c d e f g 1 2 3 4 5 6 a b c d e f g 7 8 9 10 11 12 13 14", None),
         # Answers.
         ("", None),
         ("1971", None),

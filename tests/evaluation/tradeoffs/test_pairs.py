@@ -125,6 +125,8 @@ def test_what_samples_differently_has_no_part_at_temperature_0():
         ({"position": "before-last-turn"}, {}, True),  # no evidence, so no position
         ({"query": "dialog"}, {}, True),  # golden evidence is not searched for
         ({"budget": 500}, {}, False),
+        ({"form": "messages"}, {}, False),
+        ({"form": "messages"}, {"form": "messages"}, True),
         ({"precision": "bf16"}, {}, False),
         ({"seed": 3}, {}, True),  # nothing is drawn at T 0
         ({"own": 1}, {"own": 2}, False),
