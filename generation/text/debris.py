@@ -15,7 +15,7 @@ from generation.text.native_dialog import STOP
 from generation.text.tokens import tokens
 
 Debris = Literal["turn numbers", "labels of the prompt", "no words", "repeats itself"]
-_TURN_NUMBERS = re.compile(r"\s*[0-9]+ -?[0-9]+ [0-9]+(?:\s|$)")
+_TURN_NUMBERS = re.compile(r"\s*[0-9]+ -?[0-9]+ [0-9]+\b")
 _LABEL = re.compile(r"^\s*(?:User|Assistant|Fact(?: [0-9]+)?|Instructions):", re.MULTILINE)
 _PIECE = re.compile(r"\w+|[^\w\s]")
 _WORD = re.compile(r"[^\W\d_]{2,}")

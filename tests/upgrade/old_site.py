@@ -77,6 +77,10 @@ def last_old_migrations() -> list[tuple[str, str]]:
     return list({row["app"]: row["name"] for row in map(json.loads, lines)}.items())
 
 
+# model → field of JSON → what a migration wrote into it
+MORE_IN = {"generation.grid": {"choices": {"form": ["native"]}}}
+
+
 def under_new_names(row: Row) -> tuple[tuple[str, Any], Row]:
     """Return (model, id) and the fields of an old row, under their present names and words."""
     model = MODELS_NOW.get(row["model"]) or row["model"]
@@ -86,6 +90,8 @@ def under_new_names(row: Row) -> tuple[tuple[str, Any], Row]:
         fields[name] = values.get(fields[name], fields[name])
     for name in NO_MORE.get(model, ()):
         del fields[name]
+    for name, more in MORE_IN.get(model, {}).items():
+        fields[name] = fields[name] | more
     return (model, row["pk"]), fields
 
 
