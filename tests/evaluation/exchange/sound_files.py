@@ -281,6 +281,62 @@ TRIPLES = {
 SPLIT = {"columns": ["question", "answer"], "index": ["r@"], "data": [["Who @?", "So."]]}
 COLUMNS = {"question": {"r0": "Who @?", "r1": "Why?"}, "answer": {"r0": "So.", "r1": "Yes."}}
 SNAKE = {"input": "Who @?", "actual_output": "So.", "metrics_data": [{"name": "m@", "score": 1}]}
+DOCCANO = {"id": 1, "text": "So.", "question": "Who @?", "label": ["yes", "a@"], "Comments": ["c"]}
+DOCCANO_TABLE = {"id": "@", "text": "So.", "question": "Who?", "label": "no#a", "Comments": ""}
+POTATO = {
+    "user_id": "anna@",
+    "instance_id": "q@",
+    "displayed_text": "So.",
+    "label_annotations": {"ok": {"no": "ok:::no"}, "fluent": {"scale_5": "5"}, "r": {"t": "2"}},
+    "span_annotations": {},
+    "behavioral_data": {"time_string": "Time spent: 0d 0h 0m 12s "},
+}
+POTATO_TABLE = {
+    "user": "anna@",
+    "instance_id": "q@",
+    "displayed_text": "So.",
+    "ok:::yes": "ok:::yes",
+    "ok:::no": "",
+    "fluent:::scale_4": "4",
+}
+APPEN = {
+    "id": 1,
+    "data": {"question": "Who @?", "answer": "So."},
+    "results": {
+        "judgments": [
+            {
+                "id": 2,
+                "worker_id": 3,
+                "started_at": "2026-05-03T10:00:00+00:00",
+                "created_at": "2026-05-03T10:01:00+00:00",
+                "data": {"ok": "yes", "kinds": ["a@", "b"]},
+            }
+        ],
+        "ok": {"agg": "yes", "confidence": 1.0},
+    },
+}
+MTURK = {
+    "HITId": "3A@",
+    "AssignmentId": "3X@",
+    "WorkerId": "A@",
+    "WorkTimeInSeconds": "12",
+    "Input.question": "Who @?",
+    "Input.answer": "So.",
+    "Answer.taskAnswers": '[{"ok":{"yes":true,"no":false},"fluent":4,"note":"n@"}]',
+}
+RATINGS = {
+    "question": "Who @?",
+    "answer": "So.",
+    "ratings": [{"rater": "anna@", "score": 4}, {"rater": "ben", "score": 2}],
+}
+BESIDE = {"question": "Who @?", "answer": "So.", "raters": ["anna@", "ben"], "scores": [4, 2]}
+BY_RATER = {"question": "Who @?", "answer": "So.", "votes": "{'anna@': 'yes', 'ben': 'no'}"}
+FORM = {
+    "Timestamp": "2026/05/03 10:00:00 AM GMT",
+    "Username": "a@b.example",
+    "Is this answer right? [Who @?]": "Yes",
+    "Is this answer right? [Why?]": "No",
+}
 EX = "http://e.example/"
 NT = [
     f'<{EX}s@> <{EX}p@> "v@" .',
@@ -318,6 +374,17 @@ SOUND: dict[str, list[Sound]] = {
         Sound("index.json", {"r@": {"question": "Who?", "answer": "So."}}, "json"),
         Sound("values.json", [["Who @?", "So."]], "json"),
         Sound("cases.json", {"test_cases": [SNAKE]}, "json"),
+        Sound("doccano.jsonl", [DOCCANO], "jsonl"),
+        Sound("doccano.csv", [DOCCANO_TABLE], "csv"),
+        Sound("potato.jsonl", [POTATO], "jsonl"),
+        Sound("potato.csv", [POTATO_TABLE], "csv"),
+        Sound("appen.jsonl", [APPEN], "jsonl"),
+        Sound("mturk.csv", [MTURK], "csv"),
+        Sound("ratings.jsonl", [RATINGS], "jsonl"),
+        Sound("ratings.csv", [RATINGS], "csv"),
+        Sound("beside.jsonl", [BESIDE], "jsonl"),
+        Sound("votes.csv", [BY_RATER], "csv"),
+        Sound("form.csv", [FORM], "csv"),
     ],
     "mtrag": [Sound("mtrag.json", MTRAG, "json")],
     "ais": [Sound("ais.csv", [AIS], "csv")],
