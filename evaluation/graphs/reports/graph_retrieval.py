@@ -23,7 +23,7 @@ from generation.retrieval.entity_rerank import retrieval_counts
 from generation.retrieval.subgraphs import Retrieved, SubgraphRetriever
 from generation.seeded_random import random_key
 
-HERE, BY_LABELS, IMPORTED = "retrieved here", "retrieved by labels alone", "imported"
+HERE, BY_LABELS, IMPORTED = "retrieved here", "by labels alone", "imported"
 SEED = 0  # seed of the sample
 MOST_QUESTIONS = 2_000  # From more questions a sample is drawn, because each takes milliseconds.
 AT_ONCE = 500  # questions that are looked up with one set of queries

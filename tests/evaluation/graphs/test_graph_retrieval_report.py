@@ -160,7 +160,7 @@ def test_what_a_model_finds_is_compared_with_what_labels_alone_would_find(
     here, by_labels, imported = graph_retrieval(dataset).report.records
 
     sources = [each["source"] for each in (here, by_labels, imported)]
-    assert sources == ["retrieved here", "retrieved by labels alone", "imported"]
+    assert sources == ["retrieved here", "by labels alone", "imported"]
     # The model: a 1 of 1 (gold 2), b 1 of 1 (gold 1), c 1 of 1, since the man is dropped (gold 1).
     assert (here["precision"], here["recall"]) == pytest.approx((3 / 3, 3 / 4))
     # Labels alone, as without a model: a 2 of 2, b 1 of 2, c 0 of 1.
