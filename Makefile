@@ -8,8 +8,8 @@ PY := $(VENV)/bin/python
 FAIL = { echo "attest: $$problem" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: install install-dev lock demo run worker test quick test-faults e2e bench lint types \
-	docs foreign-fixtures migrations-check ci help
+.PHONY: install install-dev lock demo run worker test quick test-faults test-models e2e bench lint \
+	types docs small-models foreign-fixtures migrations-check ci help
 
 # Install a requirements file into .venv, unless just that is there: the stamp holds its checksum.
 # An install that was interrupted leaves .installing behind and is done again from nothing.
@@ -71,6 +71,9 @@ quick: install-dev # what a change touches, on SQLite, in under a minute (SINCE=
 test-faults: install-dev # stress, kill and fuzz runs on both databases; slow
 	@$(PY) -m tests.run --faults $(ARGS)
 
+test-models: install-dev # tests with small real models (make small-models); ten minutes at most
+	@$(PY) -m tests.run --models $(ARGS)
+
 e2e: install-dev # browser tests alone
 	@$(PY) -m pytest tests/e2e $(ARGS)
 
@@ -88,6 +91,9 @@ types: install-dev # mypy --strict
 
 docs: install-dev # the lists in docs/reports.md and docs/api.md, of what is declared
 	@DJANGO_SETTINGS_MODULE=config.settings_test $(PY) -m tests.report_list
+
+small-models: install-dev # a small language model and a spaCy pipeline, from PyPI into var/models
+	@$(PY) -m tests.small_models
 
 migrations-check: install-dev # fails when models and migrations differ
 	@$(PY) manage.py makemigrations --check --dry-run --settings config.settings_test

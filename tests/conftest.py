@@ -28,6 +28,7 @@ from accounts.models import User
 from tests.oxigraph_server import Oxigraph, oxigraph_server
 from tests.published import shared_folder
 from tests.services import need, url_of
+from tests.small_models import LANGUAGE_MODEL, PIPELINE
 from tests.wikidata_shape import ntriples, world
 from work.worker_health import watch
 
@@ -43,6 +44,7 @@ hypothesis_settings.load_profile("any machine")
 
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
 DATABASE_MARKS = ("once", "both", "walk")
+OWN_ROUNDS = {"faults": "test-faults", "models": "test-models"}  # mark → command
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -73,7 +75,9 @@ class SaysWhatToRun:
         terminal = self._config.pluginmanager.get_plugin("terminalreporter")
         if report.failed and terminal:
             terminal.ensure_newline()
-            terminal.write_line(f"failed; again: make test ARGS=\"'{report.nodeid}'\"")
+            own = (command for mark, command in OWN_ROUNDS.items() if mark in report.keywords)
+            command = next(own, "test")
+            terminal.write_line(f"failed; again: make {command} ARGS=\"'{report.nodeid}'\"")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -137,6 +141,24 @@ def rabbitmq_url() -> str:
 def postgresql_url() -> str:
     need("postgresql")
     return url_of("postgresql")
+
+
+@pytest.fixture(scope="session")
+def small_language_model() -> Path:
+    """Return the folder of SmolLM2-135M-Instruct, for tests marked `models`."""
+    return _small_model(LANGUAGE_MODEL)
+
+
+@pytest.fixture(scope="session")
+def small_pipeline() -> Path:
+    """Return the folder of spaCy's small English pipeline, for tests marked `models`."""
+    return _small_model(PIPELINE)
+
+
+def _small_model(folder: Path) -> Path:
+    if not folder.is_dir():
+        pytest.skip(f"no small model at {folder}: run `make small-models`")
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ Tests marked `once` run only on PostgreSQL where it is available, because it is 
 SQLite the browser visits every page. Without PostgreSQL they run on SQLite, like everything else.
 
 With --faults (`make test-faults`) it runs the slow tests that stress and kill, on both databases.
+With --models (`make test-models`) it runs the tests with small real models, on SQLite.
 All other arguments go to pytest: python -m tests.run -k import
 """
 
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -20,7 +22,7 @@ from typing import NamedTuple
 from tests.services import is_required, missing, url_of
 
 NO_TESTS = 5  # pytest's exit status
-FAULTS = "--faults"
+ORDINARY = "not faults and not models"
 BROWSER = "tests/e2e"
 # Each process begins with a part of the files, so that what a file's tests share is made once. A
 # process that has finished takes tests from the others.
@@ -30,6 +32,7 @@ IN_THREE = ["--dist", "worksteal", "-n", "3"]
 # Making tables from the models takes a tenth of the time of migrations. The test of an upgrade does
 # migrate on both databases, and `make migrations-check` checks that models and migrations agree.
 NO_MIGRATIONS = ["--no-migrations"]
+MODELS_SECONDS = 600.0
 
 
 class Round(NamedTuple):
@@ -40,16 +43,17 @@ class Round(NamedTuple):
     marks: str
     where: list[str]
     how: list[str]
+    seconds: float | None = None  # pytest is told to stop after these
 
 
 def main(arguments: list[str]) -> int:
-    is_faults = FAULTS in arguments
-    arguments = [argument for argument in arguments if argument != FAULTS]
     reason = missing("postgresql")
+    rounds = next(filter(None, map(OTHERS.get, arguments)), partial(_tests, not reason))
+    arguments = [argument for argument in arguments if argument not in OTHERS]
     n_failed = 0
     lines = []
     start = time.monotonic()
-    for part in _faults() if is_faults else _tests(not reason):
+    for part in rounds():
         if part.url and reason:
             n_failed += is_required()
             how = "FAILED" if is_required() else "skipped"
@@ -70,12 +74,12 @@ def main(arguments: list[str]) -> int:
 
 def _tests(has_postgresql: bool) -> Iterator[Round]:
     everything_else = [f"--ignore={BROWSER}"]
-    on_sqlite = "not faults and not e2e" + " and (both or not once)" * has_postgresql
+    on_sqlite = f"{ORDINARY} and not e2e" + " and (both or not once)" * has_postgresql
     yield Round("SQLite", None, on_sqlite, everything_else, [*NO_MIGRATIONS, *IN_THREE])
-    on_postgresql = "not faults and (once or both)"
+    on_postgresql = f"{ORDINARY} and (once or both)"
     how = [*NO_MIGRATIONS, *IN_TWO]
     yield Round("PostgreSQL", url_of("postgresql"), on_postgresql, everything_else, how)
-    yield Round("browser", None, "not faults and e2e", [BROWSER], [*NO_MIGRATIONS, *IN_THREE])
+    yield Round("browser", None, f"{ORDINARY} and e2e", [BROWSER], [*NO_MIGRATIONS, *IN_THREE])
 
 
 def _faults() -> Iterator[Round]:
@@ -85,10 +89,18 @@ def _faults() -> Iterator[Round]:
     yield Round("PostgreSQL", url_of("postgresql"), "faults and (once or both)", where, [])
 
 
-def run_pytest(part: Round, arguments: Sequence[str], seconds: float | None = None) -> int:
+def _models() -> Iterator[Round]:
+    """Yield the round of tests with small real models, each of which is loaded once."""
+    yield Round("small models", None, "models", [], NO_MIGRATIONS, MODELS_SECONDS)
+
+
+OTHERS = {"--faults": _faults, "--models": _models}  # rounds that `make test` leaves out
+
+
+def run_pytest(part: Round, arguments: Sequence[str]) -> int:
     """Run pytest with a data folder and settings of its own; return its exit status.
 
-    Where the arguments name tests, only these run. After `seconds` pytest is told to stop.
+    Where the arguments name tests, only these run.
     """
     names_tests = any(Path(argument.partition("::")[0]).exists() for argument in arguments)
     where = [] if names_tests else part.where
@@ -108,7 +120,7 @@ def run_pytest(part: Round, arguments: Sequence[str], seconds: float | None = No
         command = [sys.executable, "-m", "pytest", "-m", part.marks, *part.how, *where]
         with subprocess.Popen([*command, *arguments], env=environment) as pytest:
             try:
-                return pytest.wait(seconds)
+                return pytest.wait(part.seconds)
             except subprocess.TimeoutExpired:
                 pytest.send_signal(signal.SIGINT)
                 return pytest.wait()

@@ -81,16 +81,25 @@ def recogniser_for(dataset_id: int) -> Recogniser:
 
 def has_model() -> bool:
     """Return whether the spaCy model that the settings name is installed and can be used."""
-    return isinstance(_model(settings.SPACY_MODEL), ModelRecogniser)
+    return isinstance(spacy_model(), ModelRecogniser)
+
+
+def spacy_model() -> "ModelRecogniser | Absent":
+    """Return the spaCy model that the settings name, or why there is none."""
+    return _model(settings.SPACY_MODEL)
 
 
 def recogniser_of(dataset_id: int, state: GraphState) -> Recogniser:
     """Return the recogniser for a graph whose state is known already."""
-    named: str = settings.SPACY_MODEL
-    found = _model(named)
+    found = spacy_model()
     if isinstance(found, ModelRecogniser):
         return found
     return _labels(dataset_id, state.created_at, found).at(state)
+
+
+def label_recogniser_of(dataset_id: int, state: GraphState) -> Recogniser:
+    """Return the label recogniser for a graph, for a comparison with the spaCy model."""
+    return _labels(dataset_id, state.created_at, Absent("for comparison")).at(state)
 
 
 class ModelRecogniser:
@@ -334,10 +343,10 @@ def _model(named: str) -> ModelRecogniser | Absent:
 
     Messages do not contain the folder, because pages show them.
     """
-    import spacy
-
     if not named:
         return Absent("the settings name no spaCy model")
+    import spacy
+
     folder = Path(named)
     is_folder = folder.is_dir()
     try:

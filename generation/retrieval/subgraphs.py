@@ -14,7 +14,7 @@ from typing import NamedTuple
 from generation.batches import lots
 from generation.models import Alias, Entity
 from generation.models import Triple as TripleRow
-from generation.retrieval.entities import Mention, recogniser_of
+from generation.retrieval.entities import Mention, label_recogniser_of, recogniser_of
 from generation.retrieval.entity_rerank import Neighbourhood, RankedEntity, by_number, ranked
 from generation.retrieval.entity_types import TypeCheck, entity_types
 from generation.retrieval.graph_state import graph_state, hash_of
@@ -62,16 +62,22 @@ class Retrieved(NamedTuple):
 
 
 class SubgraphRetriever:
-    """A retriever that finds entities of one dataset's graph in questions.
+    """A retriever that finds entities of one dataset's graph in questions."""
 
-    Raises:
-        Dataset.DoesNotExist: there is no such dataset.
-    """
+    def __init__(self, dataset_id: int, *, is_by_labels: bool = False) -> None:
+        """Choose what finds the names.
 
-    def __init__(self, dataset_id: int) -> None:
+        Args:
+            is_by_labels: whether the graph's own labels are searched for, even where a spaCy model
+                is installed.
+
+        Raises:
+            Dataset.DoesNotExist: there is no such dataset.
+        """
         state = graph_state(dataset_id)
         self._dataset = dataset_id
-        self._recogniser = recogniser_of(dataset_id, state)
+        choose = label_recogniser_of if is_by_labels else recogniser_of
+        self._recogniser = choose(dataset_id, state)
         self.recogniser_title = self._recogniser.title
         self.recogniser_problem = self._recogniser.problem  # "" if there is none
         # All that changes what is found: recogniser, type mapping, rules, and hash of the graph.

@@ -52,6 +52,11 @@ class MentionRow(NamedTuple):
     steps: MentionSteps
     rows: tuple[EntityCandidateRow, ...]
 
+    @property
+    def n_dropped(self) -> int:
+        """The number of candidates that the type filter dropped."""
+        return sum(row.candidate.type_check == "dropped" for row in self.rows)
+
 
 class TripleLine(NamedTuple):
     relation: str
@@ -116,6 +121,11 @@ class QuestionSteps(NamedTuple):
             for mention in self.mentions
             for row in mention.rows
         )
+
+    @property
+    def has_dropped(self) -> bool:
+        """Whether the type filter dropped some candidate."""
+        return any(mention.n_dropped for mention in self.mentions)
 
 
 class OnItsWay(NamedTuple):

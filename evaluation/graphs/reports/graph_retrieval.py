@@ -18,11 +18,12 @@ from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.statistics.intervals import SHARE_METHOD, Statistic
 from generation.batches import lots
 from generation.models import Dataset, KGQuestion, QuestionEntity, Turn
+from generation.retrieval.entities import has_model
 from generation.retrieval.entity_rerank import retrieval_counts
 from generation.retrieval.subgraphs import Retrieved, SubgraphRetriever
 from generation.seeded_random import random_key
 
-HERE, IMPORTED = "retrieved here", "imported"
+HERE, BY_LABELS, IMPORTED = "retrieved here", "by labels alone", "imported"
 SEED = 0  # seed of the sample
 MOST_QUESTIONS = 2_000  # From more questions a sample is drawn, because each takes milliseconds.
 AT_ONCE = 500  # questions that are looked up with one set of queries
@@ -68,22 +69,22 @@ class _SampledQuestion(NamedTuple):
 def graph_retrieval(dataset: Dataset) -> GraphRetrieval:
     """Return precision and recall of retrieved sub-graphs against the gold ones (KaLMA, 3, 6.3).
 
-    There is a row for what is retrieved here, and one for what an imported file says was retrieved,
-    if it does. Both shares are over all sub-graphs of the questions whose gold entities are known.
-    The number of sub-graphs is over all questions. At most 2,000 questions are used, drawn by a
-    seed.
+    There is a row for what is retrieved here. If a spaCy model finds the names here, there is one
+    for what the graph's own labels would find. If an imported file says what was retrieved, there
+    is one for that too. Both shares are over all sub-graphs of the questions whose gold entities
+    are known. The number of sub-graphs is over all questions. At most 2,000 questions are used,
+    drawn by a seed.
     """
     asked, n_questions, content = _asked(dataset)
-    retriever = SubgraphRetriever(dataset.pk)
-    found = [
-        retrieved
-        for some in lots([each.text for each in asked], AT_ONCE)
-        for retrieved in retriever.retrieved(some)
-    ]
+    retrievers = {HERE: SubgraphRetriever(dataset.pk)}
+    if has_model():
+        retrievers[BY_LABELS] = SubgraphRetriever(dataset.pk, is_by_labels=True)
+    found = {source: _retrieved(retriever, asked) for source, retriever in retrievers.items()}
     by_source: dict[str, list[tuple[_SampledQuestion, Sequence[str]]]] = {
-        HERE: [(each, retrieved.qids) for each, retrieved in zip(asked, found, strict=True)],
-        IMPORTED: [(each, each.imported) for each in asked if each.imported is not None],
+        source: [(each, retrieved.qids) for each, retrieved in zip(asked, of_source, strict=True)]
+        for source, of_source in found.items()
     }
+    by_source[IMPORTED] = [(each, each.imported) for each in asked if each.imported is not None]
     by_source = {source: listed for source, listed in by_source.items() if listed}
     places = {name: place for place, name in enumerate(sorted({each.dialog for each in asked}))}
     planned = [
@@ -95,12 +96,12 @@ def graph_retrieval(dataset: Dataset) -> GraphRetrieval:
         "questions_without_known_gold": sum(not each.gold for each in asked),
         "questions_without_imported_list": sum(each.imported is None for each in asked),
         "questions_outside_the_sample": n_questions - len(asked),
-        **_steps_counted(found),
+        **_steps_counted(found[HERE]),
     }
     said = [
         "retrieval",
         "sub-graphs",
-        retriever.signature,
+        *(retriever.signature for retriever in retrievers.values()),
         f"at most {MOST_QUESTIONS} questions, seed {SEED}, {content}",
         SHARE_METHOD,
         f"attest {settings.VERSION}",
@@ -109,8 +110,19 @@ def graph_retrieval(dataset: Dataset) -> GraphRetrieval:
         source: [each.example for each, qids in listed if each.gold - set(qids)]
         for source, listed in by_source.items()
     }
+    # Without a spaCy model, labels alone are what finds names here.
+    missed.setdefault(BY_LABELS, missed.get(HERE, []))
     report = Report(dataset.name, "retrieval", rows, left_out, " | ".join(said))
     return GraphRetrieval(report, missed)
+
+
+def _retrieved(retriever: SubgraphRetriever, asked: Sequence[_SampledQuestion]) -> list[Retrieved]:
+    """Return what a retriever finds for each question."""
+    return [
+        retrieved
+        for some in lots([each.text for each in asked], AT_ONCE)
+        for retrieved in retriever.retrieved(some)
+    ]
 
 
 def _asked(dataset: Dataset) -> tuple[list[_SampledQuestion], int, str]:

@@ -8,7 +8,7 @@ from django.urls import reverse
 from accounts.http import query_string
 from evaluation.graphs.reports import methods
 from evaluation.graphs.reports.cached_retrieval import cached_graph_retrieval
-from evaluation.graphs.reports.graph_retrieval import HERE, IMPORTED, SourceRow
+from evaluation.graphs.reports.graph_retrieval import BY_LABELS, HERE, IMPORTED, SourceRow
 from evaluation.reports.registry import CannotReport, ReportKind
 from evaluation.reports.report import Report
 from evaluation.retrieval.missed_examples import missed_address
@@ -19,7 +19,8 @@ from generation.models import Dataset, KGQuestion
 from generation.retrieval.dataset_index import index_of
 
 PASSAGES, GRAPHS = "passages", "graphs"
-SOURCES = {HERE: "here", IMPORTED: "imported"}  # source of sub-graphs → its key in addresses
+# Source of sub-graphs → its key in addresses.
+SOURCES = {HERE: "here", BY_LABELS: "labels", IMPORTED: "imported"}
 
 
 class RecallChoices(NamedTuple):

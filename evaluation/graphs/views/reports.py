@@ -23,7 +23,7 @@ from evaluation.graphs.named_answers import answers_of_experiment
 from evaluation.graphs.reports.answer_figures import need_graph
 from evaluation.graphs.reports.citations import CitationsRow
 from evaluation.graphs.reports.cited_answers import cited_answers
-from evaluation.graphs.reports.graph_retrieval import SourceRow
+from evaluation.graphs.reports.graph_retrieval import BY_LABELS, SourceRow
 from evaluation.graphs.reports.mode_differences import (
     REASON_SENTENCES,
     both_modes,
@@ -169,6 +169,9 @@ def _states(dataset: Dataset, rows: Sequence[DrawnRow]) -> dict[str, Any]:
         return {
             "has_minimum": any(row.counts.n_with_minimum for row in cited),
             "is_aligned": any(row.aligned.value is not None for row in cited),
+            "is_compared": any(
+                row.source == BY_LABELS for row in rows if isinstance(row, SourceRow)
+            ),
             "has_gold": any(row.n_with_gold for row in rows if isinstance(row, SourceRow)),
         }
     shown = dataset.responses.of_benchmark().filter(graph_shown__isnull=False)

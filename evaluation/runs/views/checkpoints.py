@@ -22,6 +22,7 @@ from evaluation.runs.services import checkpoints as services
 from evaluation.runs.services.checkpoints import CheckpointError
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.models import Checkpoint, GridSetup
+from generation.retrieval.entities import spacy_model
 
 CHECKPOINTS_PER_PAGE = 25
 
@@ -61,7 +62,7 @@ def checkpoints(request: SignedInRequest) -> HttpResponse:
 def _listed(
     number: int | str | None, wrong: Mapping[int, LimitsForm] | None = None
 ) -> dict[str, object]:
-    """Return a page of models and its rows.
+    """Return a page of models, its rows, and the spaCy model of questions about graphs.
 
     Args:
         number: the number of the page.
@@ -79,7 +80,7 @@ def _listed(
         _row(each, n_runs.get(each.name, 0), n_grids.get(each.name, 0), (wrong or {}).get(each.pk))
         for each in page.object_list
     ]
-    return {"page": page, "rows": rows}
+    return {"page": page, "rows": rows, "spacy_model": spacy_model()}
 
 
 def _row(

@@ -407,6 +407,7 @@ def minilm(shared):
     return open_backend(spec(folder))
 
 
+@pytest.mark.models
 def test_a_real_checkpoint_tells_what_follows_from_what_does_not(minilm):
     found = probabilities(minilm, [Pair(*texts) for _, *texts in SENSIBLE])
 
@@ -419,6 +420,7 @@ def test_a_real_checkpoint_tells_what_follows_from_what_does_not(minilm):
     assert long.is_truncated
 
 
+@pytest.mark.models
 def test_a_real_checkpoint_gives_the_figures_that_were_published_with_it(minilm, shared):
     # BEGIN, Wizard of Wikipedia, 430 pairs: the README beside the checkpoint has accuracy 0.805
     # and AUC 0.880; 'a product figure may differ in the second decimal'.

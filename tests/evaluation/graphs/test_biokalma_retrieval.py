@@ -1,22 +1,39 @@
-"""Retrieval on BioKaLMA's questions by the graph's own labels, and the authors' retrieval."""
+"""Retrieval on BioKaLMA's questions, by labels and by spaCy, and the authors' retrieval."""
+
+from collections import Counter
 
 import pytest
 
 from evaluation.graphs.reports.graph_retrieval import graph_retrieval
-from generation.models import Alias, Dataset, Entity, KGQuestion, QuestionEntity, Turn
+from generation.models import Alias, Entity, KGQuestion, QuestionEntity, Turn
 from generation.retrieval.subgraphs import SubgraphRetriever
 from tests.makers import import_path
 
 pytestmark = pytest.mark.once
 
 
-def test_nearly_all_sub_graphs_that_are_found_are_those_the_authors_found(shared):
+@pytest.fixture
+def dataset(shared):
     path = shared / "data/biokalma/complex_question_graph.json"
     if not path.is_file():
         pytest.skip(f"no {path}")
-    import_path(path, "biokalma")
-    dataset = Dataset.objects.get()
+    return import_path(path, "biokalma").dataset
 
+
+def retrieved_here_and_by_the_authors(dataset):
+    """Return what is found in each question by its example's id, and pairs of (example, qid)."""
+    examples = KGQuestion.objects.values_list("example", flat=True).order_by("pk")
+    texts = dict(Turn.objects.values_list("example", "text"))
+    found = SubgraphRetriever(dataset.pk).retrieved([texts[pk] for pk in examples])
+    theirs = set(QuestionEntity.objects.values_list("question__example", "qid"))
+    return dict(zip(examples, found, strict=True)), theirs
+
+
+def pairs(found):
+    return {(pk, qid) for pk, each in found.items() for qid in each.qids}
+
+
+def test_nearly_all_sub_graphs_that_are_found_are_those_the_authors_found(dataset):
     report = graph_retrieval(dataset).report
 
     here, imported = report.records
@@ -29,14 +46,8 @@ def test_nearly_all_sub_graphs_that_are_found_are_those_the_authors_found(shared
     assert (here["precision"], imported["recall"]) == (None, None)
     assert report.left_out["questions_without_known_gold"] == 543
 
-    examples = KGQuestion.objects.values_list("example", flat=True).order_by("pk")
-    texts = dict(Turn.objects.values_list("example", "text"))
-    found = SubgraphRetriever(dataset.pk).retrieved([texts[pk] for pk in examples])
-    theirs = {
-        (example, qid)
-        for example, qid in QuestionEntity.objects.values_list("question__example", "qid")
-    }
-    ours = {(pk, qid) for pk, each in zip(examples, found, strict=True) for qid in each.qids}
+    found, theirs = retrieved_here_and_by_the_authors(dataset)
+    ours = pairs(found)
     assert len(theirs) == 617
     assert len(ours & theirs) / len(ours) > 0.9
     # What they found and we did not has no name that the question holds, but for namesakes.
@@ -47,10 +58,11 @@ def test_nearly_all_sub_graphs_that_are_found_are_those_the_authors_found(shared
         named[qid].add(alias)
     chosen = {
         (pk, name)
-        for pk, each in zip(examples, found, strict=True)
+        for pk, each in found.items()
         for step in each.steps
         for name in (step.mention.text,)
     }
+    texts = dict(Turn.objects.values_list("example", "text"))
     missed = [
         (name, texts[pk])
         for pk, qid in theirs - ours
@@ -58,3 +70,21 @@ def test_nearly_all_sub_graphs_that_are_found_are_those_the_authors_found(shared
         if name in texts[pk] and (pk, name) not in chosen
     ]
     assert sorted(name for name, _ in missed) == ["Thutmose II", "Wang Man"]  # parts of others
+
+
+@pytest.mark.models
+def test_the_pipeline_checks_types_and_finds_what_the_authors_found(
+    dataset, settings, small_pipeline
+):
+    settings.SPACY_MODEL = str(small_pipeline)
+
+    found, theirs = retrieved_here_and_by_the_authors(dataset)
+
+    ours = pairs(found)
+    assert len(ours) > 300
+    assert len(ours & theirs) / len(ours) > 0.9
+    checks = Counter(
+        each.type_check for one in found.values() for step in one.steps for each in step.candidates
+    )
+    assert checks["unchecked"] == 0  # each mention has a kind, and each entity a listed type
+    assert min(checks["fits"], checks["dropped"]) > 0

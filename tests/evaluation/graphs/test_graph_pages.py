@@ -11,6 +11,7 @@ from accounts.models import User
 from generation.models import Dataset, Entity, Example
 from tests.graph_material import ENTITIES, QUESTION, cited_row, hathaways
 from tests.makers import example_row, import_rows
+from tests.ruler_model import save_ruler_model
 from tests.shown import Shown, shown
 
 pytestmark = pytest.mark.once
@@ -221,6 +222,23 @@ class TestSteps:
             (row.candidate.qid, row.candidate.score, row.is_chosen)
             for row in steps.mentions[0].rows
         ] == [("Q1", 1, True), ("Q2", 0, False)]
+
+    def test_entities_that_the_type_filter_drops_are_marked_counted_and_explained(
+        self, client: Client, tmp_path: Path, settings
+    ):
+        film = {"qid": "Q5", "label": "Anne Hathaway", "type": "film", "triples": []}
+        dataset = hathaways(tmp_path, entities=[*ENTITIES, film])
+        kinds = {"Anne Hathaway": "PERSON", "William Shakespeare": "PERSON"}
+        settings.SPACY_MODEL = str(save_ruler_model(tmp_path / "model", kinds))
+        page = page_of(client, "question", dataset, k1(dataset).pk)
+
+        candidates = page.table("Candidates of each name, the likeliest first")
+        checks = [row[3] for row in candidates.rows if len(row) > 3]
+        assert checks == ["fits", "fits", "dropped", "fits"]
+        assert "3 candidates, 1 dropped" in page.text
+        assert "the type of the entity does not fit the kind of the name" in page.text
+        settings.SPACY_MODEL = ""
+        assert "dropped" not in page_of(client, "question", dataset, k1(dataset).pk).text.lower()
 
     def test_an_entity_says_how_its_name_was_found(self, client: Client, tmp_path: Path):
         asked = {"id": "k3", "question": "who was anne  hathaway?", "entities": ["Q1"]}

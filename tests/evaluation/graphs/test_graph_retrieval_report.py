@@ -48,6 +48,13 @@ def dataset():
     return dataset
 
 
+def missed_keys(client, dataset, source):
+    """Return the keys of the listed questions for which a source misses a gold entity."""
+    page = client.get(reverse("graphs:questions", args=[dataset.slug]), {"missed": source})
+    table = shown(page).table("Questions, in the order of the dataset")
+    return [row[0].split()[-1] for row in table.rows]
+
+
 def test_precision_and_recall_are_over_all_sub_graphs_worked_out_by_hand(dataset):
     here, imported = graph_retrieval(dataset).report.records
 
@@ -143,6 +150,29 @@ def test_what_became_of_mentions_is_counted_beside_the_figures(dataset, settings
     }
 
 
+def test_what_a_model_finds_is_compared_with_what_labels_alone_would_find(
+    dataset, settings, tmp_path, rosa, client_for
+):
+    # The model calls Paris a place, and does not know Charles Babbage and London.
+    kinds = {"Paris": "GPE", "Ada Lovelace": "PERSON"}
+    settings.SPACY_MODEL = str(save_ruler_model(tmp_path, kinds))
+
+    here, by_labels, imported = graph_retrieval(dataset).report.records
+
+    sources = [each["source"] for each in (here, by_labels, imported)]
+    assert sources == ["retrieved here", "by labels alone", "imported"]
+    # The model: a 1 of 1 (gold 2), b 1 of 1 (gold 1), c 1 of 1, since the man is dropped (gold 1).
+    assert (here["precision"], here["recall"]) == pytest.approx((3 / 3, 3 / 4))
+    # Labels alone, as without a model: a 2 of 2, b 1 of 2, c 0 of 1.
+    assert (by_labels["precision"], by_labels["recall"]) == pytest.approx((3 / 5, 3 / 4))
+    report = reverse("graphs:report", args=[dataset.slug, "retrieval"])
+    addresses = shown(client_for(rosa).get(report)).addresses
+    missed = reverse("graphs:questions", args=[dataset.slug]) + "?missed=labels"
+    assert missed in addresses
+    assert missed_keys(client_for(rosa), dataset, "labels") == ["c"]
+    assert missed_keys(client_for(rosa), dataset, "here") == ["a"]
+
+
 def test_figures_without_any_known_gold_are_undefined(dataset):
     other = graph_of(GRAPH, "other")
     store_kg_questions(other, [question("x", "Who was Ada Lovelace?")])
@@ -176,13 +206,10 @@ def test_questions_that_a_source_misses_are_listed(dataset, rosa, client_for):
     """Here c misses Paris; the file misses Q2 for a and Q1 for b, and says nothing of c."""
     client, here = client_for(rosa), reverse("graphs:questions", args=[dataset.slug])
 
-    def listed(missed):
-        table = shown(client.get(here, {"missed": missed})).table(
-            "Questions, in the order of the dataset"
-        )
-        return [row[0].split()[-1] for row in table.rows]
-
-    assert (listed("here"), listed("imported")) == (["c"], ["a", "b"])
+    assert missed_keys(client, dataset, "here") == ["c"]
+    # Without a model, labels alone are what finds names here.
+    assert missed_keys(client, dataset, "labels") == ["c"]
+    assert missed_keys(client, dataset, "imported") == ["a", "b"]
     report = reverse("graphs:report", args=[dataset.slug, "retrieval"])
     addresses = shown(client.get(report)).addresses
     assert {f"{here}?missed=here", f"{here}?missed=imported"} <= set(addresses)
@@ -204,4 +231,16 @@ def test_the_report_takes_a_fixed_number_of_queries(dataset, django_assert_num_q
         records = [question(f"m{n}", "Was Paris in London?", ["Q4"]) for n in range(more)]
         store_kg_questions(dataset, records)
         with django_assert_num_queries(8):  # questions 3, state of the graph 1, look-ups 4
+            graph_retrieval(dataset)
+
+
+def test_with_a_model_the_report_takes_a_fixed_number_of_queries_too(
+    dataset, settings, tmp_path, django_assert_num_queries
+):
+    settings.SPACY_MODEL = str(save_ruler_model(tmp_path, {"Paris": "GPE", "London": "GPE"}))
+    graph_retrieval(dataset)
+    for more in (0, 30):
+        records = [question(f"m{n}", "Was Paris in London?", ["Q4"]) for n in range(more)]
+        store_kg_questions(dataset, records)
+        with django_assert_num_queries(13):  # questions 3, twice state of the graph and look-ups
             graph_retrieval(dataset)

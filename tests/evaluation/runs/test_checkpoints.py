@@ -13,6 +13,7 @@ from evaluation.models import MetricRun
 from generation.models import Checkpoint, Dataset, Grid, GridSetup, Setup
 from generation.services.checkpoints import pin_revision
 from tests.makers import audit_actions, statements
+from tests.ruler_model import save_ruler_model
 from tests.shown import shown
 
 pytestmark = pytest.mark.once
@@ -354,6 +355,24 @@ def test_without_models_the_list_says_what_runs_can_use(admin):
     [message] = shown(admin.get(MODELS)).messages
 
     assert "runs can use only the three baselines" in message
+
+
+def test_the_page_names_the_spacy_model_or_says_how_to_install_one(admin, settings, tmp_path):
+    settings.SPACY_MODEL = "en_core_web_that_is_missing"
+    without = shown(admin.get(MODELS)).text
+    settings.SPACY_MODEL = str(tmp_path / "missing" / "folder")
+    wrong = shown(admin.get(MODELS)).text
+    settings.SPACY_MODEL = str(save_ruler_model(tmp_path / "model"))
+    with_model = shown(admin.get(MODELS)).text
+
+    command = "-m spacy download en_core_web_sm"
+    assert command in without
+    assert "no spaCy model en_core_web_that_is_missing is installed" in without
+    assert command in wrong
+    assert "cannot be used: there is no such folder" in wrong
+    assert str(tmp_path) not in wrong
+    assert "The spaCy model en_tests 0.0.0" in with_model
+    assert command not in with_model
 
 
 @pytest.mark.parametrize("method", ["put", "delete", "patch"])
