@@ -45,7 +45,11 @@ class PlanRowSerializer(serializers.Serializer[PlanRow]):
     model = serializers.CharField()
     precision = serializers.CharField()
     prompt = serializers.CharField(help_text="Key of the prompt type.")
-    form = serializers.ChoiceField(list(FORMS), help_text="Form of the dialogs in its prompts.")
+    form = serializers.ChoiceField(
+        list(FORMS),
+        allow_blank=True,
+        help_text="Form of its dialogs; empty in sums.",
+    )
     n_setups = serializers.IntegerField()
     n_calls = serializers.IntegerField(help_text="The number of calls to make.")
     n_there = serializers.IntegerField(

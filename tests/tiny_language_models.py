@@ -20,6 +20,11 @@ CHAT_WITHOUT_SYSTEM = (
     "<{{ message.role }}>{{ message.content }}\n{% endfor %}"
     "{% if add_generation_prompt %}<assistant>{% endif %}"
 )
+CHAT_THAT_DROPS_SYSTEM = (
+    "{% for message in messages if message.role != 'system' %}"
+    "<{{ message.role }}>{{ message.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
+)
 CHAT_IN_TURNS = (
     "{% for message in messages | rejectattr('role', 'equalto', 'system') %}"
     "{% if (message.role == 'user') != (loop.index0 % 2 == 0) %}"

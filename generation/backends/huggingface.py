@@ -19,7 +19,8 @@ BATCH_TOKENS_ON_GPU = 16 * 1024
 PLAIN, CHAT, CHAT_OF_USER = "plain", "chat", "chat-of-user"  # the last one sends no system message
 _PROBE = Prompt("The museum opens at nine and closes at six.")
 # A chat that the assistant begins; some templates want the user's message first.
-_BY_ASSISTANT = Prompt("b", earlier=(Message("assistant", "a"),)).chat
+_MARKER = "Be brief, please."  # some templates leave out roles that they do not know
+_BY_ASSISTANT = Prompt("b", earlier=(Message("assistant", _MARKER),)).chat
 _CAUSAL = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 _FROM_TEXT_TO_TEXT = ("ForConditionalGeneration",)
 ARCHITECTURES = _CAUSAL
@@ -289,16 +290,16 @@ def _form_of(tokenizer: Any) -> str:
     """Return how prompts are given to a model: by its chat template, or as plain text."""
     if not getattr(tokenizer, "chat_template", None):
         return PLAIN
-    return CHAT if _renders(tokenizer, Prompt("a", "b").chat) else CHAT_OF_USER
+    return CHAT if _renders(tokenizer, Prompt("a", _MARKER).chat) else CHAT_OF_USER
 
 
 def _renders(tokenizer: Any, messages: Sequence[Message]) -> bool:
-    """Return whether a template takes some messages; it raises an error where it does not."""
+    """Return whether a template takes some messages and leaves out none of their texts."""
     try:
-        _by_template(tokenizer, messages)
+        text = _by_template(tokenizer, messages)
     except Exception:  # 'no system role', 'roles must alternate'; each template has its own words
         return False
-    return True
+    return all(message.text in text for message in messages)
 
 
 def _by_template(tokenizer: Any, messages: Sequence[Message]) -> str:

@@ -25,7 +25,6 @@ from generation.models import (
     SampledExample,
 )
 from generation.seeded_random import random_key
-from generation.text.dialog_forms import Form
 from generation.text.prompt_types import MOST_FACTS, Graph
 
 MOST_PROMPTS = 20_000  # prompts made for counting; if more are needed, examples are sampled
@@ -52,10 +51,10 @@ class PlanRow(NamedTuple):
     n_widened: int = 0  # calls that show more passages than the type says, all of them golden
     n_incomplete: int = 0  # calls whose question has entities that are not in the graph
     n_removing_less: int = 0  # calls for which fewer members can be removed than the type says
-    form: Form = "native"  # the form of the dialogs in its prompts
+    form: str = "native"  # the form of the dialogs in its prompts; "" in sums
 
     @property
-    def kind(self) -> tuple[str, str, str, Form]:
+    def kind(self) -> tuple[str, str, str, str]:
         """The values that its setups have in common."""
         return self.model, self.precision, self.prompt, self.form
 
@@ -79,13 +78,13 @@ class GridPlan(NamedTuple):
         """The sums over all rows; the cost includes only models with a known price."""
         costs = [row.cost for row in self.rows if row.cost is not None]
         return _sum(self.rows)._replace(
-            model="", precision="", prompt="", cost=sum(costs) if costs else None
+            model="", precision="", prompt="", form="", cost=sum(costs) if costs else None
         )
 
     def has_room_for(self, calls: Iterable[tuple[GridCell, int]]) -> bool:
         """Return whether no more calls are to be made now than were planned, in any row."""
         planned = {row.kind: row.n_calls for row in self.rows}
-        wanted: Counter[tuple[str, str, str, Form]] = Counter()
+        wanted: Counter[tuple[str, str, str, str]] = Counter()
         for (_, spec, choices, _), n_calls in calls:
             wanted[spec.name, spec.precision, choices.type.key, choices.form] += n_calls
         return all(n_calls <= planned.get(row, 0) for row, n_calls in wanted.items())
@@ -321,7 +320,7 @@ def _seconds(rows: Sequence[PlanRow]) -> float | None:
 
 def _rows(counts: Sequence[PlanRow]) -> tuple[PlanRow, ...]:
     """Return the sums by kind, in the order of their first setups."""
-    rows: dict[tuple[str, str, str, Form], list[PlanRow]] = {}
+    rows: dict[tuple[str, str, str, str], list[PlanRow]] = {}
     for count in counts:
         rows.setdefault(count.kind, []).append(count)
     return tuple(map(_sum, rows.values()))

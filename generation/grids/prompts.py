@@ -12,7 +12,7 @@ from generation.records import SetupRecord, TurnRecord
 from generation.retrieval.bm25 import Bm25
 from generation.retrieval.dataset_index import DatasetIndex, index_of
 from generation.retrieval.evidence_choice import forced, part_of_ranking
-from generation.text.dialog_forms import Form
+from generation.text.dialog_forms import FORMS, Form
 from generation.text.dialog_prompts import (
     BudgetError,
     BuiltPrompt,
@@ -104,8 +104,10 @@ def what_matters(choices: PromptChoices) -> PromptChoices:
     is_searched = (kind.evidence == "next-best" and kind.shows_passages) or (
         _is_ranking_chosen(kind) and choices.ranking == "bm25"
     )
-    # Evidence before the dialog and before its last turn is the same if there is at most one turn.
-    has_turns = kind.has_history and kind.dialog_share != 0
+    # Evidence before the dialog and before its last turn is the same if there is at most one turn,
+    # except in messages, where the system's message comes before the user's.
+    has_turns = kind.has_history or choices.form == "messages"
+    has_turns = has_turns and kind.dialog_share != 0
     matters = {
         "position": kind.shows_passages and has_turns,
         "budget": True,
@@ -134,9 +136,8 @@ def settings_of(choices: PromptChoices) -> dict[str, Any]:
 
 
 def form_of(setup: Setup | SetupRecord) -> Form:
-    """Return the form of the dialogs in a setup's prompts."""
-    form: Form = setup.settings.get("form", "native")
-    return form
+    """Return the form of the dialogs in a setup's prompts. An import may have any setting."""
+    return next((form for form in FORMS if setup.settings.get("form") == form), "native")
 
 
 def is_of_earlier_rule(kind: PromptType, settings: Mapping[str, Any]) -> bool:
@@ -161,6 +162,7 @@ def choices_of(setup: Setup | SetupRecord) -> PromptChoices:
         )
     usual = PromptChoices(kind)
     values = {name: setup.settings.get(name, value) for name, value in _flat(usual).items()}
+    values["form"] = form_of(setup)
     bm25 = Bm25(**{name: values.pop(name) for name in Bm25._fields})
     return what_matters(usual._replace(bm25=bm25, **values))
 

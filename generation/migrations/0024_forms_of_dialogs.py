@@ -1,5 +1,6 @@
 """Grids made before dialogs had forms ask in the native form, and listed models get their kind."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,10 @@ def _has_chat_template(folder: Path) -> bool:
     tokenizer = folder / "tokenizer_config.json"
     if any(folder.glob("chat_template*")):
         return True
-    return tokenizer.is_file() and '"chat_template"' in tokenizer.read_text("utf-8", "replace")
+    try:
+        return bool(json.loads(tokenizer.read_text("utf-8")).get("chat_template"))
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def forget_the_form(apps: Any, schema_editor: Any) -> None:

@@ -66,7 +66,7 @@ def call_of(
         n_model_prompt_tokens=completion.n_prompt_tokens,
         n_model_completion_tokens=completion.n_tokens or count_tokens(completion.whole),
         is_cut=completion.is_cut,
-        is_debris=None if problem else debris_in(_said(claim.setup, completion)) is not None,
+        is_debris=None if problem else _is_debris(claim.setup, completion),
         seconds=seconds,
         **sizes,
     )
@@ -116,6 +116,13 @@ def _said(setup: Setup, completion: Completion) -> str:
     if is_about_graph(setup.prompt):
         return said_about_graph(text)
     return reply_text(text, form_of(setup))
+
+
+def _is_debris(setup: Setup, completion: Completion) -> bool:
+    """Return whether a reply goes on with its prompt's form. Citations are of numbers and marks."""
+    if is_about_graph(setup.prompt):
+        return False
+    return debris_in(_said(setup, completion)) is not None
 
 
 def _meta(made: MadePrompt, prompt: BuiltPrompt) -> dict[str, Any]:

@@ -54,7 +54,8 @@ def request_grid(dataset: Dataset, choices: GridChoices, user: User | None) -> G
     """Return the grid of these choices; if there is none, create it for a worker to plan.
 
     It is safe to call this twice, also at the same time: the same choices under the same name are
-    the same grid.
+    the same grid. Choices that name no form also mean a grid of their name in whatever form, since
+    grids made before there were forms name the native one.
 
     Raises:
         GridError: a model, the sample or the one-shot example does not exist.
@@ -68,7 +69,8 @@ def request_grid(dataset: Dataset, choices: GridChoices, user: User | None) -> G
                 return _new(dataset, choices, sample, user)
         except IntegrityError:  # another process stored it first
             there = Grid.objects.get(name=choices.name)
-    if there.dataset_id != dataset.pk or there.choices != choices.as_data():
+    named = there.choices if choices.form else {**there.choices, "form": None}
+    if there.dataset_id != dataset.pk or named != {"form": None} | choices.as_data():
         raise GridChangeError(
             f"Another grid is named “{choices.name}”, about the dataset {there.dataset.name}. "
             "Choose another name, or delete that grid."

@@ -16,13 +16,12 @@ class Message(NamedTuple):
 
 
 def joined(messages: Iterable[Message]) -> list[Message]:
-    """Return messages of which no two in a row have one role; messages without a text are gone."""
+    """Return messages of which no two in a row have one role."""
     kept: list[Message] = []
     for message in messages:
-        if not message.text:
-            continue
         if kept and kept[-1].role == message.role:
-            message = Message(message.role, BETWEEN.join([kept.pop().text, message.text]))
+            texts = filter(None, [kept.pop().text, message.text])
+            message = Message(message.role, BETWEEN.join(texts))
         kept.append(message)
     return kept
 
@@ -69,6 +68,6 @@ def read_messages(text: str) -> tuple[Message, ...] | None:
         return None
     try:
         found: Sequence[Mapping[str, Any]] = json.loads(text)
-        return tuple(Message(each["role"], each["content"]) for each in found)
-    except (ValueError, KeyError, TypeError):
+        return tuple(Message(each["role"], str(each["content"])) for each in found)
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -15,10 +15,10 @@ from generation.text.native_dialog import STOP
 from generation.text.tokens import tokens
 
 Debris = Literal["turn numbers", "labels of the prompt", "no words", "repeats itself"]
-_TURN_NUMBERS = re.compile(r"\s*[0-9]+ -?[0-9]+ [0-9]+\b")
-_LABEL = re.compile(r"^\s*(?:User|Assistant|Fact(?: [0-9]+)?|Instructions):", re.MULTILINE)
-_PIECE = re.compile(r"\w+|[^\w\s]")
-_WORD = re.compile(r"[^\W\d_]{2,}")
+_TURN_NUMBERS = re.compile(r"(?P<index>[0-9]{1,3}) (?P<parent>-?[0-9]{1,3}) (?P<speaker>[0-9]+)\b")
+_LABEL = re.compile(r"^[^\S\n]*(?:User|Assistant|Fact(?: [0-9]+)?|Instructions):", re.MULTILINE)
+_NUMBER = re.compile(r"[0-9]+")
+FEWEST_NUMBERS = 6  # of a reply without a letter; fewer may be an answer, as 1,000,000,000 is
 LENGTH_OF_RUN = 6  # words in the same order; fewer come again in any text
 
 
@@ -26,24 +26,28 @@ def debris_in(reply: str) -> Debris | None:
     """Return what is wrong with a reply; None if it is no debris, or empty.
 
     It is debris if it begins with three numbers like a turn's, or has a label of the prompt at the
-    beginning of a line. It is debris too if fewer than half of its pieces are words, and each of
-    its numbers and marks is there more than twice on average: '1971' and '1939–1945' are answers.
-    The last kind repeats itself: more than half of its words are in runs of `LENGTH_OF_RUN` words
-    that come more than once.
+    beginning of a line. It is debris too if it has no letter, but `FEWEST_NUMBERS` numbers or more,
+    each of which is there more than twice on average. The last kind repeats itself: more than half
+    of its words are in runs of `LENGTH_OF_RUN` words that come more than once. So do refrains.
     """
     text = reply.strip()
     if not text:
         return None
-    if _TURN_NUMBERS.match(text):
+    if (found := _TURN_NUMBERS.match(text)) and _is_turn(**found.groupdict()):
         return "turn numbers"
     if STOP in text or _LABEL.search(text):
         return "labels of the prompt"
-    pieces = _PIECE.findall(text)
-    n_words = sum(bool(_WORD.fullmatch(piece)) for piece in pieces)
-    if 2 * n_words < len(pieces) and len(pieces) > 2 * len(set(pieces)):
-        return "no words"
+    if not any(map(str.isalpha, text)):
+        numbers = _NUMBER.findall(text)
+        repeat = len(numbers) > 2 * len(set(numbers))
+        return "no words" if repeat and len(numbers) >= FEWEST_NUMBERS else None
     words = tokens(text)
     return "repeats itself" if 2 * _n_repeated(words) > len(words) else None
+
+
+def _is_turn(index: str, parent: str, speaker: str) -> bool:
+    """Return whether three numbers may be a turn's: '12 11 0', and not '555 123 4567'."""
+    return abs(int(index) - int(parent)) <= 1 or speaker in ("0", "1")
 
 
 def _n_repeated(words: Sequence[str]) -> int:

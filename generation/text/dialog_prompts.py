@@ -192,13 +192,14 @@ def _messages(
 ) -> tuple[Message, ...]:
     dialog = _said(context.turns)
     facts = fact_lines(context.facts, "messages")
-    system = [_instructions(parts)]
-    if dialog and parts.position == "before-dialog":
-        system.append("\n".join(facts))
-    else:
+    is_in_system = bool(context.turns) and parts.position == "before-dialog"
+    if not is_in_system:
         dialog = _opened(dialog, facts)
-    about_all = joined(Message("system", text) for text in system)
-    return (*about_all, *demonstrated, *dialog)
+    system = [_instructions(parts), "\n".join(facts) if is_in_system else ""]
+    said_first = [Message("system", text) for text in system if text]
+    if demonstrated and dialog[0].role == "assistant":
+        dialog.insert(0, Message("user", ""))  # it is not the assistant's answer that goes on
+    return (*joined(said_first), *demonstrated, *dialog)
 
 
 def _demonstrated(parts: PromptParts) -> list[Message]:
@@ -210,16 +211,20 @@ def _demonstrated(parts: PromptParts) -> list[Message]:
 
 
 def _said(turns: Sequence[TurnRecord]) -> list[Message]:
-    """Return turns as messages; all speakers but the assistant are on the user's side."""
-    return joined(
+    """Return turns as messages, of which the user has the last, even if it has no text.
+
+    All speakers but the assistant are on the user's side.
+    """
+    messages = [
         Message("assistant" if turn.speaker.lower() == "assistant" else "user", text_of(turn))
         for turn in turns
-    )
+    ]
+    return joined([*(each for each in messages if each.text), Message("user", "")])
 
 
 def _opened(dialog: Sequence[Message], facts: Sequence[str]) -> list[Message]:
     """Return a dialog whose last message begins with facts."""
-    *before, last = dialog or [Message("user", "")]
+    *before, last = dialog
     opened = BETWEEN.join(filter(None, ["\n".join(facts), last.text]))
     return [*before, Message(last.role, opened)]
 

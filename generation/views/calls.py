@@ -51,7 +51,7 @@ def call(request: SignedInRequest, pk: int, call_pk: int) -> HttpResponse:
         "grid": grid,
         "call": found,
         "lines": prompt_lines(found.prompt) if found.prompt else [],
-        "debris": debris_in(found.response.text) if found.response else None,
+        "debris": debris_in(found.response.text) if found.response and found.is_debris else None,
         "passages": shown.select_related("passage"),
         "golden": set(golden.values_list("passage", flat=True)),
         "previous": same_setup.filter(pk__lt=found.pk).order_by("-pk").first(),

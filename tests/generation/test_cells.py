@@ -107,6 +107,16 @@ def test_a_dialog_has_the_usual_form_of_its_model_or_another_that_it_takes(
     assert [cell.setup.name for cell in cells(grid_of(model=model))] == [
         f"{model} · T 0.0 · golden{usual}"
     ]
+    [alone] = cells(grid_of(model=model, prompts=["no-history-golden"]))
+    assert len(
+        cells(
+            grid_of(
+                model=model,
+                prompts=["no-history-golden"],
+                positions=["before-dialog", "before-last-turn"],
+            )
+        )
+    ) == (2 if alone.choices.form == "messages" else 1)  # the system's message, or the user's
     both = [usual.removeprefix(" · form=") or "native", *other]
     assert [cell.choices.form for cell in cells(grid_of(model=model, form=both))] == both
     assert [

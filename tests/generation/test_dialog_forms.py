@@ -71,9 +71,16 @@ SPOKEN = [("assistant", "Ask me about\nmills."), ("user", "Who built it?\n\n" + 
                 ("system", f"Fact: {MILL}"),
                 ("user", "Fact: It is of 1200.\n\nIs it old?"),
                 ("assistant", "Yes."),
+                ("user", ""),  # so that the demonstrated answer does not go on
                 *SPOKEN,
             ],
         ),
+        # The user has the last word, with or without a text.
+        (
+            {"turns": TURNS[:1], "position": "before-last-turn", "facts": (MILL,)},
+            [("assistant", "Ask me about\nmills."), ("user", f"Fact: {MILL}")],
+        ),
+        ({"turns": (TurnRecord("user", " ", -1),), "facts": ()}, [("user", "")]),
         # Without a turn there is nothing that the facts could open.
         ({"turns": ()}, [("user", FACTS)]),
         (
@@ -90,6 +97,8 @@ SPOKEN = [("assistant", "Ask me about\nmills."), ("user", "Who built it?\n\n" + 
         "no history, before the last turn",
         "no history",
         "one-shot",
+        "no question",
+        "a question without a text",
         "no dialog",
         "a third person",
     ],
@@ -216,6 +225,7 @@ S, U, A = (lambda text, role=role: Message(role, text) for role in ("system", "u
         ([S("s"), U("u")], [S("s"), U("u")], [U("s\n\nu")]),
         ([S("s"), A("a"), U("u")], [S("s"), U(""), A("a"), U("u")], [U("s"), A("a"), U("u")]),
         ([U("u"), A("a"), A("b"), U("v")], [U("u"), A("a\n\nb"), U("v")], None),
+        ([U("u"), A("a"), U("")], [U("u"), A("a"), U("")], None),
     ],
 )
 def test_templates_that_want_turns_or_no_system_get_them(given, alternate, no_system):

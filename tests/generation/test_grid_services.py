@@ -315,6 +315,17 @@ def test_the_same_grid_is_the_same_grid(mills, noting, rosa):
     assert audit_actions()[-1] == ("grid.requested", "pilot: pilot")
 
 
+def test_choices_without_a_form_are_the_grid_of_their_name_in_its_form(mills, noting, rosa):
+    """An upgrade wrote the native form into grids that were made before there were forms."""
+    first = request_grid(mills, grid_of("pilot", form=["native"]), rosa)
+    other = request_grid(mills, grid_of("other"), rosa)
+
+    assert request_grid(mills, grid_of("pilot"), rosa) == first
+    with pytest.raises(GridChangeError, match="Another grid is named “other”"):
+        request_grid(mills, grid_of("other", form=["native"]), rosa)
+    assert "form" not in other.choices
+
+
 @pytest.mark.parametrize(
     ("grid", "where"),
     [

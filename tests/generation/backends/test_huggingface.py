@@ -16,6 +16,7 @@ from generation.text.chat_messages import Message
 from tests.tiny_language_models import (
     CHAT,
     CHAT_IN_TURNS,
+    CHAT_THAT_DROPS_SYSTEM,
     CHAT_WITHOUT_SYSTEM,
     tiny_causal,
     tiny_text_to_text,
@@ -178,6 +179,7 @@ def test_a_fitted_model_says_what_it_was_fitted_to_and_ends(tmp_path):
         ("", "plain", "Be brief.\n\nIs it?"),
         (CHAT, "chat", "<system>Be brief.\n<user>Is it?\n<assistant>"),
         (CHAT_WITHOUT_SYSTEM, "chat-of-user", "<user>Be brief.\n\nIs it?\n<assistant>"),
+        (CHAT_THAT_DROPS_SYSTEM, "chat-of-user", "<user>Be brief.\n\nIs it?\n<assistant>"),
     ],
 )
 def test_a_prompt_is_put_in_the_form_that_the_tokenizer_names(template, form, given, tmp_path):
