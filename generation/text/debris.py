@@ -18,7 +18,7 @@ Debris = Literal["turn numbers", "labels of the prompt", "no words", "repeats it
 _TURN_NUMBERS = re.compile(r"(?P<index>[0-9]{1,3}) (?P<parent>-?[0-9]{1,3}) (?P<speaker>[0-9]+)\b")
 _LABEL = re.compile(r"^[^\S\n]*(?:User|Assistant|Fact(?: [0-9]+)?|Instructions):", re.MULTILINE)
 _NUMBER = re.compile(r"[0-9]+")
-FEWEST_NUMBERS = 6  # of a reply without a letter; fewer may be an answer, as 1,000,000,000 is
+FEWEST_NUMBERS = 6  # a reply without a letter needs these; 1,000,000,000 is an answer
 LENGTH_OF_RUN = 6  # words in the same order; fewer come again in any text
 
 

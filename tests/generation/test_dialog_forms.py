@@ -71,7 +71,7 @@ SPOKEN = [("assistant", "Ask me about\nmills."), ("user", "Who built it?\n\n" + 
                 ("system", f"Fact: {MILL}"),
                 ("user", "Fact: It is of 1200.\n\nIs it old?"),
                 ("assistant", "Yes."),
-                ("user", ""),  # so that the demonstrated answer does not go on
+                ("user", ""),  # it parts two messages of the assistant
                 *SPOKEN,
             ],
         ),

@@ -26,6 +26,7 @@ def test_a_chat_model_is_asked_in_messages_and_a_call_keeps_them(tmp_path, resea
     assert (grid.state, grid.error) == (Grid.State.DONE, "")
     [call] = Call.objects.select_related("response", "setup", "example")
     assert call.setup.name == "tiny · T 0.0 · golden · form=messages"
+    assert call.response
     assert call.response.text == "Yes"
     [passage] = dataset.passages.all()
     assert json.loads(call.prompt) == [
