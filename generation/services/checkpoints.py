@@ -1,6 +1,7 @@
 """Data about listed models that are stored or read when the models are used."""
 
-from generation.backends.model_files import COMMIT
+from generation.backends.model_files import COMMIT, size_in_files
+from generation.backends.registry import is_server
 from generation.model_specs import ModelSpec
 from generation.models import Checkpoint
 
@@ -15,6 +16,23 @@ def pin_revision(name: str, revision: str) -> bool:
     unpinned = Checkpoint.objects.filter(name=name, revision="")
     on_the_hub = unpinned.exclude(location__startswith="/").exclude(location__startswith="http")
     return bool(on_the_hub.update(revision=revision))
+
+
+def known_size(spec: ModelSpec, revision: str) -> int | None:
+    """Return the number of parameters of a model that was opened; None: not known.
+
+    A size that was read from files for the first time is stored, if the model is listed.
+
+    Args:
+        revision: the revision of the model as it was opened.
+    """
+    listed = Checkpoint.objects.filter(name=spec.name, location=spec.location).first()
+    if listed and listed.n_parameters:
+        return listed.n_parameters
+    found = None if is_server(spec.backend) else size_in_files(spec.location, revision)
+    if listed and found:
+        Checkpoint.objects.filter(pk=listed.pk).update(n_parameters=found)
+    return found
 
 
 def as_listed_now(spec: ModelSpec) -> ModelSpec:

@@ -4,9 +4,10 @@ from evaluation.backends.registry import open_backend
 from generation.backends.base import Decoding, Prompt
 from generation.backends.reasoning import THINKING_TOKENS
 from generation.backends.registry import LANGUAGE_MODELS, open_language_model
+from generation.model_sizes import size_text
 from generation.model_specs import BackendError
 from generation.models import Checkpoint
-from generation.services.checkpoints import pin_revision
+from generation.services.checkpoints import known_size, pin_revision
 
 TRIAL = Prompt("Say hello.")
 TRIAL_DECODING = Decoding(max_tokens=16 + THINKING_TOKENS)
@@ -15,7 +16,7 @@ TRIAL_DECODING = Decoding(max_tokens=16 + THINKING_TOKENS)
 def try_model(checkpoint: Checkpoint) -> str:
     """Open a listed model, ask a language model for one reply, and return what was found, in words.
 
-    The commit of a name on the hub is stored if it was not known.
+    The commit of a name on the hub, and the size of its files, are stored if they were not known.
 
     Raises:
         BackendError: the model cannot be used.
@@ -33,4 +34,6 @@ def try_model(checkpoint: Checkpoint) -> str:
     pin_revision(checkpoint.name, opened.revision)
     if opened.revision:
         found.append(f"revision {opened.revision}")
+    if size := known_size(spec, opened.revision):
+        found.append(f"{size_text(size)} parameters")
     return ", ".join(found)

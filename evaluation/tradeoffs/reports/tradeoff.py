@@ -45,6 +45,7 @@ class DotColumns(ReportRow):
     setup: str  # name of the setup
     setup_id: SetupId
     model: Annotated[str, Column("Model")]
+    n_parameters: float | None  # the size of the model; None: not known
     temperature: Annotated[float | None, Column("Temperature", Format.TEMPERATURE)]
     prompt: str
     prompt_title: Annotated[str, Column("Prompt type")]
@@ -230,6 +231,7 @@ def dot_columns(dot: Dot, *, with_pool: bool = False) -> DotColumns:
         setup=dot.setup.name,
         setup_id=dot.setup.pk,
         model=model_key(dot),
+        n_parameters=number(dot.setup.n_parameters),
         temperature=dot.setup.temperature,
         prompt=dot.setup.prompt,
         prompt_title=title,

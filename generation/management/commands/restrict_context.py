@@ -45,8 +45,7 @@ class Command(AskingCommand):
         parser.add_argument(
             "--model",
             default="",
-            help="Name of the model. Default: the largest model with responses in the dataset, by "
-            "the sizes in the models' names.",
+            help="Name of the model. Default: the largest model with responses in the dataset.",
         )
         parser.add_argument(
             "--precision",
@@ -136,6 +135,6 @@ def _usual(dataset: Dataset) -> str:
     if found is None:
         raise CommandError(
             f"--model: the largest model with responses in {dataset.name} is not one that can be "
-            f"asked here. Choose one of: {', '.join(models[:20])}.\nNothing was asked."
+            f"asked here. Choose one of: {', '.join(list(models)[:20])}.\nNothing was asked."
         )
     return found

@@ -47,17 +47,20 @@ def test_models_are_added_listed_and_removed(classifier, monkeypatch):
     said_by(
         *("add_model", "served", "https://models.example.org/v1", *SERVER, "--calls-at-once", 3),
         *("--key-variable", "MODELS_API_KEY", "--input-price", 0.5, "--output-price", 2),
+        *("--n-parameters", "7.5B"),
     )
 
     served = Checkpoint.objects.get(name="served")
     assert (served.calls_at_once, served.input_price, served.output_price) == (3, 0.5, 2.0)
-    assert served.added_by is None
+    assert (served.added_by, served.n_parameters) == (None, 7_500_000_000)
+    # The one tensor of the classifier's files has 4 × 3 numbers.
+    assert Checkpoint.objects.get(name="nli").n_parameters == 12
     assert AuditEntry.objects.filter(action="checkpoint.added").count() == 3
     lines = said_by("models").splitlines()
     assert lines[0].startswith("extractive: ")
     hub, nli, last = lines[-3:]
-    assert f"owner/name, revision {'a' * 40}" in hub
-    assert nli.startswith(f"nli: Entailment classifier, {classifier}")
+    assert f"run here, size not known, owner/name, revision {'a' * 40}" in hub
+    assert nli.startswith(f"nli: Entailment classifier, 12 parameters, {classifier}")
     assert "served as m/1, key in MODELS_API_KEY, which is not set" in last
 
     said_by("remove_model", "nli")
@@ -76,6 +79,7 @@ def test_models_are_added_listed_and_removed(classifier, monkeypatch):
         (["m", "https://example.org/v1", *SERVER, "--key-variable", "HOME"], "--key-variable: Exp"),
         (["m", "https://example.org/v1", *SERVER, "--input-price", "1"], "--output-price: Give bo"),
         (["m", "https://example.org/v1", *SERVER, "--calls-at-once", "x"], "--calls-at-once: "),
+        (["m", "https://example.org/v1", *SERVER, "--n-parameters", "7 X"], "Found 7 X; expected"),
         (["there", "owner/name"], "NAME: There is already a model named there"),
     ],
 )

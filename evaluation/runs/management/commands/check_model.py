@@ -1,7 +1,8 @@
 """Open a listed model as a worker does, and say what was found.
 
 A model that runs on this machine is loaded and tested, and a name on the hub is downloaded first. A
-server is asked for one short reply. The commit of a name on the hub is kept from then on.
+server is asked for one short reply. The size of the model, if it was not known, and the commit of a
+name on the hub are kept from then on.
 """
 
 from typing import Any

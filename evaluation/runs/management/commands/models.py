@@ -1,4 +1,4 @@
-"""List the models that runs and grids can use, with their kinds and places."""
+"""List the models that runs and grids can use, with their kinds, sizes and places."""
 
 import os
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand
 
 from evaluation.backends.registry import BACKENDS
 from generation.backends.registry import LANGUAGE_MODELS
+from generation.model_sizes import size_text
 from generation.models import Checkpoint
 
 
@@ -25,6 +26,7 @@ class Command(BaseCommand):
 
 def _said_of(model: Checkpoint) -> Iterator[str]:
     yield BACKENDS[model.backend].title
+    yield f"{size_text(model.n_parameters)} parameters" if model.n_parameters else "size not known"
     yield model.location
     if model.revision:
         yield f"revision {model.revision}"
