@@ -15,7 +15,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.management.commands.create_study import raters_called
+from annotation.management.raters import raters_called
 from annotation.models import Study
 from annotation.services.alignment_studies import PairDraw, request_alignment_study
 from annotation.services.studies import StudyError
