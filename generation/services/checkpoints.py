@@ -1,9 +1,40 @@
 """Data about listed models that are stored or read when the models are used."""
 
+from typing import Any
+
+from accounts.models import User
+from accounts.services import record
 from generation.backends.model_files import COMMIT, size_in_files
 from generation.backends.registry import is_server
 from generation.model_specs import ModelSpec
 from generation.models import Checkpoint
+from generation.server_addresses import server_address
+
+
+def list_model(name: str, actor: User | None, **described: Any) -> Checkpoint:
+    """List a model that was checked.
+
+    Raises:
+        IntegrityError: there is a model with this name.
+    """
+    checkpoint = Checkpoint.objects.create(name=name, added_by=actor, **described)
+    record(actor, "checkpoint.added", name, **described)
+    return checkpoint
+
+
+def list_server_model(spec: ModelSpec) -> None:
+    """List a model behind a server that a command asks, unless it is listed already."""
+    if not Checkpoint.objects.filter(name=spec.name).exists():
+        list_model(
+            spec.name,
+            None,
+            backend=spec.backend,
+            location=spec.location,
+            is_chat=server_address(spec.location)[1] == "chat",
+            served_name=spec.served_name,
+            key_variable=spec.key_variable,
+            key_over_http=spec.key_over_http,
+        )
 
 
 def pin_revision(name: str, revision: str) -> bool:

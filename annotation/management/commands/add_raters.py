@@ -1,4 +1,7 @@
-"""Let more people rate in a study, as its page does. Those who are in it already stay as they are."""
+"""Let more people rate in a study, as its page does.
+
+Those who are in it already stay as they are.
+"""
 
 from typing import Any
 

@@ -23,6 +23,7 @@ from generation.model_sizes import MOST_PARAMETERS
 from generation.model_specs import MOST_PRICE, USUAL_CALLS_AT_ONCE, BackendError, ModelSpec
 from generation.models import Checkpoint, GridSetup
 from generation.server_addresses import check_key, server_address
+from generation.services.checkpoints import list_model
 
 WITH_LABELS = "transformers"  # the backend of models whose labels name the output of entailment
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
@@ -106,13 +107,11 @@ def add_checkpoint(
     }
     try:
         with transaction.atomic():
-            checkpoint = Checkpoint.objects.create(name=name, added_by=actor, **described)
+            return list_model(name, actor, **described)
     except IntegrityError as exc:
         raise CheckpointError(
             f"There is already a model named {name}. Choose another name.", "name"
         ) from exc
-    record_in_audit_trail(actor, "checkpoint.added", name, **described)
-    return checkpoint
 
 
 @transaction.atomic
