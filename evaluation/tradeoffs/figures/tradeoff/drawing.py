@@ -13,8 +13,14 @@ from evaluation.tradeoffs.figures.tradeoff.svg_files import (
     well_formed,
 )
 from evaluation.tradeoffs.material import TradeoffMaterial
-from evaluation.tradeoffs.reports.tradeoff import dot_columns, tradeoff_report
+from evaluation.tradeoffs.reports.tradeoff import (
+    TradeoffChoices,
+    dot_columns,
+    material_in_view,
+    tradeoff_report,
+)
 from evaluation.tradeoffs.restricted_lines import RestrictedLines, lines_in_view
+from generation.models import Dataset
 
 
 def figure_in_view(
@@ -23,6 +29,15 @@ def figure_in_view(
     """Return the figure of a view."""
     palette = palette_of([dot_columns(dot) for dot in material.dots])
     return figure_of(tradeoff_report(material, view).rows, view, lines.lines, palette=palette)
+
+
+def chosen_svg(dataset: Dataset, choices: TradeoffChoices) -> str:
+    """Return the figure that the choices of the report name.
+
+    Raises:
+        ChoiceError, CannotReport: as in `material_in_view`.
+    """
+    return svg_of_view(*material_in_view(dataset, choices))
 
 
 def svg_of_view(material: TradeoffMaterial, view: View) -> str:
