@@ -10,7 +10,7 @@ from evaluation.jobs.services import ENDED, cancel_job, left_to_ask
 from evaluation.models import Job
 from generation.call_plan import CallPlan
 from generation.management.asking_command import AskingCommand
-from generation.progress import progress_bar
+from generation.progress import progress_of_work
 
 WAITS_SECONDS = 0.5  # pause while a worker has the job or a model may not be called yet
 
@@ -40,16 +40,21 @@ def do_here(
     command.confirm(left_to_ask(request, asking))
     job = request()
     title, stderr = f"{doing} {job.name}", command.stderr
+
+    def done() -> tuple[int, float]:
+        now = _again(job)
+        return now.n_done, now.n_done / (now.n_total or 1)
+
     try:
-        with progress_bar(title, stderr, unit) as on_progress:
+        with progress_of_work(title, stderr, unit, done) as show:
             while job.state not in ENDED:
                 claim = JOBS.claim(job.pk)
                 if claim:
-                    JOBS.do(claim)
+                    JOBS.do(claim, show)
                 job = _again(job)
                 if job.state not in ENDED:
                     time.sleep(WAITS_SECONDS)
-                on_progress(job.n_done, job.n_done / (job.n_total or 1))
+                show()
     except KeyboardInterrupt:
         cancel_job(job, None)
         job = _again(job)

@@ -1,12 +1,14 @@
 """The API of reports: each declared report has its own address, with its choices as parameters."""
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
@@ -15,12 +17,17 @@ from rest_framework.views import APIView
 
 from accounts.api import Conflict, refuse_unknown
 from annotation.models import Study
+from evaluation.reports.downloads import attachment
+from evaluation.reports.figures.builders import CONTENT_TYPES
+from evaluation.reports.figures.pictures import picture
 from evaluation.reports.manifest import Made, manifest_of
 from evaluation.reports.registry import CannotReport, NotYet, ReportKind, reports_about
 from evaluation.reports.report import columns_of
 from generation.choices.declaration import ChoiceError, fields_of
 from generation.choices.serializers import given_in, serializer_of
 from generation.models import Dataset
+
+T = TypeVar("T")
 
 
 class ReportSerializer(serializers.Serializer[Any]):
@@ -46,6 +53,10 @@ def report_addresses() -> Iterable[URLPattern]:
             yield path(
                 f"{where}/{kind.key}/manifest/", manifest.as_view(), name=f"manifest-{kind.key}"
             )
+            if kind.has_figure:
+                figure = _figure_view_of(kind, plural).as_view()
+                figure_at = f"{where}/{kind.key}/figure.<slug:format_key>"
+                yield path(figure_at, figure, name=f"figure-{kind.key}")
             if kind.former_key:  # The document of the API leaves the former address out.
                 hidden, former = view.as_view(schema=None), kind.former_key
                 yield path(f"{where}/{former}/", hidden, name=f"report-{former}")
@@ -62,6 +73,14 @@ class _Described(NamedTuple):
     answer: Any  # a serializer, or a type of the document
 
 
+class _Made(NamedTuple, Generic[T]):
+    """A result of a request, with the subject and the choices that it was made of."""
+
+    subject: Dataset | Study
+    choices: Any
+    result: T
+
+
 class _ReportView(APIView):
     """One report: the output of `manage.py report … --format json`, with the same choices."""
 
@@ -69,22 +88,39 @@ class _ReportView(APIView):
     has_manifest = False
 
     def answer(self, request: Request, slug: str) -> Answer:
+        subject, choices, report = self._of(request, slug, self.kind.make)
+        if self.has_manifest:
+            return Answer(manifest_of(subject, [Made(self.kind, choices, report)]))
+        return Answer(report.as_json())
+
+    def figure(self, request: Request, slug: str, format_key: str) -> HttpResponse:
+        if format_key not in CONTENT_TYPES:
+            formats = ", ".join(CONTENT_TYPES)
+            raise NotFound(f"There is no such format. The formats are: {formats}.")
+        drawn = partial(picture, self.kind, format_key=format_key)
+        _, _, content = self._of(request, slug, drawn)
+        name = f"{slug}-{self.kind.key}.{format_key}"
+        return attachment(content, CONTENT_TYPES[format_key], name)
+
+    def _of(self, request: Request, slug: str, make: Callable[[Any, Any], T]) -> _Made[T]:
+        """Return what is made of the subject and the choices of a request, with these.
+
+        Raises:
+            ValidationError, NotFound, Conflict: it cannot be made.
+        """
         kind, declared = self.kind, self.kind.choices
         subject = get_object_or_404(kind.about, slug=slug)
         refuse_unknown(request, [field.name for field in fields_of(declared)])
         given = given_in(declared, request.query_params)
         try:
             choices = kind.chosen(subject, given)
-            report = kind.make(subject, choices)
+            return _Made(subject, choices, make(subject, choices))
         except ChoiceError as error:
             raise ValidationError({error.field: [str(error)]}) from error
         except CannotReport as error:
             raise NotFound(str(error)) from error
         except NotYet as error:
             raise Conflict(str(error)) from error
-        if self.has_manifest:
-            return Answer(manifest_of(subject, [Made(kind, choices, report)]))
-        return Answer(report.as_json())
 
 
 @extend_schema(exclude=True)
@@ -136,3 +172,26 @@ def _view_of(
             return self.answer(request, slug)
 
     return ReportView
+
+
+def _figure_view_of(declared: ReportKind[Any, Any], plural: str) -> type[APIView]:
+    """Return the view of the figure of one report, as the document of the API describes it."""
+    format_key = OpenApiParameter(
+        "format_key", str, OpenApiParameter.PATH, enum=list(CONTENT_TYPES), description="Format."
+    )
+    choices = [serializer_of(declared.choices)] if fields_of(declared.choices) else []
+
+    class FigureView(_ReportView):
+        kind = declared
+
+        @extend_schema(
+            operation_id=f"{plural}_figure_{declared.key}",
+            description=f"The figure of the report {declared.key} as a file. "
+            f"The same as `manage.py figure {declared.key}`.",
+            parameters=[format_key, *choices],
+            responses={(200, each): OpenApiTypes.BINARY for each in CONTENT_TYPES.values()},
+        )
+        def get(self, request: Request, slug: str, format_key: str) -> HttpResponse:
+            return self.figure(request, slug, format_key)
+
+    return FigureView

@@ -6,6 +6,7 @@ from django.http import Http404, HttpResponse
 
 from annotation.models import Study
 from evaluation.reports.figures.builders import CONTENT_TYPES, chart_file
+from evaluation.reports.figures.pictures import NOTHING_TO_DRAW
 from evaluation.reports.figures.themes import Spec
 from evaluation.reports.formats import FORMATS, MANIFEST_FILE, write_report
 from evaluation.reports.manifest import Made, as_text, manifest_of
@@ -65,6 +66,19 @@ def manifest_file(subject: Dataset | Study, make: Callable[[], Made], name: str)
     return attachment(text, content_type, f"{name}.{suffix}")
 
 
+def picture_file(make: Callable[[], bytes], format_key: str, name: str) -> HttpResponse:
+    """Return the figure of a report, which `make` returns as SVG, PDF or PNG.
+
+    Raises:
+        Http404: there is nothing to draw.
+    """
+    try:
+        content = make()
+    except (ChoiceError, CannotReport, NotYet) as error:
+        raise Http404(str(error)) from error
+    return attachment(content, CONTENT_TYPES[format_key], f"{name}.{format_key}")
+
+
 def figure_file(spec: Spec | None, format_key: str, name: str) -> HttpResponse:
     """Return a chart as SVG, PDF or PNG.
 
@@ -74,7 +88,7 @@ def figure_file(spec: Spec | None, format_key: str, name: str) -> HttpResponse:
     if format_key not in CONTENT_TYPES:
         raise Http404(f"There is no such format. The formats are: {', '.join(CONTENT_TYPES)}.")
     if spec is None:
-        raise Http404("There is nothing to draw, because no figure of this kind is defined.")
+        raise Http404(NOTHING_TO_DRAW)
     return attachment(
         chart_file(spec, format_key), CONTENT_TYPES[format_key], f"{name}.{format_key}"
     )

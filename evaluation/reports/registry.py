@@ -53,10 +53,16 @@ class ReportKind(Generic[S, C]):
     # The choices with a name in place of each id, so that they mean the same in every database.
     portable: Callable[[S, C], C] | None = None
     figure: Callable[[Sequence[Any]], dict[str, Any] | None] | None = None  # rows → Vega-Lite
+    drawing: Callable[[S, C], str] | None = None  # an SVG document, where the figure is no chart
     # Column → function from subject, choices and row to the address of the data behind a figure.
     # The address is "" if there is none.
     leads: Mapping[str, Callable[[S, C, Any], str]] = field(default_factory=dict)
     former_key: str = ""  # The key before the report was renamed; it goes on working.
+
+    @property
+    def has_figure(self) -> bool:
+        """Whether the report has a figure, which is written to files."""
+        return bool(self.figure or self.drawing)
 
     @property
     def keys(self) -> set[str]:

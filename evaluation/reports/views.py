@@ -10,7 +10,9 @@ from django.views.decorators.http import require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, query_string, render_page_or_fragment
 from annotation.models import Study
-from evaluation.reports.downloads import manifest_file, report_file
+from evaluation.reports.downloads import manifest_file, picture_file, report_file
+from evaluation.reports.figures.builders import CONTENT_TYPES
+from evaluation.reports.figures.pictures import picture
 from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.formats import MANIFEST
 from evaluation.reports.manifest import Made
@@ -80,6 +82,12 @@ def download(
 
     if format_key == MANIFEST:
         return manifest_file(subject, made, name)
+    if kind.drawing and format_key in CONTENT_TYPES:
+
+        def content() -> bytes:
+            return picture(kind, subject, kind.chosen(subject, given), format_key)
+
+        return picture_file(content, format_key, name)
     return report_file(lambda: made().report, format_key, name, kind.figure)
 
 

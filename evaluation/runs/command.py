@@ -21,7 +21,7 @@ from evaluation.runs.services.runs import RunError, cancel_run, request_metric_r
 from generation.management.asking_command import AskingCommand
 from generation.model_specs import BackendError
 from generation.models import Dataset, Response
-from generation.progress import progress_bar
+from generation.progress import progress_of_work
 
 WAITS_SECONDS = 0.5  # pause while workers have the rest of the chunks
 MAX_LISTED = 10  # reasons of failures that are printed, at most
@@ -102,16 +102,20 @@ def score_here(run: MetricRun, stderr: Any) -> str:
 def _score(run: MetricRun, stderr: Any) -> None:
     """Score chunk by chunk until the run ends. Workers may help."""
     still_running = MetricRun.objects.filter(pk=run.pk, state=MetricRun.State.RUNNING)
-    with progress_bar(f"Scoring with {run}", stderr, _judged(run)) as on_progress:
+
+    def done() -> tuple[int, float]:
+        progress = _progress(run)
+        return progress.n_targets - progress.n_left, progress.share
+
+    with progress_of_work(f"Scoring with {run}", stderr, _judged(run), done) as show:
         while still_running.exists():
             claim = RUN_CHUNKS.claim_next(run)
             if claim:
-                RUN_CHUNKS.do(claim)
+                RUN_CHUNKS.do(claim, show)
             else:
                 RUN_CHUNKS.end_finished()
                 time.sleep(WAITS_SECONDS)
-            progress = _progress(run)
-            on_progress(progress.n_targets - progress.n_left, progress.share)
+            show()
 
 
 def _outcome(progress: RunProgress, stderr: Any) -> str:

@@ -8,12 +8,15 @@ from typing import Any
 from evaluation.backends.registry import BACKENDS
 from generation.choices.declaration import ChoiceError
 from generation.limits import LONGEST_NAME
-from generation.model_specs import BackendError, ModelSpec
+from generation.management.server_options import (
+    SERVER,
+    add_server_arguments,
+    not_another,
+    server_options,
+    spec_behind,
+)
+from generation.model_specs import ModelSpec
 from generation.models import Checkpoint
-from generation.server_addresses import check_key, server_address
-from generation.services.checkpoints import as_listed_now
-
-SERVER = "openai"
 
 
 def add_model_arguments(parser: ArgumentParser) -> None:
@@ -36,15 +39,7 @@ def add_model_arguments(parser: ArgumentParser) -> None:
         help="Number of the output that means entailment, from 0. Give it only if the model's "
         "config does not name that output.",
     )
-    parser.add_argument("--server", metavar="URL", help="Address of an OpenAI-compatible server.")
-    parser.add_argument(
-        "--key-variable", metavar="NAME", help="Environment variable with the server's key."
-    )
-    parser.add_argument(
-        "--key-over-http",
-        action="store_true",
-        help="Send the key over plain http too. Others on the network can then read it.",
-    )
+    add_server_arguments(parser)
 
 
 def spec_from(options: Mapping[str, Any]) -> ModelSpec | None:
@@ -53,13 +48,11 @@ def spec_from(options: Mapping[str, Any]) -> ModelSpec | None:
     Raises:
         ChoiceError: there is no such model, or some options are not possible together.
     """
-    backend, model, server = options["backend"], options["model"], options["server"]
-    if server:
-        spec = _behind(server, backend, model, options)
-    elif options["key_variable"] or options["key_over_http"]:
-        raise ChoiceError(
-            "key_variable", "A key is only for a server. Say where the server is with --server."
-        )
+    backend, model, given = options["backend"], options["model"], server_options(options)
+    if given["server"]:
+        if backend not in (None, SERVER):
+            raise ChoiceError("backend", f"Found {backend}; a server needs the backend {SERVER}.")
+        spec = spec_behind(given, model, _named(model or ""))
     elif model:
         spec = _listed(model, backend) or _of_files(model, backend)
     elif backend is None:
@@ -76,38 +69,6 @@ def spec_from(options: Mapping[str, Any]) -> ModelSpec | None:
             "entailment_index", "Only a model has outputs. Name a model, or leave this option out."
         )
     return spec._replace(entailment_index=index)
-
-
-def _behind(
-    server: str, backend: str | None, model: str | None, options: Mapping[str, Any]
-) -> ModelSpec:
-    if backend not in (None, SERVER):
-        raise ChoiceError("backend", f"Found {backend}; a server needs the backend {SERVER}.")
-    try:
-        server_address(server)
-    except BackendError as error:
-        raise ChoiceError("server", f"{error}.") from error
-    if not model:
-        raise ChoiceError(
-            "model", "The name of the model is missing. Give the name that the server knows."
-        )
-    name = _named(model)
-    spec = ModelSpec(
-        SERVER,
-        name,
-        server,
-        served_name=model,
-        key_variable=options["key_variable"] or "",
-        key_over_http=options["key_over_http"],
-    )
-    spec = as_listed_now(_not_another(spec))
-    try:
-        check_key(spec)
-    except BackendError as error:
-        raise ChoiceError(
-            "key_over_http", f"{error}. To allow that, give --key-over-http."
-        ) from error
-    return spec
 
 
 def _listed(model: str, backend: str | None) -> ModelSpec | None:
@@ -148,9 +109,9 @@ def _of_files(model: str, backend: str | None) -> ModelSpec:
         raise ChoiceError("model", f"{model!r}: {error}") from error
     if is_folder:
         name = _named(folder.resolve().name)
-        return _not_another(ModelSpec(backend, name, str(folder.resolve())))
+        return not_another(ModelSpec(backend, name, str(folder.resolve())))
     location, _, revision = model.partition("@")
-    return _not_another(ModelSpec(backend, _named(model), location, revision=revision))
+    return not_another(ModelSpec(backend, _named(model), location, revision=revision))
 
 
 def _named(name: str) -> str:
@@ -159,24 +120,3 @@ def _named(name: str) -> str:
             "model", f"{name} is the name of a backend, so no model can have it. Rename the model."
         )
     return name[:LONGEST_NAME]
-
-
-def _not_another(spec: ModelSpec) -> ModelSpec:
-    """Return a model that no admin has listed, unless another model is listed under its name.
-
-    Runs are found by this name, so that scores of both models would be mixed in one run.
-
-    Raises:
-        ChoiceError: another model is listed under this name.
-    """
-    listed = Checkpoint.objects.filter(name=spec.name).first()
-    if listed is None:
-        return spec
-    there = (listed.backend, listed.location, listed.served_name, listed.key_variable)
-    if there != (spec.backend, spec.location, spec.served_name, spec.key_variable):
-        raise ChoiceError(
-            "model",
-            f"Another model is listed with the name {spec.name}. To use that one, give --model "
-            "alone; to use this one, rename it.",
-        )
-    return spec

@@ -158,14 +158,31 @@ def smallest(material: TradeoffMaterial, figure: PaperFigure) -> str:
     return _by_size_of(material, figure)[0]
 
 
+def view_of(
+    material: TradeoffMaterial, figure: PaperFigure, models: tuple[str, str], *, by_score: bool
+) -> View:
+    """Return the view of a figure.
+
+    Args:
+        models: the large and the small model.
+        by_score: whether it shows mean scores instead of shares labelled yes.
+    """
+    view = figure.view(material, *models)
+    if not by_score:
+        return view
+    view = view._replace(by_score=True)
+    return zoomed(material, view) if view.x_from is not None else view
+
+
 def models_of(material: TradeoffMaterial) -> list[str]:
     """Return the models of all marks, from small to large."""
-    return by_size(list({model_key(dot) for dot in material.dots}))
+    return by_size((model_key(dot), dot.setup.n_parameters) for dot in material.dots)
 
 
 def _by_size_of(material: TradeoffMaterial, figure: PaperFigure) -> list[str]:
-    having = {model_key(dot) for dot in material.dots if figure.is_about(dot)}
-    return by_size(list(having)) or models_of(material) or [""]
+    having = [dot for dot in material.dots if figure.is_about(dot)]
+    sized = by_size((model_key(dot), dot.setup.n_parameters) for dot in having)
+    return sized or models_of(material) or [""]
 
 
 def _is_golden(dot: Dot) -> bool:

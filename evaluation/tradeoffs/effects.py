@@ -25,13 +25,13 @@ from generation.text.temperatures import temperature_text
 
 
 class Sizes(NamedTuple):
-    """Two models of which a reader says which is larger, as names do not; "": by names."""
+    """Two models of which a reader says which is larger; "": the sizes that are known say it."""
 
     large: str = ""
     small: str = ""
 
 
-BY_NAMES = Sizes()
+BY_SIZES = Sizes()
 
 
 class Effect(NamedTuple):
@@ -71,7 +71,7 @@ RERANKED, BEST_OF_POOL, SMALL_RERANKED = (
 )
 
 
-def effects_of(material: TradeoffMaterial, sizes: Sizes = BY_NAMES) -> list[Effect]:
+def effects_of(material: TradeoffMaterial, sizes: Sizes = BY_SIZES) -> list[Effect]:
     """Return the rows of the takeaways made of pairs of setups, each effect before its parts."""
     dots = material.dots
     found: list[Effect] = []
@@ -178,7 +178,7 @@ def _why_none(difference: Difference, dots: Sequence[Dot]) -> str:
     if difference == "restricted share":
         return "no setups of restricted context differ in their share alone"
     if difference == "size" and len(sizes_of(dots)) < 2:
-        return "the names of the models do not give two sizes: choose the larger model"
+        return "two sizes of models are not known: choose the larger model"
     if difference == "temperature":
         return "no pair of setups differs in temperature alone"
     return f"no pair of setups differs in {difference} alone"
@@ -263,7 +263,7 @@ def _title(dot: Dot) -> str:
 
 
 def _size_order(dot: Dot, dots: Sequence[Dot]) -> int:
-    """Return the place of a model in the order of sizes; −1 where its name states no size."""
+    """Return the place of a model in the order of sizes; −1 where its size is not known."""
     models = [models for _, models in sizes_of(dots)]
     return next((n for n, of_size in enumerate(models) if dot.setup.model in of_size), -1)
 

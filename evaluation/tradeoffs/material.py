@@ -174,7 +174,8 @@ class _Reader:
     ) -> None:
         """Take the setups and examples that are asked for, before any response is known."""
         self.dataset, self.axes = dataset, axes
-        asked = dataset.setups.all() if setups is None else dataset.setups.filter(pk__in=setups)
+        asked = dataset.setups.with_listed_size()
+        asked = asked if setups is None else asked.filter(pk__in=setups)
         self.setups = sorted(asked, key=lambda setup: setup.name)
         some = None if examples is None else set(examples)
         found = dataset.examples.of_benchmark().order_by().values_list("key", "pk", "dialog")

@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple
 
 from evaluation.tradeoffs.dots import Dot
 from generation.grids.prompts import EVIDENCE_SHARE, PromptChoices, settings_of
-from generation.model_sizes import n_parameters
 from generation.retrieval.bm25 import Bm25
 from generation.setup_menus import SetupKind, setup_kind
 from generation.text.prompt_types import PromptType
@@ -57,7 +56,7 @@ def pairs_differing_in(dots: Sequence[Dot], difference: Difference) -> list[Setu
     For history, golden evidence and instructions, the first setup has it and the second has not;
     without golden evidence means no evidence or non-evidence. For temperature, the first has the
     lowest, and the second each higher one. For size, each model is first, and those of the next
-    smaller size that a model's name states are second. For restricted share, the first has the
+    smaller size are second. For restricted share, the first has the
     smaller share of the dialog, and the second the next larger one.
 
     The lowest and the next are those among the setups that agree in everything else. Aggregates and
@@ -98,18 +97,19 @@ def size_pairs(dots: Sequence[Dot], larger: str, smaller: str) -> list[SetupPair
 
 
 def sizes_of(dots: Sequence[Dot]) -> list[tuple[float, list[str]]]:
-    """Return the sizes that names of models state, from small to large, each with its models."""
+    """Return the sizes of models that are known, from small to large, each with its models."""
     by_size: dict[float, set[str]] = defaultdict(set)
     for dot in dots:
-        by_size[n_parameters(dot.setup.model)].add(dot.setup.model)
+        if dot.setup.model:
+            by_size[dot.setup.n_parameters].add(dot.setup.model)
     known = sorted(size for size in by_size if not math.isnan(size))
     return [(size, sorted(by_size[size])) for size in known]
 
 
 def unsized(dots: Sequence[Dot]) -> list[str]:
-    """Return the models whose names do not state their size."""
-    models = {dot.setup.model for dot in dots} - {""}
-    return sorted(model for model in models if math.isnan(n_parameters(model)))
+    """Return the models whose size is not known."""
+    models = {dot.setup.model for dot in dots if math.isnan(dot.setup.n_parameters)}
+    return sorted(models - {""})
 
 
 def comparable_pairs(dots: Sequence[Dot]) -> list[ComparablePair]:
@@ -223,7 +223,7 @@ def _side(dot: Dot, difference: Difference) -> float:
     if not is_plain(dot):
         return math.nan
     if difference == "size":
-        return n_parameters(dot.setup.model)
+        return dot.setup.n_parameters
     if difference == "temperature":
         return math.nan if dot.setup.temperature is None else dot.setup.temperature
     if kind is None:

@@ -131,7 +131,9 @@ def restricted_pairs(material: TradeoffMaterial) -> list[RestrictedPair]:
     models = {
         (dot.setup.model, dot.setup.temperature) for dot in material.dots if dot.is_restricted
     }
-    sizes = by_size(list({model for model, _ in models}))
+    sizes = by_size(
+        (dot.setup.model, dot.setup.n_parameters) for dot in material.dots if dot.is_restricted
+    )
     known = [
         place
         for place, dot in enumerate(material.dots)

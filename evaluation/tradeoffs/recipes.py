@@ -124,14 +124,14 @@ def _to_its_examples(recipe: Recipe, responses: QuerySet[Response]) -> QuerySet[
 def large_golden(dataset: Dataset, temperature: float) -> Setup | None:
     """Return the setup of the largest model with golden evidence; None if no model was asked so.
 
-    The largest model is the one by name (`generation.model_sizes.by_size`). Of several setups, the
-    one at this temperature is taken, else those at the lowest, and of these the one with the fewest
-    unusual settings.
+    Of several setups of the largest model, the one at this temperature is taken, else those at the
+    lowest, and of these the one with the fewest unusual settings.
     """
-    found = [each for each in dataset.setups.filter(prompt=GOLDEN) if each.model]
+    golden = dataset.setups.filter(prompt=GOLDEN).with_listed_size()
+    found = [each for each in golden if each.model]
     if not found:
         return None
-    largest = by_size(sorted({setup.model for setup in found}))[-1]
+    largest = by_size((setup.model, setup.n_parameters) for setup in found)[-1]
 
     def order(setup: Setup) -> tuple[bool, float, int, str]:
         asked = setup.temperature

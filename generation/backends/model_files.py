@@ -266,6 +266,20 @@ def weights_of(folder: Path) -> Weights:
     return Weights(n_parameters, n_other_bytes)
 
 
+def size_in_files(location: str, revision: str) -> int | None:
+    """Return the number of parameters of a model whose files are here; None: they are not.
+
+    Args:
+        revision: the commit of a name on the hub. Without one, its files are not looked for.
+    """
+    if not Path(location).is_dir() and not COMMIT.fullmatch(revision):
+        return None
+    try:
+        return weights_of(folder_of(location, revision)).n_parameters or None
+    except (BackendError, OSError):
+        return None
+
+
 def _weight_files(folder: Path) -> list[Path]:
     """Return the files that hold a model's weights."""
     if (folder / WEIGHTS).is_file():

@@ -1,5 +1,6 @@
 """The setups of a grid, and the model, prompts and decoding that a setup stands for."""
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from generation.grids.question_graphs import graph_marks
 from generation.grids.taken_forms import forms_taken
 from generation.importers.errors import excerpt
 from generation.importers.setups import setup_content, setup_name
-from generation.model_sizes import largest_named
+from generation.model_sizes import largest_sized, size_in_name
 from generation.model_specs import ModelSpec
 from generation.models import Checkpoint, Dataset, Setup
 from generation.records import SetupRecord
@@ -150,24 +151,31 @@ def spec_named(name: str, precision: Precision = USUAL_PRECISION) -> ModelSpec:
     return _spec(GridModel(name, precision), listed, "model")
 
 
-def models_there() -> list[str]:
-    """Return the names of models that a grid may ask: those always available, then listed ones."""
+def models_there() -> dict[str, float]:
+    """Return the models that a grid may ask, by name with their sizes.
+
+    Those always available come first, then the listed ones. A size is NaN if it is not known.
+    """
     always = [key for key, kind in LANGUAGE_MODELS.items() if not kind.needs_model]
     kinds = [key for key, kind in LANGUAGE_MODELS.items() if kind.needs_model]
     listed = Checkpoint.objects.filter(backend__in=kinds).exclude(name__in=always)
-    return [*always, *listed.values_list("name", flat=True)]
+    sizes = dict.fromkeys(always, math.nan)
+    for name, n_parameters in listed.values_list("name", "n_parameters"):
+        sizes[name] = n_parameters or size_in_name(name)
+    return sizes
 
 
 def largest_answering(dataset: Dataset, there: Collection[str]) -> str | None:
-    """Return the largest model with responses in a dataset, by the sizes in the models' names.
+    """Return the largest model with responses in a dataset.
 
-    Return None if no name has a size, or if that model is not there.
+    Return None if no size is known, or if that model is not there.
 
     Args:
         dataset: the dataset.
         there: the models that can be asked here.
     """
-    largest = largest_named(dataset.setups.answered().values_list("model", flat=True))
+    answered = dataset.setups.answered().with_listed_size()
+    largest = largest_sized((setup.model, setup.n_parameters) for setup in answered if setup.model)
     return largest if largest in there else None
 
 
@@ -176,7 +184,7 @@ def _spec(model: GridModel, listed: Checkpoint | None, where: str) -> ModelSpec:
     if kind is not None and not kind.needs_model:
         spec = ModelSpec(model.name, model.name, precision=model.precision)
     elif listed is None or listed.backend not in LANGUAGE_MODELS:
-        expected = ", ".join(models_there()[:20])
+        expected = ", ".join(list(models_there())[:20])
         raise GridError(f"{where}.name", repr(model.name), f"one of {expected}")
     else:
         kind, spec = LANGUAGE_MODELS[listed.backend], listed.spec(model.precision)

@@ -100,9 +100,10 @@ def setup_content(setup: AnySetup) -> dict[str, Any]:
 def origin_of(setup: AnySetup) -> dict[str, Any]:
     """Return what responses were made with. Setups that differ in it are not mixed.
 
-    The device that computes may change.
+    The device that computes may change, and the size of the model may become known later.
     """
-    known = {name: part for name, part in setup.made_with.items() if name != "device"}
+    may_change = ("device", "n_parameters")
+    known = {name: part for name, part in setup.made_with.items() if name not in may_change}
     plain: dict[str, Any] = _with_plain_numbers(known)
     return plain
 

@@ -18,7 +18,7 @@ from generation.limits import LONGEST_NAME
 from generation.management.asking_command import AskingCommand
 from generation.management.interrupts import first_ctrl_c_waits
 from generation.models import Call, Dataset, Grid
-from generation.progress import progress_bar
+from generation.progress import progress_of_work
 from generation.services.grid_chunks import GRID_CHUNKS
 from generation.services.grids import (
     GridChangeError,
@@ -230,18 +230,22 @@ def _ask(grid: Grid, stderr: Any, is_stopping: Callable[[], bool]) -> None:
         KeyboardInterrupt: the user has pressed Ctrl-C.
     """
     still_running = Grid.objects.filter(pk=grid.pk, state=Grid.State.RUNNING)
-    with progress_bar(f"Asking for {grid}", stderr, "calls") as on_progress:
+
+    def done() -> tuple[int, float]:
+        progress = _progress(grid)
+        return progress.n_calls - progress.n_left, progress.share
+
+    with progress_of_work(f"Asking for {grid}", stderr, "calls", done) as show:
         while still_running.exists():
             if is_stopping():
                 raise KeyboardInterrupt
             claim = GRID_CHUNKS.claim_next(grid)
             if claim:
-                GRID_CHUNKS.do(claim, lambda: not is_stopping())
+                GRID_CHUNKS.do(claim, lambda: show() and not is_stopping())
             else:
                 GRID_CHUNKS.end_finished()
                 time.sleep(WAITS_SECONDS)
-            progress = _progress(grid)
-            on_progress(progress.n_calls - progress.n_left, progress.share)
+            show()
 
 
 def _outcome(progress: GridProgress, stderr: Any) -> str:

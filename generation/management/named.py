@@ -1,9 +1,11 @@
-"""The dataset or study that an argument of a command names."""
+"""The dataset, study or listed model that an argument of a command names."""
 
 from typing import TypeVar
 
 from django.core.management.base import CommandError
 from django.db.models import Model, QuerySet
+
+from generation.models import Checkpoint
 
 M = TypeVar("M", bound=Model)
 MOST_NAMES = 10  # names that an error lists
@@ -31,4 +33,17 @@ def named(rows: QuerySet[M], name: str, of: str = "") -> M:
         names = ", ".join(rows.order_by("pk").values_list("name", flat=True)[:MOST_NAMES])
         there = f"There are: {names}." if names else "There are none yet."
         raise CommandError(f"There is no {what} {name!r}{of}. {there}")
+    return found
+
+
+def named_model(name: str) -> Checkpoint:
+    """Return the listed model with this name.
+
+    Raises:
+        CommandError: there is none. The message says which models are listed.
+    """
+    found = Checkpoint.objects.filter(name=name).first()
+    if found is None:
+        names = ", ".join(Checkpoint.objects.values_list("name", flat=True)[:MOST_NAMES])
+        raise CommandError(f"No model {name!r} is listed. Listed are: {names or 'none yet'}.")
     return found

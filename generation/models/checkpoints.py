@@ -22,6 +22,8 @@ class Checkpoint(models.Model):
     entailment_index = models.PositiveSmallIntegerField(null=True, blank=True)
     # Whether it is a language model that takes messages; None: not known, or no language model.
     is_chat = models.BooleanField(null=True, blank=True)
+    # Its size, read from its files or typed for a server; None: not known.
+    n_parameters = models.PositiveBigIntegerField(null=True, blank=True)
     served_name = models.CharField(max_length=200, blank=True)  # its name on a server
     # The environment variable that holds a server's key. The key itself is not stored.
     key_variable = models.CharField(max_length=100, blank=True)
@@ -55,6 +57,10 @@ class Checkpoint(models.Model):
                 condition=Q(input_price=None, output_price=None)
                 | Q(input_price__gte=0, output_price__gte=0),
                 name="checkpoint_price_of_both_or_none",
+            ),
+            models.CheckConstraint(
+                condition=Q(n_parameters=None) | Q(n_parameters__gte=1),
+                name="checkpoint_parameters_from_1",
             ),
         ]
 

@@ -1,8 +1,10 @@
 """Setups and the responses made under them."""
 
 from django.db import models
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, Subquery
 
+from generation.model_sizes import size_in_name
+from generation.models.checkpoints import Checkpoint
 from generation.models.datasets import Dataset, Example, Passage
 
 SAYS_NOTHING = r"^\s*$"  # matches a response without words: a model may have nothing to say
@@ -20,6 +22,11 @@ class SetupQuerySet(models.QuerySet["Setup"]):
     def answered(self) -> "SetupQuerySet":
         """Return the setups with a response to an example that is no ad-hoc question."""
         return self.filter(Exists(Response.objects.of_benchmark().filter(setup=OuterRef("pk"))))
+
+    def with_listed_size(self) -> "SetupQuerySet":
+        """Add to each setup `listed_size`: the size of its model, if that is listed with one."""
+        listed = Checkpoint.objects.filter(name=OuterRef("model"))
+        return self.annotate(listed_size=Subquery(listed.values("n_parameters")))
 
     def with_n_responses(self) -> "SetupQuerySet":
         """Add to each setup `n_responses`: its responses, without those to ad-hoc questions."""
@@ -39,7 +46,8 @@ class Setup(models.Model):
     run = models.CharField(max_length=100, blank=True)
     settings = models.JSONField(default=dict, blank=True)  # everything else that the file says
     # If its responses were made here: {"backend", "signature", "revision", "files", "device"},
-    # known once the model was loaded, and "retrieval" if passages are ranked or drawn.
+    # known once the model was loaded, "retrieval" if passages are ranked or drawn, and
+    # "n_parameters" if the size of the model is known.
     # Responses of another revision, or from another collection, are never mixed with them.
     made_with = models.JSONField(default=dict, blank=True)
 
@@ -53,6 +61,18 @@ class Setup(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def n_parameters(self) -> float:
+        """The size of its model; NaN: not known.
+
+        The size of the listed model counts first, if the setup was read with `with_listed_size`.
+        Then comes the size that was noted with the first response. Only a model without either,
+        such as one of imported responses, has the size in its name.
+        """
+        noted = getattr(self, "listed_size", None) or self.made_with.get("n_parameters")
+        is_size = isinstance(noted, int | float) and noted > 0
+        return float(noted) if is_size else size_in_name(self.model or self.name)
 
 
 class ResponseQuerySet(models.QuerySet["Response"]):

@@ -9,7 +9,7 @@ from generation.backends.registry import open_language_model
 from generation.grids.question_graphs import graph_mark
 from generation.model_specs import BackendError, ModelSpec
 from generation.models import GridChunk, Setup
-from generation.services.checkpoints import pin_revision
+from generation.services.checkpoints import known_size, pin_revision
 from generation.text.prompt_types import is_about_graph
 from work.claims import with_a_worker
 
@@ -36,13 +36,13 @@ def open_noted(setup: Setup, spec: ModelSpec, retrieval: str = "") -> LanguageMo
     made_with = what_it_is(spec, model)
     if retrieval:
         made_with["retrieval"] = retrieval
-    if _note(setup, made_with):
+    if _note(setup, spec, made_with):
         pin_revision(spec.name, model.revision)
     return model
 
 
 @transaction.atomic
-def _note(setup: Setup, made_with: dict[str, Any]) -> bool:
+def _note(setup: Setup, spec: ModelSpec, made_with: dict[str, Any]) -> bool:
     """Note what a setup's responses are made with; return whether they are its first.
 
     Raises:
@@ -56,7 +56,8 @@ def _note(setup: Setup, made_with: dict[str, Any]) -> bool:
                 f"{setup.name}: its responses were imported, and it is not known what they were "
                 "made with. Use a model with another name, so that the responses do not mix."
             )
-        locked.made_with = made_with
+        size = known_size(spec, made_with["revision"])
+        locked.made_with = {**made_with, **({"n_parameters": size} if size else {})}
     elif (before := earlier.get("retrieval")) != (here := made_with.get("retrieval")):
         others = "another graph" if is_about_graph(setup.prompt) else "other passages"
         raise BackendError(

@@ -198,3 +198,46 @@ def test_a_mistake_about_gold_makes_no_study(dataset, tmp_path, text, options, s
 def test_what_is_about_gold_needs_known_answers(dataset):
     with pytest.raises(CommandError, match="Give their file with --gold"):
         create("Mills", "--dataset", "mills", "--qualify", "1")
+
+
+# --- add_raters and setups ------------------------------------------------------------------
+
+
+def said_by(command, *arguments):
+    out = StringIO()
+    call_command(command, *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_raters_are_added_by_code_and_name_and_each_once(dataset, raters):
+    create("Mills", "--dataset", "mills", "--raters", "R-1")
+
+    assert said_by("add_raters", "mills", "R-1", "r2", "R-2", "R-3") == (
+        "2 raters are added to Mills.\n"
+    )
+    assert said_by("add_raters", "Mills", "all") == "2 raters are added to Mills.\n"
+    assert said_by("add_raters", "Mills", "all") == "0 raters are added to Mills.\n"
+    assert Study.objects.get().raters.count() == 5
+
+
+def test_nobody_is_added_where_a_name_is_wrong_or_the_study_is_closed(dataset, raters):
+    create("Mills", "--dataset", "mills")
+
+    with pytest.raises(CommandError, match="No rater has the code or user name 'nix'"):
+        said_by("add_raters", "Mills", "R-1", "nix")
+    Study.objects.update(state=Study.State.CLOSED)
+    with pytest.raises(CommandError, match=r"(?s)closed.*No rater was added\."):
+        said_by("add_raters", "Mills", "R-1")
+
+    assert not Study.objects.get().raters.exists()
+
+
+def test_setups_are_listed_as_a_shell_reads_them(dataset):
+    dataset.setups.filter(name="model-a").update(name="a · T 0.7 · it's")
+
+    assert said_by("setups", "mills").splitlines() == [
+        # A shell joins 'a · T 0.7 · it', a quoted apostrophe, and 's'.
+        """'a · T 0.7 · it'"'"'s'""",
+        "model-b",
+        "model-c",
+    ]

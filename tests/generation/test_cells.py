@@ -151,4 +151,4 @@ def test_listed_models_are_asked_as_they_are_listed():
 
     assert cell.setup.name == "tiny · T 0.0 · golden · precision=bf16"
     assert (cell.spec.location, cell.spec.precision) == ("/models/tiny", "bf16")
-    assert models_there() == ["extractive", "tiny"]
+    assert list(models_there()) == ["extractive", "tiny"]

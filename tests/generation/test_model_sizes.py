@@ -1,10 +1,13 @@
-"""Sizes of models as their names say them."""
+"""Sizes of models: as they are typed, as names say them, and as they are stored."""
 
 import math
 
 import pytest
 
-from generation.model_sizes import by_size, largest_named, n_parameters
+from generation.model_sizes import by_size, largest_sized, size_in_name, size_text, size_typed
+from generation.models import Checkpoint, Dataset, Setup
+
+NONE = math.nan
 
 
 @pytest.mark.parametrize(
@@ -15,25 +18,59 @@ from generation.model_sizes import by_size, largest_named, n_parameters
         ("small 500M", 500e6),
         ("mixture 1.2T", 1.2e12),
         ("v2-7b-chat-13b", 13e9),  # the last one that is said
+        *((name, NONE) for name in ["extractive", "gpt-4", "llama3beta", "x7b", "8bit", ""]),
     ],
 )
 def test_a_name_may_say_how_large_its_model_is(name, size):
-    assert n_parameters(name) == size
+    assert size_in_name(name) == pytest.approx(size, nan_ok=True)
 
 
-@pytest.mark.parametrize("name", ["extractive", "gpt-4", "llama3beta", "x7b", "8bit", ""])
-def test_other_names_say_nothing(name):
-    assert math.isnan(n_parameters(name))
+@pytest.mark.parametrize(
+    ("typed", "size"),
+    [
+        ("7B", 7_000_000_000),
+        (" 0.5 b ", 500_000_000),
+        ("134515008", 134_515_008),
+        ("134,515,008", 134_515_008),
+        ("7", 7),
+        *((typed, None) for typed in ["0", "-7B", "7 billion", "large", "", "1e9", "1001T"]),
+    ],
+)
+def test_a_size_is_typed_with_its_unit_or_in_full(typed, size):
+    assert size_typed(typed) == size
 
 
-def test_models_go_from_small_to_large_and_first_those_that_say_nothing():
-    models = ["b 8B", "a 62B", "extractive", "c 500M", "another"]
+def test_sizes_are_shown_as_people_write_them():
+    sizes = [134_515_008, 7e9, 62_500_000_000, 1.2e12, 200_000]
 
-    assert by_size(models) == ["another", "extractive", "c 500M", "b 8B", "a 62B"]
-    assert largest_named(models) == "a 62B"
+    assert list(map(size_text, sizes)) == ["134.5M", "7B", "62.5B", "1.2T", "200,000"]
 
 
-def test_the_largest_is_one_whose_name_says_a_size():
-    assert largest_named(["zephyr", "a 1b", "extractive"]) == "a 1b"
-    assert largest_named(["extractive", "zephyr"]) is None
-    assert largest_named([]) is None
+def test_models_go_from_small_to_large_and_first_those_without_a_size():
+    models = [("b", 8e9), ("a", 62e9), ("extractive", NONE), ("c", NONE), ("c", 5e8), ("c", 4e8)]
+
+    assert by_size(models) == ["extractive", "c", "b", "a"]
+    assert largest_sized(models) == "a"
+    assert largest_sized([("zephyr", NONE)]) is None
+    assert largest_sized([]) is None
+
+
+@pytest.mark.once
+def test_the_listed_size_counts_then_the_noted_one_then_the_one_in_the_name():
+    dataset = Dataset.objects.create(name="pilot", slug="pilot")
+    Checkpoint.objects.create(name="judge-7b", location="owner/a", n_parameters=3_000_000)
+    Checkpoint.objects.create(name="writer-7b", location="owner/b")
+    made_with = {"n_parameters": 2_000_000}
+    for model, noted in [
+        ("judge-7b", made_with),
+        ("writer-7b", made_with),
+        ("imported-7b", {}),
+        ("typed-7b", {"n_parameters": "many"}),
+        ("zephyr", {}),
+    ]:
+        Setup.objects.create(dataset=dataset, name=model, model=model, made_with=noted)
+
+    sizes = {setup.model: setup.n_parameters for setup in dataset.setups.with_listed_size()}
+
+    assert math.isnan(sizes.pop("zephyr"))
+    assert sizes == {"judge-7b": 3e6, "writer-7b": 2e6, "imported-7b": 7e9, "typed-7b": 7e9}

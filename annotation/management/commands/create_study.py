@@ -8,10 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from accounts.models import User
-from annotation.forms.setup import accounts_of_raters
 from annotation.guidelines import default_guideline
 from annotation.known_answers import KnownAnswersError, read_known_answers, text_of_file
+from annotation.management.raters import raters_called
 from annotation.models import Arm, Study
 from annotation.planning import rater_needs
 from annotation.schemes import USUAL_SCHEME, built_in_schemes, load_scheme, read_scheme
@@ -168,26 +167,6 @@ def _setups(dataset: Dataset, names: Sequence[str] | None) -> list[Setup]:
         if name not in there:
             raise CommandError(f"{dataset.name} has no setup {name!r}. It has: {_listed(there)}.")
     return [there[name] for name in dict.fromkeys(names or there)]
-
-
-def raters_called(names: Sequence[str]) -> list[User]:
-    """Return the raters with these codes or user names; all raters for 'all'.
-
-    Raises:
-        CommandError: a name is not that of a user who may rate.
-    """
-    accounts = list(accounts_of_raters())
-    if "all" in names:
-        return accounts
-    by_name = {user.username: user for user in accounts}
-    by_name |= {user.rater_code: user for user in accounts}
-    for name in names:
-        if name not in by_name:
-            raise CommandError(
-                f"No rater has the code or user name {name!r}. An admin gives people the rater "
-                "role under Users."
-            )
-    return list(dict.fromkeys(by_name[name] for name in names))
 
 
 def _listed(things: Any) -> str:

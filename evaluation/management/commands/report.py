@@ -1,17 +1,15 @@
 """Print a report: figures with intervals, what was left out, and the signature."""
 
-from argparse import RawDescriptionHelpFormatter
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation.models import Study
+from evaluation.management.report_arguments import add_reports, chosen_report
 from evaluation.reports.formats import FORMATS, MANIFEST, write_report
 from evaluation.reports.manifest import Made, as_text, manifest_of
-from evaluation.reports.registry import CannotReport, ReportKind, all_reports
-from generation.choices.arguments import add_arguments, given_from
+from evaluation.reports.registry import CannotReport, all_reports
 from generation.choices.declaration import ChoiceError
-from generation.management.named import named
 
 EXAMPLE = """example:
   manage.py report raters --study pilot
@@ -29,28 +27,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        each = parser.add_subparsers(dest="report", metavar="REPORT", required=True)
-        for kind in all_reports().values():
-            aliases = [kind.former_key] if kind.former_key else []
-            of_report = each.add_parser(
-                kind.key, aliases=aliases, help=kind.lede, description=kind.lede
-            )
-            of = _about(kind)
-            of_report.add_argument(f"--{of}", required=True, metavar="NAME", help="name or slug")
-            of_report.add_argument(
-                "--format", choices=["table", *FORMATS, MANIFEST], default="table"
-            )
-            add_arguments(of_report, kind.choices)
+        add_reports(parser, all_reports().values(), _add_more)
 
     def handle(self, *, report: str, format: str, **options: Any) -> None:
-        [kind] = [each for each in all_reports().values() if report in each.keys]
-        if report == kind.former_key:
-            self.stderr.write(f"The report {report} is called {kind.key} now.")
-        subject = named(kind.about.objects.all(), options[_about(kind)])
         try:
-            choices = kind.chosen(subject, given_from(kind.choices, options))
-            if kind.prepare:
-                kind.prepare(subject, choices)
+            kind, subject, choices = chosen_report(report, options, self.stderr)
             made = kind.make(subject, choices)
         except (ChoiceError, CannotReport) as error:
             raise CommandError(str(error)) from error
@@ -61,5 +42,6 @@ class Command(BaseCommand):
         self.stdout.write(text, ending="")
 
 
-def _about(kind: ReportKind[Any, Any]) -> str:
-    return "study" if kind.about is Study else "dataset"
+def _add_more(parser: ArgumentParser, of: str) -> None:
+    parser.add_argument(f"--{of}", required=True, metavar="NAME", help="name or slug")
+    parser.add_argument("--format", choices=["table", *FORMATS, MANIFEST], default="table")

@@ -271,3 +271,14 @@ def chart_file(spec: Spec, format_key: str) -> bytes:
     if format_key == "pdf":
         return bytes(vl_convert.vegalite_to_pdf(spec, **options))
     return bytes(vl_convert.vegalite_to_png(spec, scale=3, **options))
+
+
+def drawing_file(svg: str, format_key: str) -> bytes:
+    """Return a drawing as a file: 'svg', 'pdf' or 'png'."""
+    import vl_convert
+
+    if format_key == "svg":
+        return svg.encode()
+    if format_key == "pdf":
+        return bytes(vl_convert.svg_to_pdf(svg))
+    return bytes(vl_convert.svg_to_png(svg, scale=3))

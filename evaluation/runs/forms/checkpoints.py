@@ -18,6 +18,7 @@ from evaluation.runs.services.checkpoints import (
 )
 from generation.backends.openai_http import AT_ONCE
 from generation.backends.registry import LANGUAGE_MODELS, is_server
+from generation.model_sizes import size_typed
 from generation.model_specs import MOST_PRICE, USUAL_CALLS_AT_ONCE, USUAL_CURRENCY
 from generation.models import Checkpoint
 
@@ -36,8 +37,20 @@ class ModelKind(NamedTuple):
     is_chosen: bool
 
 
+class SizeField(forms.CharField):
+    """A number of parameters, as people write it: 7B, 135M, 134515008."""
+
+    def clean(self, value: Any) -> int | None:
+        """Return the number; None: nothing was typed."""
+        text = super().clean(value)
+        size = size_typed(text)
+        if text and size is None:
+            raise forms.ValidationError(f"Found {text[:40]}; expected a size, as in 7B or 135M.")
+        return size
+
+
 class LimitsForm(forms.Form):
-    """The limits of the calls of one model, and the prices of its tokens."""
+    """The limits of the calls of one model, the prices of its tokens, and its size."""
 
     calls_per_minute = forms.IntegerField(
         label="Calls a minute",
@@ -76,12 +89,23 @@ class LimitsForm(forms.Form):
         help_text=f"{USUAL_CURRENCY} for a million tokens of completions. Empty: not known.",
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
+    n_parameters = SizeField(
+        label="Parameters",
+        required=False,
+        help_text=(
+            "The size of a model behind a server, as in 7B or 135M. The sizes of other models are "
+            "read from their files. Empty: not known."
+        ),
+        widget=forms.TextInput(attrs=PLAIN_TEXT),
+    )
 
     def clean(self) -> dict[str, Any]:
         """Put the limits together."""
         cleaned = super().clean() or {}
         at_once = cleaned.pop("calls_at_once", None) or USUAL_CALLS_AT_ONCE
-        others = {name: cleaned.pop(name, None) for name in LimitsForm.base_fields}
+        # A field that is not shown changes nothing.
+        unchanged = self.initial
+        others = {name: cleaned.pop(name, unchanged.get(name)) for name in LimitsForm.base_fields}
         cleaned["limits"] = CallLimits(**others | {"calls_at_once": at_once})
         return cleaned
 
@@ -91,10 +115,12 @@ def limits_form(checkpoint: Checkpoint, data: QueryDict | None = None) -> Limits
     limits = {name: getattr(checkpoint, name) for name in CallLimits._fields}
     form = LimitsForm(data, initial=limits, auto_id=f"id_{checkpoint.pk}_%s")
     if not is_server(checkpoint.backend):
-        del form.fields["calls_at_once"]
+        del form.fields["calls_at_once"], form.fields["n_parameters"]
     for field in form.fields.values():
         field.help_text = ""  # it is shown once on the page, where a model is added
     form.fields["calls_per_minute"].widget.attrs["placeholder"] = "no limit"
+    if "n_parameters" in form.fields:
+        form.fields["n_parameters"].widget.attrs["placeholder"] = "not known"
     for name in ("input_price", "output_price"):
         form.fields[name].widget.attrs["placeholder"] = USUAL_CURRENCY
     return form
@@ -204,7 +230,9 @@ class CheckpointForm(LimitsForm):
         kind = BACKENDS.get(cleaned.get("backend", ""))
         if kind and not kind.is_server:
             cleaned |= {"served_name": "", "key_variable": "", "key_over_http": False}
-            cleaned["limits"] = cleaned["limits"]._replace(calls_at_once=USUAL_CALLS_AT_ONCE)
+            cleaned["limits"] = cleaned["limits"]._replace(
+                calls_at_once=USUAL_CALLS_AT_ONCE, n_parameters=None
+            )
         if cleaned.get("backend") != WITH_LABELS:
             cleaned["entailment_index"] = None
         if cleaned.get("backend") not in LANGUAGE_MODELS:

@@ -11,11 +11,19 @@ from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from evaluation.backends.registry import BACKENDS
 from evaluation.models import MetricRun
-from generation.backends.model_files import COMMIT, is_chat_model, what_is_wrong, wrong_kind
+from generation.backends.model_files import (
+    COMMIT,
+    is_chat_model,
+    size_in_files,
+    what_is_wrong,
+    wrong_kind,
+)
 from generation.backends.registry import LANGUAGE_MODELS
+from generation.model_sizes import MOST_PARAMETERS
 from generation.model_specs import MOST_PRICE, USUAL_CALLS_AT_ONCE, BackendError, ModelSpec
 from generation.models import Checkpoint, GridSetup
 from generation.server_addresses import check_key, server_address
+from generation.services.checkpoints import list_model
 
 WITH_LABELS = "transformers"  # the backend of models whose labels name the output of entailment
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
@@ -34,12 +42,13 @@ class CheckpointError(Exception):
 
 
 class CallLimits(NamedTuple):
-    """The limits of the calls of a language model, and the price of its tokens."""
+    """The limits of the calls of a language model, the price of its tokens, and its size."""
 
     calls_per_minute: int | None = None  # those of all grids and constructions; None: no limit
     calls_at_once: int = USUAL_CALLS_AT_ONCE  # those of all work, if it is behind a server
     input_price: float | None = None  # a million tokens; None: not known
     output_price: float | None = None  # likewise
+    n_parameters: int | None = None  # typed if it is behind a server, else read; None: not known
 
 
 @transaction.atomic
@@ -84,6 +93,7 @@ def add_checkpoint(
     else:
         location, revision = _without_revision(location)
         check_location(location, entailment_index, backend)
+        limits = limits._replace(n_parameters=size_in_files(location, ""))
     described = {
         "backend": backend,
         "location": location,
@@ -97,18 +107,16 @@ def add_checkpoint(
     }
     try:
         with transaction.atomic():
-            checkpoint = Checkpoint.objects.create(name=name, added_by=actor, **described)
+            return list_model(name, actor, **described)
     except IntegrityError as exc:
         raise CheckpointError(
             f"There is already a model named {name}. Choose another name.", "name"
         ) from exc
-    record_in_audit_trail(actor, "checkpoint.added", name, **described)
-    return checkpoint
 
 
 @transaction.atomic
 def change_limits(checkpoint: Checkpoint, limits: CallLimits, actor: User | None) -> None:
-    """Change the limits of the calls of a language model.
+    """Change the limits of the calls of a language model, its prices or its size.
 
     Calls that are already reserved keep their times, and pieces of work that ask the model go on.
     The same limits again change nothing.
@@ -147,7 +155,7 @@ def let_key_go_over_http(checkpoint: Checkpoint, is_allowed: bool, actor: User |
 
 
 def _check_limits(backend: str, limits: CallLimits) -> None:
-    per_minute, at_once, *prices = limits
+    per_minute, at_once, *prices, size = limits
     if limits != CallLimits() and backend not in LANGUAGE_MODELS:
         raise CheckpointError(
             "Only language models have limits of calls and prices.", "calls_per_minute"
@@ -163,6 +171,10 @@ def _check_limits(backend: str, limits: CallLimits) -> None:
         raise CheckpointError(
             f"Found {per_minute}; expected 1 to {MOST_CALLS_PER_MINUTE:,} calls a minute.",
             "calls_per_minute",
+        )
+    if size is not None and not 1 <= size <= MOST_PARAMETERS:
+        raise CheckpointError(
+            f"Found {size}; expected 1 to {MOST_PARAMETERS:,} parameters.", "n_parameters"
         )
     if not 1 <= at_once <= MOST_CALLS_AT_ONCE:
         raise CheckpointError(

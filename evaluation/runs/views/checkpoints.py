@@ -21,6 +21,7 @@ from evaluation.runs.forms.checkpoints import CheckpointForm, LimitsForm, limits
 from evaluation.runs.services import checkpoints as services
 from evaluation.runs.services.checkpoints import CheckpointError
 from generation.backends.registry import LANGUAGE_MODELS
+from generation.model_sizes import size_text
 from generation.models import Checkpoint, GridSetup
 from generation.retrieval.entities import spacy_model
 
@@ -32,6 +33,7 @@ class ListedModel(NamedTuple):
 
     checkpoint: Checkpoint
     kind: str
+    size: str  # "": not known
     is_server: bool
     is_key_set: bool  # the environment of this process has the key; its value is not used here
     n_runs: int
@@ -91,6 +93,7 @@ def _row(
     return ListedModel(
         checkpoint,
         kind.title if kind else checkpoint.backend,
+        size_text(checkpoint.n_parameters) if checkpoint.n_parameters else "",
         bool(kind and kind.is_server),
         bool(os.environ.get(checkpoint.key_variable)),
         n_runs,

@@ -165,7 +165,7 @@ class PlanRestrictedForm(FoldingForm):
     )
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, dataset: Dataset) -> None:
-        models = by_size(models_there())
+        models = by_size(models_there().items())
         usual = largest_answering(dataset, models)
         super().__init__(
             data,

@@ -9,7 +9,7 @@ from django.utils.functional import cached_property
 
 from evaluation.retrieval.ranked_examples import MOST_K
 from evaluation.tradeoffs.axes import Axes
-from evaluation.tradeoffs.chart_view import FIGURES, View, largest, models_of, smallest, zoomed
+from evaluation.tradeoffs.chart_view import FIGURES, View, largest, models_of, smallest, view_of
 from evaluation.tradeoffs.figure_choice import FILTERS, SWITCHES, ZOOM, FigureChoice
 from evaluation.tradeoffs.figures.tradeoff.frame import EDGE, SMALLEST_WINDOW
 from evaluation.tradeoffs.forms.axes import LABEL, MEASURES, SCORE
@@ -102,11 +102,8 @@ class TradeoffForm(forms.Form):
     def usual(self) -> View:
         """The view of the figure, before filters, switches and zoom of the address."""
         self.is_valid()
-        view = FIGURES[self._number].view(self.material, *self._models)
-        if self.measure_chosen != SCORE:
-            return view
-        by_score = view._replace(by_score=True)
-        return zoomed(self.material, by_score) if view.x_from is not None else by_score
+        by_score = self.measure_chosen == SCORE
+        return view_of(self.material, FIGURES[self._number], self._models, by_score=by_score)
 
     @property
     def measure_chosen(self) -> str:

@@ -147,7 +147,7 @@ def _of_run(axis: Axis) -> str:
 
 
 def _of_models(dots: Sequence[Dot]) -> Iterator[str]:
-    names = by_size(list({model_key(dot) for dot in dots}))
+    names = by_size((model_key(dot), dot.setup.n_parameters) for dot in dots)
     made = {
         name: _unique(_made_with(dot.setup) for dot in dots if model_key(dot) == name)
         for name in names

@@ -7,23 +7,14 @@ from evaluation.reports.columns import Estimate
 from evaluation.reports.report import Report
 from evaluation.runs.main_metrics import SIDES
 from evaluation.tradeoffs.axes import Axes, Axis
-from evaluation.tradeoffs.chart_view import View, is_shown, models_of, visible_marks
+from evaluation.tradeoffs.chart_view import View, models_of, visible_marks
 from evaluation.tradeoffs.dots import short_title
 from evaluation.tradeoffs.figure_choice import SWITCHES, FigureChoice
 from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure, figure_of
 from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, glyph_of, palette_of, with_rings
 from evaluation.tradeoffs.figures.tradeoff.marks import chosen_of
 from evaluation.tradeoffs.material import TradeoffMaterial
-from evaluation.tradeoffs.material_cache import cached_recalls
 from evaluation.tradeoffs.pages.legend import LegendGroup, legend_groups, short_names
-from evaluation.tradeoffs.recall_lines import (
-    RecallLine,
-    RestrictedPair,
-    curves_of,
-    lines_of,
-    restricted_pairs,
-)
-from evaluation.tradeoffs.recalls import Recalls, unknown_recalls
 from evaluation.tradeoffs.reports.tradeoff import (
     Band,
     TradeoffRow,
@@ -31,6 +22,7 @@ from evaluation.tradeoffs.reports.tradeoff import (
     dot_columns,
     tradeoff_report,
 )
+from evaluation.tradeoffs.restricted_lines import RestrictedLines, lines_in_view
 from evaluation.tradeoffs.selection_bias import FLATTERED, SAME_METRIC, chooser_of, sides_marked
 from generation.text.temperatures import temperature_text
 
@@ -69,14 +61,6 @@ class Flattered(NamedTuple):
             temperature = "" if asked is None else f" T {temperature_text(asked)}"
             found.setdefault(row.of.prompt_title, []).append(row.of.model + temperature)
         return [f"{title} ({', '.join(models)})" for title, models in found.items()]
-
-
-class RestrictedLines(NamedTuple):
-    """Lines of restricted context, and the recalls for which they are drawn."""
-
-    lines: Sequence[RecallLine] = ()
-    recalls: Recalls | None = None  # None: nothing measures them
-    pair: RestrictedPair | None = None  # the setups for which they are drawn
 
 
 class FigurePage(NamedTuple):
@@ -161,32 +145,6 @@ def switches_of(material: TradeoffMaterial, view: View) -> list[tuple[str, str, 
         for name, title in SWITCHES.items()
         if name != "lines" or has_lines
     ]
-
-
-def lines_in_view(material: TradeoffMaterial, view: View) -> RestrictedLines:
-    """Return the lines of the restricted context that a view shows, for one model at most."""
-    if not view.lines:
-        return RestrictedLines()
-    marks = [dot for dot in material.dots if dot.is_restricted and is_shown(dot, view)]
-    there = {
-        (dot.setup.model, dot.setup.temperature, dot.kind and dot.kind.evidence) for dot in marks
-    }
-    for pair in restricted_pairs(material):
-        if (pair.model, pair.temperature, pair.non_evidence) not in there:
-            continue
-        curves = curves_of(material, *pair, by_score=view.by_score)
-        if curves is None:
-            continue
-        recalls = cached_recalls(material, curves, view.k)
-        drawn = lines_of(
-            material,
-            curves,
-            recalls or unknown_recalls(view.k),
-            view.k > 1 and recalls is not None,
-            by_score=view.by_score,
-        )
-        return RestrictedLines(drawn, recalls, curves.pair)
-    return RestrictedLines()
 
 
 def _ranges(row: TradeoffRow) -> dict[str, str]:

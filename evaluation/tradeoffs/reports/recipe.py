@@ -33,7 +33,6 @@ from evaluation.tradeoffs.reports import methods
 from evaluation.tradeoffs.reports.axes_choices import JudgeChoices, judging_axes, portable_axes
 from evaluation.tradeoffs.selection_bias import NO_MARKS, Marks, marks_of, short_of
 from generation.choices.declaration import Choice, check_known
-from generation.model_sizes import n_parameters
 from generation.models import Dataset, Setup
 
 CALLS, SINGLE, AGGREGATE, LARGE = "calls", "single", "aggregate", "large"  # kinds of rows
@@ -211,7 +210,7 @@ def _of_setup(
         model=dot.setup.model,
         temperature=dot.setup.temperature,
         prompt=dot.setup.prompt,
-        n_parameters=number(n_parameters(dot.setup.model)),
+        n_parameters=number(dot.setup.n_parameters),
     )
     return _RecipeEntry(kind, dot.n_calls, make, judged.statistics(place))
 

@@ -32,7 +32,7 @@ from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics.intervals import Floats, Measure, Statistic
 from evaluation.tradeoffs.curve_recalls import measured_recalls
 from evaluation.tradeoffs.dots import any_in_part
-from evaluation.tradeoffs.effects import BY_NAMES, Effect, Sizes, effects_of
+from evaluation.tradeoffs.effects import BY_SIZES, Effect, Sizes, effects_of
 from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.material_cache import cached_on_axes
 from evaluation.tradeoffs.recall_lines import (
@@ -94,7 +94,7 @@ class _Mixes(NamedTuple):
 
 
 def takeaways_report(
-    material: TradeoffMaterial, sizes: Sizes = BY_NAMES, recalls: Recalls | None = None
+    material: TradeoffMaterial, sizes: Sizes = BY_SIZES, recalls: Recalls | None = None
 ) -> Report[EffectRow]:
     """Return the effects that the takeaways of [A] are about, in their order.
 
@@ -131,7 +131,7 @@ def takeaways_report(
     return Report(material.dataset.name, "takeaways", rows, left_out, signature)
 
 
-def cached_takeaways(material: TradeoffMaterial, sizes: Sizes = BY_NAMES) -> Report[EffectRow]:
+def cached_takeaways(material: TradeoffMaterial, sizes: Sizes = BY_SIZES) -> Report[EffectRow]:
     """Return the report with measured recalls, cached until its data change.
 
     The recalls follow the passages, so a change of these is noticed as well.

@@ -10,17 +10,24 @@ from evaluation.measures.tradeoff import attribution_from, figures_of_setup, sen
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.local_ids import SetupId
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import CannotReport, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
+from evaluation.retrieval.ranked_examples import MOST_K
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.chart_view import (
+    FIGURES,
     View,
     function_key,
+    largest,
     model_key,
+    models_of,
     prompt_key,
+    smallest,
+    view_of,
     visible_marks,
 )
 from evaluation.tradeoffs.dots import CLUSTER_TITLES, TOP_RIGHT, Dot
+from evaluation.tradeoffs.figure_choice import FigureChoice
 from evaluation.tradeoffs.material import NO_RESPONSE, NOT_RATED, TradeoffMaterial
 from evaluation.tradeoffs.reports import methods
 from evaluation.tradeoffs.reports.axes_choices import (
@@ -32,6 +39,7 @@ from evaluation.tradeoffs.reports.axes_choices import (
 )
 from evaluation.tradeoffs.selection_bias import Marks, chosen_by, marks_of, short_of
 from evaluation.tradeoffs.titles import setup_title
+from generation.choices.declaration import Choice, check_known
 from generation.models import Dataset
 from work.amounts import UNDEFINED
 
@@ -45,6 +53,7 @@ class DotColumns(ReportRow):
     setup: str  # name of the setup
     setup_id: SetupId
     model: Annotated[str, Column("Model")]
+    n_parameters: float | None  # the size of the model; None: not known
     temperature: Annotated[float | None, Column("Temperature", Format.TEMPERATURE)]
     prompt: str
     prompt_title: Annotated[str, Column("Prompt type")]
@@ -230,6 +239,7 @@ def dot_columns(dot: Dot, *, with_pool: bool = False) -> DotColumns:
         setup=dot.setup.name,
         setup_id=dot.setup.pk,
         model=model_key(dot),
+        n_parameters=number(dot.setup.n_parameters),
         temperature=dot.setup.temperature,
         prompt=dot.setup.prompt,
         prompt_title=title,
@@ -274,14 +284,58 @@ def _best_first(row: TradeoffRow) -> tuple[float, str]:
 
 
 class TradeoffChoices(NamedTuple):
-    """The choices of a reader about the table of the trade-off."""
+    """The choices of a reader about the table and the figure of the trade-off."""
 
     axes: AxesChoices = AxesChoices()
     by_score: ByScore = False
+    figure: Annotated[
+        int,
+        Choice(
+            "Figure",
+            low=0,
+            high=max(FIGURES),
+            help="Figure of the paper, with the setups that it shows; 0: all setups.",
+        ),
+    ] = 0
+    large: Annotated[
+        str, Choice("Large model", help="Large model of the figure; empty: the largest.")
+    ] = ""
+    small: Annotated[
+        str, Choice("Small model", help="Small model of the figure; empty: the smallest.")
+    ] = ""
+    k: Annotated[
+        int | None,
+        Choice(
+            "Passages the lines retrieve",
+            low=1,
+            high=MOST_K,
+            help="How many passages the lines of figure 5 retrieve.",
+            usual="that of the figure",
+        ),
+    ] = None
 
 
-def _in_view(material: TradeoffMaterial, choices: TradeoffChoices) -> Report[TradeoffRow]:
-    return tradeoff_report(material, View(by_score=choices.by_score))
+def material_in_view(dataset: Dataset, choices: TradeoffChoices) -> tuple[TradeoffMaterial, View]:
+    """Return the material of the chosen axes, and the view of the chosen figure.
+
+    Raises:
+        ChoiceError: an axis or a model does not exist.
+        CannotReport: the dataset has nothing of what the figure is about.
+    """
+    material = material_on(dataset, choices.axes)
+    if not choices.figure:
+        return material, View(by_score=choices.by_score)
+    figure = FIGURES[choices.figure]
+    there = models_of(material)
+    for side in ("large", "small"):
+        if said := getattr(choices, side):
+            check_known(side, said, there)
+    models = choices.large or largest(material, figure), choices.small or smallest(material, figure)
+    view = view_of(material, figure, models, by_score=choices.by_score)
+    view = view._replace(k=choices.k or view.k)
+    if FigureChoice(figure, models, (), view, view).is_about_nothing(material):
+        raise CannotReport(f"This dataset has nothing for figure {figure.number}, {figure.title}.")
+    return material, view
 
 
 def _to_responses(dataset: Dataset, choices: TradeoffChoices, row: TradeoffRow) -> str:
@@ -296,7 +350,7 @@ TRADEOFF = ReportKind(
     methods=methods.TRADEOFF,
     portable=portable_axes,
     choices=TradeoffChoices,
-    make=lambda dataset, chosen: _in_view(material_on(dataset, chosen.axes), chosen),
+    make=lambda dataset, chosen: tradeoff_report(*material_in_view(dataset, chosen)),
     rows=(TradeoffRow,),
     leads={"prompt_title": _to_responses},
 )

@@ -22,9 +22,11 @@ from generation.grids.grid_file import (
     Retrieval,
 )
 from generation.grids.restricted_context import USUAL_EVIDENCE, restricted_grid
+from generation.management.asked_server import models_to_ask
 from generation.management.asking_command import AskingCommand
 from generation.management.grid_commands import ask_grid, print_plan, with_name
 from generation.management.named import named
+from generation.management.server_options import add_server_arguments
 from generation.models import Dataset
 from generation.text.prompt_types import SHARES, RestrictedEvidence
 
@@ -45,9 +47,9 @@ class Command(AskingCommand):
         parser.add_argument(
             "--model",
             default="",
-            help="Name of the model. Default: the largest model with responses in the dataset, by "
-            "the sizes in the models' names.",
+            help="Name of the model. Default: the largest model with responses in the dataset.",
         )
+        add_server_arguments(parser)
         parser.add_argument(
             "--precision",
             choices=PRECISIONS,
@@ -101,7 +103,18 @@ class Command(AskingCommand):
 
     def handle(self, **options: Any) -> None:
         dataset = named(Dataset.objects.all(), options["dataset"])
-        model = options["model"] or _usual(dataset)
+        named_models = [options["model"]] if options["model"] else []
+        if options["server"] and not named_models:
+            raise CommandError("--model: name the model that the server knows.\nNothing was asked.")
+        with models_to_ask(options, named_models) as names:
+            self._ask(dataset, names[0] if names else _usual(dataset), options)
+
+    def _ask(self, dataset: Dataset, model: str, options: dict[str, Any]) -> None:
+        """Ask a model, or print the plan.
+
+        Raises:
+            CommandError: a choice is wrong, or the grid cannot be asked.
+        """
         try:
             grid = restricted_grid(
                 options["name"] or "?",
@@ -136,6 +149,6 @@ def _usual(dataset: Dataset) -> str:
     if found is None:
         raise CommandError(
             f"--model: the largest model with responses in {dataset.name} is not one that can be "
-            f"asked here. Choose one of: {', '.join(models[:20])}.\nNothing was asked."
+            f"asked here. Choose one of: {', '.join(list(models)[:20])}.\nNothing was asked."
         )
     return found

@@ -141,7 +141,7 @@ def test_an_admin_changes_the_limits_of_a_listed_model(admin, adam, said, limits
     assert listed.next_call_at == place  # what is reserved stays reserved
     entry = AuditEntry.objects.latest("pk")
     assert (entry.actor, entry.action, entry.subject) == (adam, "checkpoint.limited", "mini")
-    prices = {"input_price": None, "output_price": None}
+    prices = {"input_price": None, "output_price": None, "n_parameters": None}
     names = ("calls_per_minute", "calls_at_once")
     assert entry.details == {
         "before": dict(zip(names, (60, 8), strict=True)) | prices,
@@ -260,3 +260,19 @@ def test_a_limit_is_changed_by_post_of_somebody_signed_in_on_a_model_that_is_lis
     listed.pk += 1
     assert limit_to(admin, listed, "1").status_code == 404
     assert Checkpoint.objects.get().calls_per_minute == 60
+
+
+def test_a_size_is_typed_for_a_server_and_read_for_other_models(admin):
+    """The size of a folder's files is in test_model_commands."""
+    served, folder = server_of(name="served"), server_of(name="folder", backend="language-model")
+    Checkpoint.objects.filter(pk=folder.pk).update(n_parameters=1_000_000)
+
+    for listed, typed in [(served, "7B"), (folder, "9B")]:
+        address = reverse("evaluation:change-limits", args=[listed.pk])
+        assert admin.post(address, {"n_parameters": typed}).status_code == 302
+        listed.refresh_from_db()
+    wrong = admin.post(reverse("evaluation:change-limits", args=[served.pk]), {"n_parameters": "x"})
+
+    assert (served.n_parameters, folder.n_parameters) == (7_000_000_000, 1_000_000)
+    assert wrong.status_code == 422
+    assert "7B parameters" in admin.get(MODELS).text

@@ -124,7 +124,7 @@ def test_what_cannot_be_compared_says_why():
     assert {row["effect"]: row["why"] for row in report.records} == {
         "history": "no pair of setups differs in history alone",
         "golden evidence": "no pair of setups differs in golden evidence alone",
-        "size": "the names of the models do not give two sizes: choose the larger model",
+        "size": "two sizes of models are not known: choose the larger model",
         "temperature": "no pair of setups differs in temperature alone",
         "instructions": "no pair of setups differs in instructions alone",
         "restricted share": "no setups of restricted context differ in their share alone",

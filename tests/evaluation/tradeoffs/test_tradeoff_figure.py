@@ -9,6 +9,7 @@ import pytest
 from django.conf import settings
 from django.template.loader import render_to_string
 
+from evaluation.reports.figures.builders import drawing_file
 from evaluation.reports.figures.free_places import Rectangle, Text, first_free, least_covering
 from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.figures.tradeoff.clusters import PADDING
@@ -19,7 +20,6 @@ from evaluation.tradeoffs.figures.tradeoff.frame import (
 )
 from evaluation.tradeoffs.figures.tradeoff.glyphs import SHAPES, glyph_of, legend_of, palette_of
 from evaluation.tradeoffs.figures.tradeoff.svg_files import (
-    converted,
     file_size,
     file_style,
     legend_lines,
@@ -367,7 +367,7 @@ def test_a_file_opens_in_each_format(format_key):
     assert "M\ufffd8B" in text
     ET.fromstring(text)
 
-    assert converted(text, format_key).startswith(MAGIC[format_key])
+    assert drawing_file(text, format_key).startswith(MAGIC[format_key])
 
 
 def test_in_a_page_marks_are_links_that_say_where_they_stand():

@@ -196,3 +196,67 @@ def test_a_figure_asks_as_many_queries_whatever_it_shows(page, dataset, django_a
     for number in ("1", "3"):
         with django_assert_num_queries(11):
             page("figure", "svg", figure=number, labels="1")
+
+
+# --- figures by command and by API ----------------------------------------------------------
+
+
+def drawn(tmp_path, *arguments, ending="svg"):
+    """Return the file that the command writes."""
+    file = tmp_path / f"figure.{ending}"
+    call_command("figure", "tradeoff", "own", str(file), *arguments, stdout=io.StringIO())
+    return file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"figure": "1"},
+        {"figure": "2"},
+        {"figure": "3", "large": "PaLM 8B"},
+    ],
+)
+def test_command_and_api_draw_what_the_page_draws(page, api, tmp_path, choices):
+    options = [part for name, value in choices.items() for part in (f"--{name}", value)]
+    address = "/api/v1/datasets/own/reports/tradeoff/figure.svg"
+
+    from_page = page("figure", "svg", **choices).content
+
+    assert from_page.startswith(b"<svg")
+    assert from_page == drawn(tmp_path, *options) == api.get(address, choices).content
+
+
+def test_all_formats_and_mean_scores_are_written(api, tmp_path, dataset):
+    for format_key, magic in MAGIC.items():
+        address = f"/api/v1/datasets/own/reports/tradeoff/figure.{format_key}"
+        found = api.get(address, {"by_score": "true"})
+
+        assert found.content.startswith(magic)
+        assert f'filename="own-tradeoff.{format_key}"' in found["Content-Disposition"]
+        assert drawn(tmp_path, "--by-score", ending=format_key).startswith(magic)
+
+
+def test_a_figure_that_cannot_be_drawn_is_not_written(dataset, api, tmp_path):
+    file = tmp_path / "f.svg"
+    for path, options, found in [
+        (file, ["--figure", "4"], "This dataset has nothing for figure 4, Restricted context"),
+        (file, ["--figure", "3", "--large", "x"], "There is no large 'x' here"),
+        (tmp_path / "f.gif", [], f"{tmp_path}/f.gif: found the ending '.gif'; expected one of"),
+        (
+            tmp_path / "f",
+            [],
+            f"{tmp_path}/f: found the ending ''; expected one of .svg, .pdf, .png",
+        ),
+        (tmp_path / "no" / "f.svg", [], f"{tmp_path}/no/f.svg: No such file or directory"),
+    ]:
+        said = failure("figure", "tradeoff", "own", path, *options)
+        assert said.startswith(found)
+        assert said.endswith("Nothing was written.")
+    assert list(tmp_path.glob("f*")) == []
+
+    where = "/api/v1/datasets/own/reports/tradeoff/figure"
+    assert api.get(f"{where}.svg", {"figure": "4"}).status_code == 404
+    assert api.get(f"{where}.svg", {"figure": "8"}).status_code == 400
+    assert api.get(f"{where}.svg", {"figure": "3", "large": "x"}).status_code == 400
+    assert api.get(f"{where}.gif").status_code == 404
+    assert Client().get(f"{where}.svg").status_code == 401

@@ -33,7 +33,9 @@ from generation.call_plan import CallPlan
 from generation.choices.arguments import add_arguments, given_from
 from generation.importers.entries import LIMITS
 from generation.importers.errors import DatasetError
+from generation.management.asked_server import models_to_ask
 from generation.management.asking_command import AskingCommand
+from generation.management.server_options import add_server_arguments
 from generation.models import ConstructedDataset, Construction, Dataset
 from generation.services.constructions import ConstructionError, publish
 
@@ -63,8 +65,12 @@ class Command(AskingCommand):
         parser.add_argument("entries", type=Path, help="CSV, TSV or JSON Lines file of entries.")
         parser.add_argument("--name", required=True, help="Name of the construction.")
         parser.add_argument(
-            "--model", required=True, help="Name of a listed model. It writes the questions."
+            "--model",
+            required=True,
+            help="Name of a listed model, or with --server the name that the server knows. It "
+            "writes the questions.",
         )
+        add_server_arguments(parser)
         parser.add_argument(
             "--relations", type=Path, help="JSON file: the properties that mean each relation."
         )
@@ -102,10 +108,11 @@ class Command(AskingCommand):
         if folder and (folder.exists() or not folder.absolute().parent.is_dir()):
             raise CommandError(f"--export {folder}: expected a new folder in a folder that exists.")
         check = _read(options["entries"], options["relations"])
-        plan = _plan(check, options)
         if options["dry_run"]:
             self._say_what_would_be(check)
             return
+        with models_to_ask(options, [options["model"]]) as [model]:
+            plan = _plan(check, options | {"model": model})
         began: list[Job] = []
 
         def request() -> Job:

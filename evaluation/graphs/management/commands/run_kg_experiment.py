@@ -15,7 +15,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.management.commands.create_study import raters_called
+from annotation.management.raters import raters_called
 from annotation.models import Study
 from annotation.services.alignment_studies import PairDraw, request_alignment_study
 from annotation.services.studies import StudyError
@@ -45,9 +45,11 @@ from generation.grids.grid_file import (
     GridModel,
 )
 from generation.limits import LONGEST_NAME
+from generation.management.asked_server import models_to_ask
 from generation.management.asking_command import AskingCommand
 from generation.management.grid_commands import ask_grid, print_plan
 from generation.management.named import named
+from generation.management.server_options import add_server_arguments
 from generation.model_specs import MOST_PRICE, Price
 from generation.models import Dataset
 
@@ -65,6 +67,9 @@ EXAMPLE = """examples:
 # The command's names for the choices of two draws.
 JUDGED = {"n_judged": "judged", "seed": "draw_seed"}
 PAIRS = {"n_pairs": "pairs", "seed": "pair_seed"}
+
+
+ASKED = "ask-"  # the beginning of options about the models that are asked
 
 
 class Command(AskingCommand):
@@ -99,13 +104,14 @@ class Command(AskingCommand):
             self.stdout.write(_planned_study(dataset, experiment, options))
             return
         study = _study(dataset, experiment, options)
-        wanted = _grid(dataset, experiment, options)
         plans = _scoring(experiment, options)
-        if options["dry_run"]:
-            _print_plan(dataset, wanted, self.stdout)
-            return
-        if wanted:
-            ask_grid(self, dataset, wanted, self.stderr, is_retrying=options["retry_failed"])
+        with models_to_ask(options, options["models"], ASKED) as models:
+            wanted = _grid(dataset, experiment, options | {"models": models})
+            if options["dry_run"]:
+                _print_plan(dataset, wanted, self.stdout)
+                return
+            if wanted:
+                ask_grid(self, dataset, wanted, self.stderr, is_retrying=options["retry_failed"])
         if plans or experiment.has_grid:
             self._score(dataset, experiment, plans, is_retrying=options["retry_failed"])
         self.stdout.write(
@@ -154,6 +160,7 @@ def _add_asking(group: Any) -> None:
         metavar="MODEL",
         help="Names of the models to ask. Without them, no model is asked.",
     )
+    add_server_arguments(group, ASKED)
     group.add_argument(
         "--ask-precision",
         choices=PRECISIONS,

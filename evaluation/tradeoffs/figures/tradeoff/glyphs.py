@@ -7,6 +7,7 @@ a ring in the colour of its model. The mark of a setup of which raters have answ
 the examples is hollow, whatever its temperature.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -83,7 +84,7 @@ class Legend(NamedTuple):
 
 def palette_of(rows: Sequence[DotColumns]) -> Palette:
     """Return the meaning of colours and fills, from the report's rows on a dataset's setups."""
-    models = by_size(list({row.model for row in rows}))
+    models = by_size((row.model, row.n_parameters or math.nan) for row in rows)
     temperatures = sorted({row.temperature for row in rows if row.temperature is not None})
     restricted = {(row.model, row.temperature) for row in rows if row.is_restricted}
     return Palette(

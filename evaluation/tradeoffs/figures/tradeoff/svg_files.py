@@ -102,17 +102,6 @@ def well_formed(svg: str) -> str:
     return _NOT_XML.sub("\ufffd", svg)
 
 
-def converted(svg: str, format_key: str) -> bytes:
-    """Return a drawing as a file: 'svg', 'pdf' or 'png'."""
-    import vl_convert
-
-    if format_key == "svg":
-        return svg.encode()
-    if format_key == "pdf":
-        return bytes(vl_convert.svg_to_pdf(svg))
-    return bytes(vl_convert.svg_to_png(svg, scale=3))
-
-
 def file_style() -> str:
     """Return the style sheet of a file: the rules of the page's figure in light colours."""
     rules: dict[str, dict[str, Any]] = {

@@ -40,9 +40,11 @@ from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
 from generation.grids.grid_file import GridChoices, GridError, Retrieval
 from generation.grids.recipe import recipe_grid
+from generation.management.asked_server import models_to_ask
 from generation.management.asking_command import AskingCommand
 from generation.management.grid_commands import ask_grid, print_plan, with_name
 from generation.management.named import named
+from generation.management.server_options import add_server_arguments
 from generation.models import Dataset, Sample
 
 EXAMPLE = """examples:
@@ -70,7 +72,12 @@ class Command(AskingCommand):
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
         parser.add_argument("dataset", help="name of a dataset")
-        parser.add_argument("--model", required=True, help="a listed model, or extractive")
+        parser.add_argument(
+            "--model",
+            required=True,
+            help="a listed model, or extractive; with --server the name that the server knows",
+        )
+        add_server_arguments(parser)
         parser.add_argument("--sample", default="", help="name of a sample; default: all examples")
         add_arguments(parser, RecipeChoices, called=CALLED)
         parser.add_argument(
@@ -107,6 +114,15 @@ class Command(AskingCommand):
         )
 
     def handle(self, **options: Any) -> None:
+        with models_to_ask(options, [options["model"]]) as [model]:
+            self._run(options | {"model": model})
+
+    def _run(self, options: dict[str, Any]) -> None:
+        """Do what the options say.
+
+        Raises:
+            CommandError: an option is wrong, or a grid or a run cannot be finished.
+        """
         said = self.stdout if options["format"] == "table" else self.stderr
         dataset = named(Dataset.objects.all(), options["dataset"])
         choices = _choices(dataset, options)

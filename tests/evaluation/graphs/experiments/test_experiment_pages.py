@@ -2,12 +2,15 @@
 
 import re
 from dataclasses import replace
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from accounts.services import create_api_token
 from evaluation.graphs.experiments.figures import (
     experiment_charts,
     experiment_picture,
@@ -208,7 +211,7 @@ def test_the_pictures_hold_the_tables_figures(researcher, seeded):
 
 
 @pytest.mark.parametrize("key", OVER_A_GRAPH)
-def test_table_and_figure_come_as_files(researcher, seeded, key):
+def test_table_and_figure_come_as_files(researcher, rosa, seeded, key, tmp_path):
     report = experiment_report(key, seeded)
     for format_key in ("csv", "latex", "json"):
         answer = researcher.get(address("experiment-file", seeded, key, format_key))
@@ -216,6 +219,12 @@ def test_table_and_figure_come_as_files(researcher, seeded, key):
         assert f"-{key}." in answer["Content-Disposition"]
     figure = researcher.get(address("experiment-file", seeded, key, "svg"))
     assert figure.content.startswith(b"<svg")
+    file = tmp_path / "figure.svg"
+    kind = EXPERIMENTS[key].report
+    call_command("figure", kind, seeded.slug, str(file), stdout=StringIO())
+    api = Client(headers={"Authorization": f"Bearer {create_api_token(rosa, 'tests')}"})
+    by_api = api.get(f"/api/v1/datasets/{seeded.slug}/reports/{kind}/figure.svg")
+    assert file.read_bytes() == figure.content == by_api.content
 
 
 def test_series_are_told_apart_by_more_than_colour(seeded):
