@@ -86,8 +86,8 @@ def version_of(dataset: Dataset, axes: Axes | None = None) -> str:
     ids = [of_run[0] for of_run in of_runs]
     scores = AutoScore.objects.filter(run__in=ids).order_by("run").values_list("run")
     columns = ("name", "model", "temperature", "prompt", "run", "settings", "made_with")
-    setups = dataset.setups.with_listed_size().order_by("pk")
-    setups = setups.values_list("pk", *columns, "listed_size")
+    sized = dataset.setups.with_listed_size().order_by("pk")
+    setups = sized.values_list("pk", *columns, "listed_size")
     responses = dataset.responses.order_by().aggregate(n=Count("pk"), last=Max("pk"))
     examples = dataset.examples.order_by().aggregate(n=Count("pk"), last=Max("pk"))
     parts: list[Any] = [

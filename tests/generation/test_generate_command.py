@@ -191,3 +191,15 @@ def test_a_name_that_another_grid_has_is_refused(grid):
     grid.write_text(GRID.replace("[0.0]", "[0.7]"))
 
     assert "Another grid is named “pilot grid”" in refused(grid)
+
+
+def test_without_a_terminal_it_prints_lines_about_what_is_done(grid, monkeypatch):
+    monkeypatch.setattr("generation.progress.LINE_SECONDS", 0.0)
+    monkeypatch.setattr("generation.progress.READ_SECONDS", 0.0)
+    err = io.StringIO()
+
+    generate(grid, stderr=err, stdout=io.StringIO(), yes=True)
+
+    lines = [line for line in err.getvalue().splitlines() if line.startswith("Asking for")]
+    assert lines[0].startswith("Asking for pilot grid: 0 calls (0%)")
+    assert any(" 6 calls (100%)" in line for line in lines)

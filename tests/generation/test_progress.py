@@ -4,7 +4,8 @@ from generation.progress import ProgressLines
 
 
 def test_a_line_comes_every_thirty_seconds_with_speed_and_what_is_left():
-    lines, now = [], [1000.0]
+    lines: list[str] = []
+    now = [1000.0]
     progress = ProgressLines("Asking for g", "calls", lines.append, lambda: now[0])
 
     for seconds, n_done, share in [
@@ -28,7 +29,8 @@ def test_a_line_comes_every_thirty_seconds_with_speed_and_what_is_left():
 
 
 def test_without_progress_what_is_left_is_not_known():
-    lines, now = [], [0.0]
+    lines: list[str] = []
+    now = [0.0]
     progress = ProgressLines("Scoring", "pairs", lines.append, lambda: now[0])
 
     progress.update(0, 0.0)

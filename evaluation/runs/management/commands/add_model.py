@@ -36,8 +36,8 @@ class Command(BaseCommand):
                 parser.add_argument(name, help=help)
             elif isinstance(field, forms.BooleanField):
                 parser.add_argument(_flag(name), action="store_true", help=help)
-            elif isinstance(field, forms.ChoiceField):
-                keys = [key for key, _ in field.choices]
+            elif name == "backend":
+                keys = [kind.key for kind in CheckpointForm().kinds()]
                 help = f"Kind of the model. Default: {field.initial}."
                 parser.add_argument(_flag(name), choices=keys, default=field.initial, help=help)
             else:

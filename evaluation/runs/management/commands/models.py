@@ -16,10 +16,10 @@ class Command(BaseCommand):
     help = __doc__
 
     def handle(self, **options: Any) -> None:
-        kinds = {**LANGUAGE_MODELS, **BACKENDS}
-        for key, kind in kinds.items():
-            if not kind.needs_model:
-                self.stdout.write(f"{key}: {kind.title}. It is always there.")
+        for kinds in (LANGUAGE_MODELS, BACKENDS):
+            for key, kind in kinds.items():
+                if not kind.needs_model:
+                    self.stdout.write(f"{key}: {kind.title}. It is always there.")
         for model in Checkpoint.objects.order_by("name"):
             self.stdout.write(f"{model.name}: {', '.join(_said_of(model))}.")
 
