@@ -53,7 +53,7 @@ JUDGED_BY = ("--evidence", "golden", "--window", "2", "--hypothesis", "mean")
 
 
 class Options(NamedTuple):
-    """What is asked for, and where everything is stored."""
+    """The choices of the command, and the folder in which everything stays."""
 
     folder: Path
     n_examples: int
