@@ -240,7 +240,8 @@ def kalma(options: Options) -> Iterator[str]:
     """Ask drawn questions of BioKaLMA, and yield the table of citations."""
     from generation.filters import FILTER_KEYS
 
-    run("import_dataset", str(shared_folder() / "data/biokalma"), "--name", BIOKALMA)
+    for file in sorted((shared_folder() / "data/biokalma").glob("*_question_graph.json")):
+        run("import_dataset", str(file), "--name", BIOKALMA)
     name = f"{QUESTIONS} drawn"
     draw(BIOKALMA, QUESTIONS, name, FILTER_KEYS)
     asked = ("--models", MODEL, "--sample", name, "--max-tokens", str(MAX_TOKENS))
