@@ -48,12 +48,12 @@ lock: # requirements.lock made anew of requirements.txt (needs uv)
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade \
 		requirements.txt --output-file requirements.lock
 
-demo: install # the site with demo data and workers, on 127.0.0.1:PORT (default 8000)
+demo: install # the site with demo data and workers, on 127.0.0.1:PORT (default 8000; SMALL_MODEL=1)
 	@folder="$${ATTEST_DATA_DIR:-var}"; problem="Cannot write in $$folder, where data are kept."; \
 	mkdir -p "$$folder" 2>/dev/null && [ -w "$$folder" ] || $(FAIL); \
 	problem="Cannot write .env in $(CURDIR)."; \
 	[ -e .env ] || { echo DJANGO_DEBUG=1 > .env; } 2>/dev/null || $(FAIL)
-	@$(PY) manage.py demo --port $(PORT)
+	@$(PY) manage.py demo --port $(PORT) $(if $(filter 1,$(SMALL_MODEL)),--small-model)
 
 run: install # the site alone, with your settings, reloading when code changes
 	@$(PY) manage.py migrate --verbosity 0

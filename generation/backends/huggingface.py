@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from generation.backends.base import Completion, Decoding, Prompt, Token
 from generation.backends.checkpoint_loader import load, most_tokens
+from generation.backends.faster_layers import FasterLayers
 from generation.backends.model_files import GIVES_NOTHING, NO_CHAT, NO_WORDS, first_line, folder_of
 from generation.backends.reasoning import answer_of, opens_reasoning
 from generation.backends.token_steps import Steps, Stops, TokenStep
@@ -16,6 +17,8 @@ LEAST_AT_ONCE = 8  # prompts that a graphics card completes in about the time of
 DEFAULT_CONTEXT = 2048  # tokens; used if neither the tokenizer nor the model names a limit
 BATCH_TOKENS = 4096  # tokens of prompts and completions in one batch, padding included
 BATCH_TOKENS_ON_GPU = 16 * 1024
+# Faster layers add in another order. A log-probability of the probe may differ by this much.
+LARGEST_DIFFERENCE = 1e-3
 PLAIN, CHAT, CHAT_OF_USER = "plain", "chat", "chat-of-user"  # the last one sends no system message
 _PROBE = Prompt("The museum opens at nine and closes at six.")
 # A chat that the assistant begins; some templates want the user's message first.
@@ -71,6 +74,8 @@ class TransformersLanguageModel:
         self._context = most_tokens(self._tokenizer, self._model.config, DEFAULT_CONTEXT)
         self.signature = f"language-model|{self._form}|context:{self._context}|{spec.precision}|v:1"
         self._test_itself()
+        if spec.precision == "fp32" and self.device == "cpu":
+            self._take_faster_layers()
 
     def complete(self, prompts: Sequence[Prompt], decoding: Decoding) -> Iterator[Completion]:
         """Yield a completion for each prompt, in the same order, as soon as each is ready.
@@ -123,6 +128,31 @@ class TransformersLanguageModel:
             raise BackendError(f"{self._location}: {GIVES_NOTHING}: {first_line(exc)}") from exc
         if completion.problem and not completion.reasoning:
             raise BackendError(f"{self._location}: {GIVES_NOTHING}: {completion.problem}")
+
+    def _take_faster_layers(self) -> None:
+        """Use faster layers if the model still continues the probe in the same way."""
+        plain = self._probed()
+        faster = FasterLayers(self._model, is_bf16=False)
+        if faster and self._gives(plain):
+            faster.keep()
+        else:
+            faster.undo()
+
+    def _probed(self) -> tuple[Token, ...]:
+        """Return the first token after the probe, with the likeliest ones."""
+        [completion] = self._completed([self._encoded(_PROBE)], Decoding(max_tokens=1, n_top=5))
+        return completion.tokens
+
+    def _gives(self, plain: tuple[Token, ...]) -> bool:
+        """Return whether the model takes these tokens, with almost the same probabilities."""
+        try:
+            again = self._probed()
+        except Exception:  # some models use their weights in a way that faster layers cannot
+            return False
+        return bool(plain and again) and all(
+            a.text == b.text and abs(a.log_probability - b.log_probability) <= LARGEST_DIFFERENCE
+            for a, b in zip(plain, again, strict=True)
+        )
 
     def _encoded(self, prompt: Prompt) -> _Encoded:
         """Return the ids of a prompt's tokens, in the form that the model was trained on."""
@@ -203,7 +233,7 @@ class TransformersLanguageModel:
             # A causal model continues the end of a row, so the padding must come first.
             rows.append(padding + each.ids if self._is_causal else each.ids + padding)
             masks.append(zeros + ones if self._is_causal else ones + zeros)
-        device = self._model.device
+        device = self.device.partition(":")[0]
         return torch.tensor(rows, device=device), torch.tensor(masks, device=device)
 
     def _completion(

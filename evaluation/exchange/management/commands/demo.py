@@ -22,14 +22,20 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 
 from evaluation.exchange.demo_results import is_complete
+from evaluation.exchange.demo_small_model import (
+    NoSmallModel,
+    offer_small_model,
+    start_small_model,
+)
 from evaluation.exchange.management.commands.load_demo import sign_ins
 from evaluation.exchange.new_database import create_tables_if_empty
 from evaluation.exchange.tasks import complete_demo
 from work.processes import STARTS_WITHIN_SECONDS, ProcessTrouble, Program, Supervisor
 from work.workers import Workers
 
-EXAMPLE = """example:
+EXAMPLE = """examples:
   manage.py demo --port 8001
+  manage.py demo --small-model
 """
 HOST = "127.0.0.1"
 STILL_SCORING = (
@@ -50,8 +56,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--port", type=int, default=8000, help="Port of the site. Default: 8000."
         )
+        parser.add_argument(
+            "--small-model",
+            action="store_true",
+            help="Also ask the small language model that `make small-models` fetches.",
+        )
 
-    def handle(self, *, port: int, **options: Any) -> None:
+    def handle(self, *, port: int, small_model: bool, **options: Any) -> None:
         if not settings.IS_ON_OWN_MACHINE:
             raise CommandError(
                 "The passwords of the demo are public, so it needs DJANGO_DEBUG=1. Set that only "
@@ -69,12 +80,28 @@ class Command(BaseCommand):
                     logging.getLogger("kombu.connection").setLevel(logging.ERROR)
                     # It asks and scores, which would keep imports waiting in the other queue.
                     complete_demo.apply_async(queue=settings.CHUNK_QUEUE)
+                self._take_small_model(is_started=small_model)
                 self._run(url, port)
         except ProcessTrouble as error:
             raise CommandError(f"{error}\nThe demo was stopped.") from error
         except KeyboardInterrupt:
             pass  # Ctrl-C came before the site was started
         self._say("Stopped.")
+
+    def _take_small_model(self, *, is_started: bool) -> None:
+        """Offer the small model if it is there, and start its grid if the user wants that.
+
+        Raises:
+            CommandError: the user wants it started, and that cannot be done.
+        """
+        try:
+            grid = offer_small_model()
+            if is_started:
+                start_small_model(grid)
+        except NoSmallModel as error:
+            if is_started:
+                raise CommandError(f"{error}\nThe demo was not started.") from error
+            self._say(str(error))
 
     def _run(self, url: str, port: int) -> None:
         """Run the site and the worker until the user asks to stop."""
