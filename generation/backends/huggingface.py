@@ -21,8 +21,8 @@ BATCH_TOKENS_ON_GPU = 16 * 1024
 LARGEST_DIFFERENCE = 1e-3
 PLAIN, CHAT, CHAT_OF_USER = "plain", "chat", "chat-of-user"  # the last one sends no system message
 _PROBE = Prompt("The museum opens at nine and closes at six.")
-# A chat that the assistant begins; some templates want the user's message first.
 _MARKER = "Be brief, please."  # some templates leave out roles that they do not know
+# A chat that the assistant begins; some templates want the user's message first.
 _BY_ASSISTANT = Prompt("b", earlier=(Message("assistant", _MARKER),)).chat
 _CAUSAL = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 _FROM_TEXT_TO_TEXT = ("ForConditionalGeneration",)

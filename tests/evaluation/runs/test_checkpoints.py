@@ -248,6 +248,9 @@ def test_a_chat_model_is_told_by_its_address_or_its_tokenizer(admin, folder):
         add(admin, location, name=name, backend="language-model")
     add(admin, "some-org/some-model", name="hub", backend="language-model")
 
+    names = shown(admin.get(MODELS)).table("Models").column("Name")
+    assert [name.endswith("takes messages") for name in names] == [False, True, False, True, False]
+    assert [name.endswith("continues texts") for name in names] == [True, False, False, False, True]
     assert dict(Checkpoint.objects.values_list("name", "is_chat")) == {
         "chat": True,
         "texts": False,

@@ -61,6 +61,7 @@ def test_models_are_added_listed_and_removed(classifier, monkeypatch):
     hub, nli, last = lines[-3:]
     assert f"run here, size not known, owner/name, revision {'a' * 40}" in hub
     assert nli.startswith(f"nli: Entailment classifier, 12 parameters, {classifier}")
+    assert "behind a server, takes messages, 7.5B parameters" in last
     assert "served as m/1, key in MODELS_API_KEY, which is not set" in last
 
     said_by("remove_model", "nli")

@@ -26,6 +26,8 @@ class Command(BaseCommand):
 
 def _said_of(model: Checkpoint) -> Iterator[str]:
     yield BACKENDS[model.backend].title
+    if model.is_chat is not None:
+        yield "takes messages" if model.is_chat else "continues texts"
     yield f"{size_text(model.n_parameters)} parameters" if model.n_parameters else "size not known"
     yield model.location
     if model.revision:
