@@ -1,13 +1,24 @@
 """Sizes of models: as they are typed, as names say them, and as they are stored."""
 
+import io
 import math
 
 import pytest
+from django.core.management import call_command
 
 from generation.model_sizes import by_size, largest_sized, size_in_name, size_text, size_typed
 from generation.models import Checkpoint, Dataset, Setup
+from tests.generation.question_makers import dataset_of
+from tests.tiny_language_models import tiny_causal
 
 NONE = math.nan
+GRID = """
+name = "g"
+prompts = ["golden"]
+temperatures = [0.0]
+[[models]]
+name = "tiny-7b"
+"""
 
 
 @pytest.mark.parametrize(
@@ -74,3 +85,23 @@ def test_the_listed_size_counts_then_the_noted_one_then_the_one_in_the_name():
 
     assert math.isnan(sizes.pop("zephyr"))
     assert sizes == {"judge-7b": 3e6, "writer-7b": 2e6, "imported-7b": 7e9, "typed-7b": 7e9}
+
+
+@pytest.mark.once
+def test_a_grid_keeps_the_size_that_was_read_from_the_files(tmp_path):
+    from transformers import AutoModelForCausalLM
+
+    folder = tiny_causal(tmp_path / "tiny", always="A mill.", context=2048)
+    expected = AutoModelForCausalLM.from_pretrained(folder).num_parameters()
+    dataset = dataset_of(tmp_path / "mills", 1)
+    model = Checkpoint.objects.create(
+        name="tiny-7b", backend="language-model", location=str(folder), is_chat=False
+    )
+    grid = tmp_path / "grid.toml"
+    grid.write_text(GRID)
+
+    call_command("generate", "pilot", "--grid", str(grid), "--yes", stdout=io.StringIO())
+
+    model.refresh_from_db()
+    setup = dataset.setups.get()
+    assert model.n_parameters == setup.made_with["n_parameters"] == setup.n_parameters == expected
