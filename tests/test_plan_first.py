@@ -170,6 +170,7 @@ def test_only_these_modules_make_calls_or_start_grids():
 
     assert callers == {
         "start_grid": {
+            "evaluation/exchange/demo_small_model.py",  # SMALL_MODEL=1 asks for it
             "generation/api_grids.py",
             "generation/management/grid_commands.py",
             "generation/services/asked_questions.py",

@@ -230,8 +230,9 @@ def qualify(walk: Walk, study: Study) -> None:
     url = reverse("annotation:qualification", args=[study.slug])
     for place in (1, 2):
         assert walk.ask(url).status_code == 200
-        assert walk.ask(url, {}).status_code == 422
-        answered: Any = walk.ask(url, form_of(study))
+        of_item = f"{url}?item={study.qualification_items.get(place=place).pk}"
+        assert walk.ask(of_item, {}).status_code == 422
+        answered: Any = walk.ask(of_item, form_of(study))
         walk.may_see.add(hidden(f"explanation-{place}"))
         assert walk.ask(answered["Location"]).status_code == 200
     assert walk.ask(reverse("annotation:end-of-round", args=[study.slug])).status_code == 200
