@@ -95,7 +95,8 @@ def test_a_grid_is_planned_watched_cancelled_resumed_and_read(page, sign_in, ros
     page.get_by_role("table", name="Calls, in the order").get_by_role("link", name="e7").click()
     prompt = page.get_by_role("region", name="Prompt")
     expect(prompt).to_contain_text("Fact: Mill 7 closed in 1907.")
-    expect(prompt).to_contain_text("2 1 0 When did mill 7 close? [eot]")
+    expect(prompt).to_contain_text("System’s message")  # the server takes chats
+    expect(prompt).to_contain_text("When did mill 7 close?")
     said = page.get_by_role("region", name="Response").locator(".response").text_content()
     page.get_by_role("link", name="Its votes and scores").click()
     expect(page.get_by_role("heading", name="Dialog and response")).to_be_visible()
