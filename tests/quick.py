@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tests.run import IN_TWO, NO_MIGRATIONS, NO_TESTS, ORDINARY, Round, run_pytest
+from tests.run import IN_THREE, NO_MIGRATIONS, NO_TESTS, ORDINARY, Round, run_pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 FARTHEST = 2  # imports between a changed file and a test file, at most
@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
     print(f"{len(changed)} changed files touch {len(files)} test files.")  # noqa: T201 - for the terminal
     if not files:
         return 0
-    how = [*NO_MIGRATIONS, *IN_TWO]
+    how = [*NO_MIGRATIONS, *IN_THREE]
     part = Round("quick", None, f"{ORDINARY} and not e2e", [], how, SECONDS)
     status = run_pytest(part, ["-q", *files[:MOST_FILES]])
     print("All tests, in a browser and on PostgreSQL too: make test")  # noqa: T201 - for the terminal

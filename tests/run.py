@@ -25,9 +25,8 @@ NO_TESTS = 5  # pytest's exit status
 ORDINARY = "not faults and not models"
 BROWSER = "tests/e2e"
 # Each process begins with a part of the files, so that what a file's tests share is made once. A
-# process that has finished takes tests from the others.
-IN_TWO = ["--dist", "worksteal", "-n", "2"]
-# For a round in which many tests wait for processes that they start, or for a browser.
+# process that has finished takes tests from the others. There is one more process than cores,
+# because many tests wait for a database, for processes that they start, or for a browser.
 IN_THREE = ["--dist", "worksteal", "-n", "3"]
 # Making tables from the models takes a tenth of the time of migrations. The test of an upgrade does
 # migrate on both databases, and `make migrations-check` checks that models and migrations agree.
@@ -77,7 +76,7 @@ def _tests(has_postgresql: bool) -> Iterator[Round]:
     on_sqlite = f"{ORDINARY} and not e2e" + " and (both or not once)" * has_postgresql
     yield Round("SQLite", None, on_sqlite, everything_else, [*NO_MIGRATIONS, *IN_THREE])
     on_postgresql = f"{ORDINARY} and (once or both)"
-    how = [*NO_MIGRATIONS, *IN_TWO]
+    how = [*NO_MIGRATIONS, *IN_THREE]
     yield Round("PostgreSQL", url_of("postgresql"), on_postgresql, everything_else, how)
     yield Round("browser", None, f"{ORDINARY} and e2e", [BROWSER], [*NO_MIGRATIONS, *IN_THREE])
 
