@@ -13,12 +13,19 @@ from typing import Any, NamedTuple
 from generation.importers.cell_meanings import NO, YES, folded, is_missing, score_in
 from generation.importers.errors import excerpt
 from generation.importers.mapped.cells import answer_in
+from generation.importers.mapped.column_names import (
+    ASKED,
+    OF_NAMES,
+    OF_PEOPLE,
+    is_no_vote,
+    is_of_runs,
+    is_of_votes,
+    without_features,
+)
 from generation.importers.mapped.roles import (
     HOLD_VOTES,
-    NAMES_OF_VOTES,
     PERHAPS_RATERS,
     RATERS,
-    REMARKS,
     ROLES,
     is_named_as_votes,
     named_columns,
@@ -26,20 +33,6 @@ from generation.importers.mapped.roles import (
 )
 from generation.importers.rater_codes import is_address, is_of_persons, without_addresses
 
-# The last words of names of what tells runs or rows apart, and not raters or their votes.
-OF_RUNS = {"seed", "run", "trial", "repeat", "repetition", "temperature", "sample", "version"}
-OF_RUNS |= {"index", "number", "id", "k", "split", "fold", "turn", "round", "batch"}
-# The last words of names of other things that rows of raters say, and the first ones of names of
-# what was made of several votes.
-BESIDE_VOTES = {"order", "position", "rank", "clicks", "edits", "age", "confidence", "certainty"}
-BESIDE_VOTES |= {"min", "mins", "sec", "secs", "spent"}
-OF_NAMES = {"id", "name", "email", "code"}
-OF_SEVERAL_VOTES = {"gold", "golden", "majority", "consensus", "mean", "average", "avg", "median"}
-OF_SEVERAL_VOTES |= {"n", "num"}
-ASKED = {"dimension", "aspect", "criterion", "criteria", "facet"}  # what a row's vote is about
-NO_VOTES = OF_RUNS | BESIDE_VOTES | OF_NAMES | REMARKS | ASKED
-OF_PEOPLE = {"who", "by", "subject", "person", "student", "turker", "crowdworker", "respondent"}
-FEATURES = ("is_", "has_")  # how names of what a program found out may begin
 MOST_LABELS = 12
 LONGEST_LABEL = 40
 HIGHEST = 10  # the highest whole number that is taken for a vote
@@ -178,7 +171,7 @@ class _FirstRows:
         by_rater: dict[str, list[int]] = defaultdict(list)
         for number, word in enumerate(self._of(rater)):
             by_rater[word].append(number)
-        likely = [c for c in free if c != rater and self._said(c) and not _is_no_vote(c)]
+        likely = [c for c in free if c != rater and self._said(c) and not is_no_vote(c)]
         answers = [c for c in likely if self._are_answers([c], is_named=is_named_as_votes(c))]
         own = [c for c in likely if not self._is_about(by_rater.values(), c)]
         told = [
@@ -208,7 +201,7 @@ class _FirstRows:
             and not is_of_persons(column)
             and (self._said(column) or (is_named_as_votes(column) and self._cells[column]))
         ]
-        likely = [c for c in there if not _is_no_vote(c)]
+        likely = [c for c in there if not is_no_vote(c)]
         short = [c for c in likely if self._is_short(c)]
         named = [c for c in likely if is_named_as_votes(c)]
         if not (found := named or short or likely or there):
@@ -243,7 +236,7 @@ class _FirstRows:
             ):
                 by_question[numbered["question"]][column] = f"rater_{numbered['number']}"
         several = {question: each for question, each in by_question.items() if len(each) > 1}
-        votes = {question: each for question, each in several.items() if not _is_no_vote(question)}
+        votes = {question: each for question, each in several.items() if not is_no_vote(question)}
         alike = {
             question: columns
             for question, columns in votes.items()
@@ -276,7 +269,7 @@ class _FirstRows:
         return [
             column
             for question, columns in by_question.items()
-            if question not in alike and not _is_no_vote(question)
+            if question not in alike and not is_no_vote(question)
             for column, rater in columns.items()
             if rater.startswith(RATERS) or (is_address(rater) and self._are_few(column))
             if self._said(column) and self._is_short(column)
@@ -288,8 +281,8 @@ class _FirstRows:
         They are columns of yes and no whose names begin with a capital, as those of people, or
         speak of votes, or of whole numbers with consecutive numbers in their names.
         """
-        likely = _without_features(free)
-        found = [c for c in self.words_for_yes_no(free) if c[:1].isupper() or _is_of_votes(c)]
+        likely = without_features(free)
+        found = [c for c in self.words_for_yes_no(free) if c[:1].isupper() or is_of_votes(c)]
         by_stem: dict[str, list[str]] = defaultdict(list)
         for column in likely:
             if numbered := _NUMBERED.fullmatch(plain_name(column)):
@@ -297,7 +290,7 @@ class _FirstRows:
         for stem, columns in by_stem.items():
             numbers = sorted(int(plain_name(c).removeprefix(stem).strip("_")) for c in columns)
             is_row = numbers == [*range(1, len(numbers) + 1)]
-            if is_row and self._are_whole_alike(columns) and not _is_no_vote(stem):
+            if is_row and self._are_whole_alike(columns) and not is_no_vote(stem):
                 found += [c for c in columns if c not in found]
         if len(found) < 2:
             return None
@@ -307,13 +300,13 @@ class _FirstRows:
 
     def words_for_yes_no(self, free: Sequence[str]) -> list[str]:
         """Return the columns of a table without raters in which people may have voted."""
-        likely = [c for c in _without_features(free) if not is_named_as_votes(c)]
+        likely = [c for c in without_features(free) if not is_named_as_votes(c)]
         found = [c for c in likely if self._are_words_for_yes_no(c)]
         return found if len(found) > 1 else []
 
     def plain_columns(self, free: Iterable[str]) -> list[str]:
         """Return the columns of yes and no, or of small whole numbers, that may be votes."""
-        likely = [c for c in free if self._said(c) and not _is_no_vote(c)]
+        likely = [c for c in free if self._said(c) and not is_no_vote(c)]
         return [c for c in likely if self._are_plain(c)]
 
     def _are_words_for_yes_no(self, column: str) -> bool:
@@ -425,28 +418,6 @@ def _word(value: Any) -> str:
         return "yes" if value else "no"
     word = "" if value is None else str(value).strip()
     return "" if is_missing(word) else word
-
-
-def _is_of_votes(column: str) -> bool:
-    """Return whether a name has a word for votes or for people who rate."""
-    words = {*plain_name(column).split("_")}
-    return bool(words & (NAMES_OF_VOTES | OF_PEOPLE | {*RATERS, *PERHAPS_RATERS}))
-
-
-def _without_features(columns: Iterable[str]) -> list[str]:
-    likely = (c for c in columns if not plain_name(c).startswith(FEATURES))
-    return [c for c in likely if not _is_no_vote(c)]
-
-
-def is_of_runs(column: str) -> bool:
-    """Return whether a name tells runs or rows apart."""
-    return plain_name(column).rpartition("_")[2] in OF_RUNS
-
-
-def _is_no_vote(name: str) -> bool:
-    """Return whether a name tells something else than votes."""
-    words = plain_name(name).split("_")
-    return words[0] in OF_SEVERAL_VOTES or words[-1] in NO_VOTES
 
 
 def _are_yes_no(words: Iterable[str]) -> bool:

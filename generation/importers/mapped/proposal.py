@@ -9,6 +9,7 @@ from generation.importers.encodings import UTF_8
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
 from generation.importers.mapped.cells import answer_in, nested, system_messages_in
+from generation.importers.mapped.column_names import OF_RUNS
 from generation.importers.mapped.likely_headers import PlaceError, TablePlace
 from generation.importers.mapped.likely_ids import (
     goes_with_raters,
@@ -16,7 +17,7 @@ from generation.importers.mapped.likely_ids import (
     likely_setup,
     role_of_items,
 )
-from generation.importers.mapped.likely_votes import LONGEST_LABEL, OF_RUNS, Guess, likely_votes
+from generation.importers.mapped.likely_votes import LONGEST_LABEL, Guess, likely_votes
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.only_table import open_table
 from generation.importers.mapped.recipes import RECIPES
