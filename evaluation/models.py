@@ -101,11 +101,13 @@ class MetricRun(ChunkedWork, Archivable):
 
 
 class RunChunk(Piece):
-    """Some targets of a run, which one worker scores at a time."""
+    """Some targets of a run, or controls beside them, which one worker scores at a time."""
 
     run = models.ForeignKey(MetricRun, models.CASCADE, related_name="chunks")
     number = models.PositiveIntegerField()
-    targets = models.JSONField()  # ids
+    # Ids. Of controls: [drawn target, further targets of other dialogs that may stand in for it].
+    targets = models.JSONField()
+    is_of_controls = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["number"]
@@ -171,6 +173,51 @@ class AutoScore(models.Model):
 
     def __str__(self) -> str:
         return self.problem if self.score is None else f"{self.score:.3f}"
+
+
+class ControlScore(models.Model):
+    """The result of one run for one control: a text that is made so that its right label is known.
+
+    A control is made from a drawn target of the run; see `evaluation.runs.controls`.
+    """
+
+    class Kind(models.TextChoices):
+        FLOOR = "floor"  # the right label is no: for Auto-AIS, the evidence of another dialog
+        TOP = "top"  # the right label is yes: for Auto-AIS, a sentence of the evidence itself
+        NOTHING = "nothing"  # the text says nothing, so that the right label is no
+
+    run = models.ForeignKey(MetricRun, models.CASCADE, related_name="controls")
+    target = models.ForeignKey(Target, models.CASCADE, related_name="controls")
+    kind = models.CharField(max_length=7, choices=Kind)
+    # The target of another dialog whose evidence, text or citation stands in; None: none does.
+    other = models.ForeignKey(Target, models.CASCADE, null=True, blank=True, related_name="+")
+    form = models.CharField(
+        max_length=20, blank=True
+    )  # the form of a text that says nothing: 'numbers'
+    text = models.TextField(blank=True)  # the text that was judged
+    score = models.FloatField(null=True, blank=True)
+    problem = models.TextField(blank=True)  # why there is no score
+    content_key = models.CharField(max_length=32, blank=True)  # the same hash as of an `AutoScore`
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["content_key"],
+                condition=Q(score__isnull=False) & ~Q(content_key=""),
+                name="control_to_reuse",
+            ),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "target", "kind"], name="control_once_per_run"),
+            models.CheckConstraint(
+                condition=Q(score__isnull=False, problem="")
+                | (Q(score__isnull=True) & ~Q(problem="")),
+                name="control_score_or_problem",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of run {self.run_id}"
 
 
 class Adjudication(models.Model):

@@ -22,7 +22,7 @@ from annotation.models import (
     VoteChange,
 )
 from evaluation.jobs.services import cancel_job
-from evaluation.models import Adjudication, AutoScore, Job, RunChunk
+from evaluation.models import Adjudication, AutoScore, ControlScore, Job, RunChunk
 from generation.models import (
     Alias,
     Call,
@@ -77,6 +77,7 @@ def delete_dataset(dataset: Dataset, actor: User) -> None:
         VoteChange.objects.filter(vote__arm__study__dataset=dataset),
         votes,
         AutoScore.objects.filter(run__dataset=dataset),
+        ControlScore.objects.filter(run__dataset=dataset),
         RunChunk.objects.filter(run__dataset=dataset),
         Adjudication.objects.filter(study__dataset=dataset),
         Flag.objects.filter(arm__study__dataset=dataset),

@@ -13,6 +13,7 @@ from evaluation.metrics.base import (
     ScoringMaterial,
     failed,
 )
+from evaluation.metrics.controls import OF_CITATIONS
 from evaluation.metrics.pair_metric import PairMetric, has_words, problem_among
 
 UNKNOWN = "it is not known what the citation claims"
@@ -28,6 +29,7 @@ class AlignmentMetric(PairMetric):
     family = "Citations"
     judges = "citations"
     assumed_when = "it stands in no sentence"
+    controls = OF_CITATIONS
 
     @property
     def described_choices(self) -> list[tuple[str, str]]:

@@ -26,6 +26,7 @@ from evaluation.metrics.base import (
     ScoringMaterial,
     failed,
 )
+from evaluation.metrics.controls import OF_EVIDENCE
 from evaluation.metrics.pair_metric import PairMetric, problem_among
 from generation.evidence import EvidenceChoice
 
@@ -82,6 +83,7 @@ class AutoAisMetric(PairMetric):
     backends: ClassVar[tuple[str, ...]] = (ADDED_WORDS, *PairMetric.backends)
     needs_evidence = True
     family = "Attribution"
+    controls = OF_EVIDENCE
 
     @classmethod
     def made(cls, parameters: Mapping[str, Any]) -> Self:

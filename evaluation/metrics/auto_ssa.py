@@ -18,6 +18,12 @@ from evaluation.metrics.base import (
     ScoreRequest,
     ScoringMaterial,
 )
+from evaluation.metrics.controls import (
+    GOLDEN_ANSWER,
+    NO_SENSE,
+    NOTHING_SPECIFIC,
+    OTHER_REPLY,
+)
 from evaluation.metrics.replies import replies_said, storable_reply
 from generation.backends.base import Completion, Decoding, LanguageModel, Prompt
 from generation.backends.reasoning import THINKING_SIGNATURE, THINKING_TOKENS
@@ -190,6 +196,7 @@ class AutoSensible(AutoSsa):
     title = "Auto-SSA: sensible"
     lede = "How much sense each response makes in its dialog, as a score from 0 to 1."
     backends = ("heuristic", "distilled", "language-model", "openai")
+    controls = (OTHER_REPLY, GOLDEN_ANSWER, NO_SENSE)
 
 
 @dataclass(frozen=True)
@@ -202,6 +209,7 @@ class AutoSpecific(AutoSsa):
     title = "Auto-SSA: specific"
     lede = "How specific each response is to its dialog, as a score from 0 to 1."
     backends = ("language-model", "openai", "distilled")
+    controls = (OTHER_REPLY, GOLDEN_ANSWER, NOTHING_SPECIFIC)
 
 
 def _rated(model: LanguageModel, asked: Prompt, completion: Completion) -> RatedReply:

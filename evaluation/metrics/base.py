@@ -3,11 +3,12 @@
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from evaluation.backends.base import Backend
 from evaluation.measures.entailment import EvidencePassage
+from evaluation.models import ControlScore
 from generation.evidence import EvidenceChoice
 from generation.text.citations import ParsedCitation
 from generation.text.flat_graph import Triple, flat_graph
@@ -34,6 +35,7 @@ class ScoringMaterial(NamedTuple):
     model: str = ""  # the model that wrote the response
     removed: tuple[Triple, ...] | None = None  # triples removed from the graph; None: not known
     citation: ParsedCitation | None = None  # the scored citation, if the metric judges citations
+    golden_answer: str = ""  # the answer of its example, only where controls are made
 
     @property
     def evidence_texts(self) -> list[EvidencePassage]:
@@ -41,11 +43,15 @@ class ScoringMaterial(NamedTuple):
 
         The triples of the graph include the texts of document nodes.
         """
-        triples = self.evidence_graph
-        if triples is None:
-            triples = self.graph if self.evidence == EvidenceChoice.SHOWN else ()
-        graph = flat_graph(triples)
+        graph = flat_graph(self.judged_graph)
         return [*self.passages, EvidencePassage(None, graph)] if graph else self.passages
+
+    @property
+    def judged_graph(self) -> tuple[Triple, ...]:
+        """The triples that the response is judged against."""
+        if self.evidence_graph is not None:
+            return self.evidence_graph
+        return self.graph if self.evidence == EvidenceChoice.SHOWN else ()
 
     @property
     def says_nothing(self) -> bool:
@@ -89,6 +95,27 @@ class ResponseScore(NamedTuple):
     details: Mapping[str, Any] = {}  # replies, modes and other data worth keeping
 
 
+class MadeControl(NamedTuple):
+    """A control that was made: the material that is judged."""
+
+    material: ScoringMaterial
+    form: str = ""  # the form of a text that says nothing
+
+
+class Control(NamedTuple):
+    """One kind of control of a metric."""
+
+    kind: ControlScore.Kind
+    title: str
+    said: str  # what it is: 'the response with the evidence of another dialog'
+    # From the material of a target, that of a target of another dialog, and a drawn whole number.
+    # Return None if nothing can be made.
+    make: Callable[[ScoringMaterial, ScoringMaterial, int], MadeControl | None]
+    otherwise: str  # why nothing can be made
+    # Whether a target of another dialog may stand in; None: the control needs none.
+    may_stand_in: Callable[[ScoringMaterial, ScoringMaterial], bool] | None = None
+
+
 class Option(NamedTuple):
     """One choice of a metric, offered by forms, the command and the API."""
 
@@ -118,6 +145,7 @@ class AutoMetric(ABC):
     family: ClassVar[str] = ""  # the title of its group in lists of metrics
     asks_pairs: ClassVar[bool] = False  # it asks premise and hypothesis, and pages count pairs
     usual_sample: ClassVar[int | None] = None  # responses of each model suggested first; None: all
+    controls: ClassVar[Sequence[Control]] = ()  # see `evaluation.metrics.controls`
     asks_again: ClassVar[str] = ""  # when a language model is called more often than there are asks
     version: ClassVar[int] = 1  # version of the scoring rule; a new one makes new runs
 

@@ -25,6 +25,13 @@ from evaluation.metrics.base import (
     ScoreRequest,
     ScoringMaterial,
 )
+from evaluation.metrics.controls import (
+    MIXED_SENTENCES,
+    MIXED_WORDS,
+    NOTHING_SPECIFIC,
+    OF_EVIDENCE,
+    OTHER_REPLY,
+)
 from evaluation.metrics.replies import replies_said, storable_reply
 from generation.backends.base import (
     Completion,
@@ -171,6 +178,7 @@ class Coherence(TextQuality):
     key = "coherence"
     title = "Coherence (G-Eval)"
     lede = "How well-structured each response is, as a score from 1 to 5 by a language model."
+    controls = (MIXED_SENTENCES,)
 
 
 @dataclass(frozen=True)
@@ -182,6 +190,7 @@ class Consistency(TextQuality):
     lede = "How well each response agrees with its evidence, from 1 to 5 by a language model."
     version = 2  # since version 2, golden evidence includes the sub-graphs of the gold entities
     needs_evidence = True
+    controls = OF_EVIDENCE
 
 
 @dataclass(frozen=True)
@@ -191,6 +200,7 @@ class Fluency(TextQuality):
     key = "fluency"
     title = "Fluency (G-Eval)"
     lede = "How well-written each response is, as a score from 1 to 5 by a language model."
+    controls = (MIXED_WORDS,)
 
 
 @dataclass(frozen=True)
@@ -200,6 +210,7 @@ class Relevance(TextQuality):
     key = "relevance"
     title = "Relevance (G-Eval)"
     lede = "How directly each response answers the question, from 1 to 5 by a language model."
+    controls = (OTHER_REPLY, NOTHING_SPECIFIC)
 
 
 class _Reply(NamedTuple):

@@ -17,12 +17,18 @@ from rest_framework.reverse import reverse
 from accounts.api import Conflict, IdFilter, Listed, LongPages, NameFilter, Readable, who
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.api_new_run import NewRunSerializer
+from evaluation.runs.choices import MOST_CONTROLS, USUAL_CONTROLS
 from evaluation.runs.precision import Flips, flips_of
 from evaluation.runs.progress import RunProgress, progress_of_runs
 from evaluation.runs.run_list import STATES, with_failures
 from evaluation.runs.services import runs as services
 from evaluation.runs.services.chunks import send_run
-from evaluation.runs.services.run_calls import precision_asking, retry_asking, runs_asking
+from evaluation.runs.services.run_calls import (
+    controls_asking,
+    precision_asking,
+    retry_asking,
+    runs_asking,
+)
 from evaluation.runs.services.runs import RunError
 from generation.asking_serializer import AskingSerializer, confirmed_first
 from generation.model_specs import USUAL_CURRENCY
@@ -136,6 +142,12 @@ class PrecisionCheckSerializer(AskingSerializer):
     seed = serializers.IntegerField(default=0, min_value=0, help_text="The seed of the draw.")
 
 
+class ControlsSerializer(AskingSerializer):
+    """The number of responses of a run of which controls are wanted."""
+
+    n = serializers.IntegerField(default=USUAL_CONTROLS, min_value=1, max_value=MOST_CONTROLS)
+
+
 class FlipsSerializer(serializers.Serializer[Flips]):
     """The changes through bf16, over the responses that both runs have scored."""
 
@@ -205,6 +217,25 @@ class Runs(Readable):
         confirmed_first(request, retry_asking(run))
         if not services.retry_failed(run, who(request)):
             raise Conflict("Nothing of this run has failed.")
+        send_run(run)
+        return self._answer(run, status.HTTP_202_ACCEPTED)
+
+    @extend_schema(request=ControlsSerializer, responses={202: RunSerializer})
+    @action(detail=True, methods=["post"])
+    def controls(self, request: Request, pk: int) -> Answer:
+        """Score controls of a run that has too few.
+
+        The report `controls` of the dataset says what they show.
+        """
+        run = self._of_ours()
+        asked = ControlsSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        n = asked.validated_data["n"]
+        asked.plan_first(controls_asking(run, n))
+        try:
+            services.request_controls(run, who(request), n)
+        except RunError as error:
+            raise Conflict(str(error)) from error
         send_run(run)
         return self._answer(run, status.HTTP_202_ACCEPTED)
 

@@ -106,6 +106,7 @@ def _plan(asked: dict[str, Any]) -> RunPlan:
         threshold=asked.get("threshold"),
         n_sampled=sample_of(asked["metric"], asked.get("sample")),
         seed=asked["seed"],
+        n_controls=asked["controls"],
         budget=made(Budget, asked),
         knows_questions=knows_questions_of(asked["study"].dataset if study else asked["dataset"]),
     )

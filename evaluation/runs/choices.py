@@ -4,8 +4,9 @@
     plan = plan_of("auto_ais", spec, options={"flavor": "v1", "window": 0}, evidence="golden")
 
 A `ChoiceError` names the field that is wrong: `metric`, `model`, `precision`, `evidence`,
-`threshold`, `sample`, `seed`, or an option of the metric (`options_of`). Forms show the error
-beside that field, the API shows it under the field's name, and the command after `--` and the name.
+`threshold`, `sample`, `seed`, `controls`, or an option of the metric (`options_of`). Forms show the
+error beside that field, the API shows it under the field's name, and the command after `--` and the
+name.
 """
 
 import math
@@ -26,6 +27,7 @@ from generation.limits import LARGEST_SEED, MOST_SAMPLED
 from generation.model_specs import ModelSpec
 from generation.models import Checkpoint, Dataset, Turn
 
+USUAL_CONTROLS, MOST_CONTROLS = 200, 1000  # drawn targets of one run
 PROMPT = "prompt"  # the option of metrics for which prompt searches build prompts
 
 
@@ -72,6 +74,16 @@ class RunChoices(NamedTuple):
             high=LARGEST_SEED,
         ),
     ] = 0
+    controls: Annotated[
+        int,
+        Choice(
+            "Controls",
+            help="The number of responses that are also judged where the right label is known: "
+            "with wrong evidence, with nothing said. 0: none.",
+            low=0,
+            high=MOST_CONTROLS,
+        ),
+    ] = USUAL_CONTROLS
     budget: Budget = Budget()
 
 
@@ -195,6 +207,7 @@ def plan_of(
     threshold: float | None = None,
     n_sampled: int | None = None,
     seed: int = 0,
+    n_controls: int = USUAL_CONTROLS,
     budget: Budget = NO_BUDGET,
     chosen_by_votes_of: str = "",
     knows_questions: bool = True,
@@ -211,6 +224,7 @@ def plan_of(
         threshold: None: the metric's own threshold.
         n_sampled: the number of responses of each model; None: all.
         seed: the seed of the sample.
+        n_controls: the number of targets of which controls are made, if the metric has any.
         budget: what the run may spend, only for a language model.
         chosen_by_votes_of: the slug of the study whose votes made the choices.
         knows_questions: whether any question of the dataset is known, from `knows_questions_of`.
@@ -234,6 +248,7 @@ def plan_of(
         threshold=_on_scale(kind, threshold),
         n_sampled=_whole("sample", n_sampled, 1, MOST_SAMPLED),
         seed=_whole("seed", seed, 0, LARGEST_SEED) or 0,
+        n_controls=(_whole("controls", n_controls, 0, MOST_CONTROLS) or 0) if kind.controls else 0,
         budget=budget,
         chosen_by_votes_of=chosen_by_votes_of,
     )

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -10,9 +10,11 @@ from django.db.models import QuerySet
 
 from evaluation.backends.base import Backend
 from evaluation.backends.registry import open_backend
+from evaluation.measures.fitness import ShareOfYes
 from evaluation.metrics.registry import METRICS
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.budget import spent_in_words
+from evaluation.runs.control_figures import fitness_of_runs
 from evaluation.runs.plan import RunPlan
 from evaluation.runs.progress import RunProgress, run_progress
 from evaluation.runs.services.chunks import RUN_CHUNKS
@@ -142,6 +144,7 @@ def _outcome(progress: RunProgress, stderr: Any) -> str:
     ]
     if progress.n_adding_nothing:
         said.append(f"{progress.n_adding_nothing:,} add no word to the question (0)")
+    said += _said_of_controls(run)
     if run.n_calls:
         said.append(spent_in_words(run))
     if n_without := run.parameters.get("n_without_citation"):
@@ -149,6 +152,18 @@ def _outcome(progress: RunProgress, stderr: Any) -> str:
     if run.state != MetricRun.State.DONE:
         raise CommandError(f"{run.error or 'Another user cancelled the run.'}\n{said[0]}.")
     return f"{run.full_signature}: {', '.join(said)}."
+
+
+def _said_of_controls(run: MetricRun) -> Iterator[str]:
+    """Yield the shares of controls that the metric calls yes, and whether it is fit."""
+    fitness = fitness_of_runs([run])[run.pk]
+    titles = {each.kind: each.title.lower() for each in METRICS[run.metric].controls}
+    for kind, title in titles.items():
+        share: ShareOfYes = getattr(fitness, kind)
+        if share.n:
+            yield f"yes to {share.share:.0%} of {share.n:,} controls ({title})"
+    if fitness.is_unfit:
+        yield f"unfit for these data, because it {', and '.join(fitness.faults)}"
 
 
 def _judged(run: MetricRun) -> str:

@@ -44,6 +44,7 @@ class RunPlan(NamedTuple):
     seed: int = 0
     sampled_by: Pool = "model"
     budget: Budget = Budget()  # what the run may spend; it changes no score
+    n_controls: int = 0  # targets of which controls are made; they change no score
     chosen_by_votes_of: str = ""  # slug of the study whose votes made the choices; "": none
     made_for: str = ""  # THRESHOLD_CHOICE or PRECISION_CHECK; "": a person asked for the run
 

@@ -168,7 +168,7 @@ def scoring_of(runs: QuerySet[MetricRun]) -> ScoringProgress:
         .annotate(
             n=Count("pk"),
             done=Count("pk", filter=is_done),
-            left=Sum(JsonLength("targets"), filter=~is_done, default=0),
+            left=Sum(JsonLength("targets"), filter=~is_done & Q(is_of_controls=False), default=0),
         )
         .order_by("run")
     )
@@ -201,14 +201,18 @@ def _rows(runs: list[int]) -> dict[int, _Rows]:
 
 
 def _left(runs: list[int]) -> dict[int, _RunRemainder]:
-    """Count the targets in unfinished chunks. These chunks list only targets without a row."""
+    """Count the targets in unfinished chunks. These chunks list only targets without a row.
+
+    Controls are no targets, so they are not counted.
+    """
     counted = (
         RunChunk.objects.filter(run__in=runs)
         .exclude(state=RunChunk.State.DONE)
         .order_by()
         .values_list("run")
         .annotate(
-            n_targets=Sum(JsonLength("targets")), n_at_work=Count("pk", filter=with_a_worker())
+            n_targets=Sum(JsonLength("targets"), filter=Q(is_of_controls=False), default=0),
+            n_at_work=Count("pk", filter=with_a_worker()),
         )
     )
     return {row[0]: _RunRemainder(*row) for row in counted}

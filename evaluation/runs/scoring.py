@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from django.conf import settings
 from django.db import DatabaseError
-from django.db.models import Min
+from django.db.models import Manager, Min, QuerySet
 
 from evaluation.backends.base import Backend
 from evaluation.backends.registry import BACKENDS
@@ -29,7 +29,7 @@ from evaluation.metrics.base import (
     failed,
 )
 from evaluation.metrics.registry import metric_of
-from evaluation.models import AutoScore, MetricRun
+from evaluation.models import AutoScore, ControlScore, MetricRun
 from evaluation.runs.budget import BudgetSpent
 from generation.backends.problems import storable
 from generation.model_specs import BackendError
@@ -39,6 +39,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 F = TypeVar("F")
+S = TypeVar("S", AutoScore, ControlScore)
 
 
 MOST_TRIES = 3  # tries to score a response when scoring raises an unexpected exception
@@ -88,6 +89,28 @@ def pace_of(signature: str, n_least: int = 1) -> _Pace:
     return _Pace(n_least)
 
 
+def known_scores(keys: Collection[str]) -> dict[str, ResponseScore]:
+    """Return the scores that any run has found before for the same content, by content key."""
+    return {
+        row.content_key: ResponseScore(row.score, "", row.n_truncated, row.windows, row.details)
+        for row in _first_of_each(AutoScore.objects, keys)
+    }
+
+
+def known_scores_of_controls(keys: Collection[str]) -> dict[str, ResponseScore]:
+    """Return the scores that any run has found for the same content, of responses or controls."""
+    of_controls = _first_of_each(ControlScore.objects, keys)
+    return {row.content_key: ResponseScore(row.score) for row in of_controls} | known_scores(keys)
+
+
+def _first_of_each(rows: Manager[S], keys: Collection[str]) -> QuerySet[S]:
+    """Return the first row with a score of each content key."""
+    there = rows.filter(content_key__in=keys, score__isnull=False)
+    there = there.exclude(content_key="")  # the database needs this to use the index
+    firsts = there.order_by().values("content_key").annotate(first=Min("pk")).values("first")
+    return rows.filter(pk__in=firsts)
+
+
 class RunScorer:
     """A scorer that makes the rows of one run with its backend.
 
@@ -95,15 +118,23 @@ class RunScorer:
         keep: a function that is called after each answer. A call of the backend takes about
             `SECONDS_TOGETHER`, or a part of the lease if that is shorter. If the function raises
             an exception, scoring ends.
+        known: the function that finds scores of the same content, by content key.
     """
 
-    def __init__(self, run: MetricRun, backend: Backend, keep: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        run: MetricRun,
+        backend: Backend,
+        keep: Callable[[], None],
+        known: Callable[[Collection[str]], dict[str, ResponseScore]] = known_scores,
+    ) -> None:
         self._run = run
         self._metric: AutoMetric = metric_of(run.metric, run.parameters)
         self._backend = backend
         self._signature = score_signature(run, self._metric, backend)
         self._pace = pace_of(self._signature, _least_at_once(run, backend))
         self._keep = keep
+        self._known = known
         self._is_spent: BudgetSpent | None = None
 
     def batches(
@@ -122,7 +153,7 @@ class RunScorer:
         most_asks = 0 if is_alone else MOST_IN_A_BATCH
         for prepared in self._prepared(materials, most_asks):
             ready = [each for each in prepared if isinstance(each, _Ready)]
-            known = known_scores({each.key for each in ready})
+            known = self._known({each.key for each in ready})
             rows = [each for each in prepared if isinstance(each, AutoScore)]
             rows += [
                 self._row(each, known[each.key], is_reused=True)
@@ -284,17 +315,6 @@ class RunScorer:
             content_key=each.key,
             is_reused=is_reused,
         )
-
-
-def known_scores(keys: Collection[str]) -> dict[str, ResponseScore]:
-    """Return the scores that any run has found before for the same content, by content key."""
-    there = AutoScore.objects.filter(content_key__in=keys, score__isnull=False)
-    there = there.exclude(content_key="")  # the database needs this to use the index
-    firsts = there.order_by().values("content_key").annotate(first=Min("pk")).values("first")
-    return {
-        row.content_key: ResponseScore(row.score, "", row.n_truncated, row.windows, row.details)
-        for row in AutoScore.objects.filter(pk__in=firsts)
-    }
 
 
 def _length(ask: Any) -> int:

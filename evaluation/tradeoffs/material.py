@@ -33,6 +33,7 @@ from evaluation.tradeoffs.axes import (
     Values,
     values_of,
 )
+from evaluation.tradeoffs.axis_floors import Floors, axis_floors
 from evaluation.tradeoffs.dots import Dot, dot_of
 from evaluation.tradeoffs.rated_examples import (
     AxisAnswers,
@@ -81,6 +82,7 @@ class TradeoffMaterial(NamedTuple):
     is_assumed: NDArray[np.bool_]  # same shape; a no that is assumed and was not asked for
     left_out: LeftOut
     data_hash: str
+    floors: Floors = (None, None)
 
     @property
     def n_examples(self) -> int:
@@ -125,7 +127,12 @@ class TradeoffMaterial(NamedTuple):
 
     def signature(self, report: str, *said: str) -> str:
         """Return every choice that changes a report's numbers, with a hash of the data."""
-        axes = [f"{side} {axis.said}" for side, axis in self.axes._asdict().items()]
+        floors = [
+            f" {floor.in_signature}" if floor and floor.in_signature else ""
+            for floor in self.floors
+        ]
+        sides = zip(self.axes._asdict().items(), floors, strict=True)
+        axes = [f"{side} {axis.said}{floor}" for (side, axis), floor in sides]
         return signature_of(report, *said, *axes, data=self.data_hash)
 
     def of_dots(self, dots: Sequence[int]) -> "TradeoffMaterial":
@@ -300,13 +307,15 @@ class _Reader:
         examples = [self.examples[place] for place in kept]
         names = sorted({dialog for _, _, dialog in examples})
         dialog_place = {name: place for place, name in enumerate(names)}
+        example_ids = np.array([pk for _, pk, _ in examples], np.int64)
+        dialogs = np.array([dialog_place[dialog] for _, _, dialog in examples], np.int64)
         return TradeoffMaterial(
             dataset=self.dataset,
             axes=self.axes,
             dots=marks,
             examples=tuple(key for key, _, _ in examples),
-            example_ids=np.array([pk for _, pk, _ in examples], np.int64),
-            dialogs=np.array([dialog_place[dialog] for _, _, dialog in examples], np.int64),
+            example_ids=example_ids,
+            dialogs=dialogs,
             n_dialogs=len(names),
             responses=self.responses,
             labels=self.labels,
@@ -314,6 +323,7 @@ class _Reader:
             is_assumed=self.is_assumed,
             left_out=dict(self.left_out),
             data_hash=self.digest.hexdigest()[:8],
+            floors=axis_floors(self.axes, example_ids, dialogs, len(names)),
         )
 
     def _leave_out_assumed_alone(self) -> None:

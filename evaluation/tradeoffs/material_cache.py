@@ -82,7 +82,8 @@ def version_of(dataset: Dataset, axes: Axes | None = None) -> str:
     if axes is not None:
         runs = runs.filter(pk__in=[axis.run.pk for axis in axes if axis.run])
         studies = studies.filter(pk__in={axis.arm.study_id for axis in axes if axis.arm})
-    of_runs = list(runs.order_by("pk").values_list(*OF_AXIS))
+    controlled = runs.annotate(n_controls=Count("controls"), last_control=Max("controls"))
+    of_runs = list(controlled.order_by("pk").values_list(*OF_AXIS, "n_controls", "last_control"))
     ids = [of_run[0] for of_run in of_runs]
     scores = AutoScore.objects.filter(run__in=ids).order_by("run").values_list("run")
     columns = ("name", "model", "temperature", "prompt", "run", "settings", "made_with")

@@ -74,4 +74,5 @@ def run_choices(**more):
         "evidence": "shown",
         "threshold": "0.5",
         "seed": "0",
+        "controls": "0",
     } | more

@@ -14,6 +14,7 @@ from evaluation.metrics.registry import METRICS
 from evaluation.runs.budget import Budget
 from evaluation.runs.choices import (
     PROMPT,
+    USUAL_CONTROLS,
     RunChoices,
     knows_questions_of,
     model_called,
@@ -74,6 +75,8 @@ class NewRunForm(FoldingForm):
         self.fields["evidence"].required = True
         if not self.kind.needs_evidence:
             del self.fields["evidence"]
+        if not self.kind.controls:
+            del self.fields["controls"]
 
     def all_folds(self) -> dict[str, Fold]:
         """Return the folds. If no number of responses is given, the metric's usual one is said."""
@@ -85,6 +88,7 @@ class NewRunForm(FoldingForm):
         return {
             "precision": Fold("Precision", {"precision": Told("{}")}),
             "sample": Fold("Sample", sample),
+            "controls": Fold("Controls", {"controls": Told("{} responses", {"0": "none"})}),
             "budget": Fold("Budget", BUDGET, "no limit"),
         }
 
@@ -161,6 +165,7 @@ class NewRunForm(FoldingForm):
             threshold=cleaned["threshold"],
             n_sampled=sample_of(self.kind.key, cleaned["sample"]),
             seed=cleaned["seed"],
+            n_controls=cleaned.get("controls", 0),
             budget=made(Budget, cleaned),
         )
 
@@ -186,6 +191,7 @@ def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
         "threshold": kind.threshold,
         "sample": "" if kind.usual_sample is None else kind.usual_sample,
         "seed": 0,
+        "controls": USUAL_CONTROLS,
         **kind.made(kind.usual_choices(knows_questions=knows_questions)).parameters,
     }
     chosen = usual | kept | {"metric": kind.key, "shown": kind.key}

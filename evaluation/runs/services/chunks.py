@@ -3,7 +3,7 @@
 If the worker dies, another worker takes over. The model is asked outside of any transaction.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -12,11 +12,13 @@ from django.db.models import F
 
 from evaluation.backends.base import Backend
 from evaluation.backends.registry import open_backend
+from evaluation.metrics.base import ScoringMaterial
 from evaluation.metrics.registry import is_of_earlier_rule, metric_of
-from evaluation.models import AutoScore, MetricRun, RunChunk
+from evaluation.models import AutoScore, ControlScore, MetricRun, RunChunk
+from evaluation.runs.controls import RunControls
 from evaluation.runs.materials import unscored
 from evaluation.runs.plan import spec_of
-from evaluation.runs.scoring import RunScorer
+from evaluation.runs.scoring import RunScorer, known_scores, known_scores_of_controls
 from evaluation.runs.services.spending import MeteredModel
 from generation.backends.problems import storable
 from generation.backends.registry import LANGUAGE_MODELS, is_server
@@ -26,6 +28,8 @@ from generation.services.server_places import AsksModels
 from work.chunks import ChunkKind
 from work.claims import Hold
 from work.pieces import register
+
+Rows = Sequence[AutoScore]
 
 LONGEST_DEVICE = 100
 LONGEST_REVISION = 64
@@ -46,6 +50,16 @@ class RunChunkHold(Hold[RunChunk]):
         self.advance(targets=left)
         AutoScore.objects.bulk_create(scores)
         self.claim.targets = left
+
+    @transaction.atomic
+    def store_controls(self, scores: Sequence[ControlScore]) -> None:
+        """Store a batch of scores of controls. The chunk goes on to list all its targets.
+
+        Raises:
+            WorkStopped: as in `keep`. Nothing is stored.
+        """
+        self.advance()
+        ControlScore.objects.bulk_create(scores)
 
     def finish(self) -> None:
         """Set the chunk to done, and the run too if this was its last chunk."""
@@ -84,19 +98,31 @@ class RunChunkWork(AsksModels[RunChunk, RunChunkHold], ChunkKind[RunChunk, RunCh
     def work(self, hold: RunChunkHold) -> None:
         """Score the targets of a chunk that have no row yet, and finish the chunk."""
         claim = hold.claim
-        scorer = RunScorer(claim.run, _backend_of(claim.run), hold.keep)
+        known = known_scores_of_controls if claim.is_of_controls else known_scores
+        scorer = RunScorer(claim.run, _backend_of(claim.run), hold.keep, known)
         hold.begin_turn()
-        waiting = unscored(claim.run, list(claim.targets))
+        waiting, store = _waiting(hold)
         if self.ends_its_workers(claim):
             problem = f"its worker stopped {self.most_claims} times without an error message"
-            hold.store([scorer.failed(each, problem) for each in islice(waiting, 1)])
+            store([scorer.failed(each, problem) for each in islice(waiting, 1)])
         # A further attempt means that a worker died at one of these responses. Each is now
         # scored alone, to find out which.
         for rows in scorer.batches(waiting, is_alone=claim.was_interrupted):
-            hold.store(rows)
+            store(rows)
             if claim.targets:
                 hold.end_turn()
+        if claim.is_of_controls:
+            store([])  # the last ones that could not be made
         hold.finish()
+
+
+def _waiting(hold: RunChunkHold) -> tuple[Iterator[ScoringMaterial], Callable[[Rows], None]]:
+    """Return the material that a chunk has still to score, and what stores rows of its scores."""
+    run, targets = hold.claim.run, list(hold.claim.targets)
+    if not hold.claim.is_of_controls:
+        return unscored(run, targets), hold.store
+    controls = RunControls(run, targets)
+    return controls.unscored(), lambda rows: hold.store_controls(controls.rows(rows))
 
 
 def _backend_of(run: MetricRun) -> Backend:

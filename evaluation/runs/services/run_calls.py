@@ -18,11 +18,17 @@ from evaluation.metrics.base import (
 )
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.budget import price_of
+from evaluation.runs.choices import USUAL_CONTROLS
 from evaluation.runs.materials import content_of, material_of
 from evaluation.runs.plan import RunPlan, plan_again
 from evaluation.runs.progress import progress_of_runs, title_of
 from evaluation.runs.scoring import known_scores, score_signature
-from evaluation.runs.services.runs import ids_without_score, precision_check
+from evaluation.runs.services.controls import drawn_targets
+from evaluation.runs.services.runs import (
+    ids_without_score,
+    n_controls_left,
+    precision_check,
+)
 from generation.backends.base import Completion, Decoding, Prompt
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.call_plan import CallPlan, CallRow, together
@@ -32,8 +38,19 @@ from generation.services.citations import cited_facts
 from generation.text.tokens import count_tokens
 
 MOST_COUNTED = 200  # responses whose questions are counted; of more, so many are drawn
+LOOKED_AT_FOR_CONTROLS = 50  # responses whose questions are counted for controls
 MOST_LOOKED_AT = 5  # newest runs whose speed is looked at
 TESTS_JUDGE = "Each worker also asks two plain questions, to test that the model can judge."
+
+
+class _Counted(NamedTuple):
+    """The calls about some responses."""
+
+    n_requests: int  # responses about which anything is asked
+    n_calls: int
+    n_there: int
+    n_prompt_tokens: int
+    n_most_tokens: int
 
 
 def needs_yes(plan: RunPlan) -> bool:
@@ -49,10 +66,17 @@ def runs_asking(
     A baseline without a model costs nothing, and has no row.
     """
     return together(
-        _asking(dataset, plan, ids_without_score(dataset, plan, responses))
-        for plan in plans
-        if needs_yes(plan)
+        part for plan in plans if needs_yes(plan) for part in _parts(dataset, plan, responses)
     )
+
+
+def _parts(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]) -> Iterator[CallPlan]:
+    """Yield what a run asks about its responses, and what it asks about its controls."""
+    left = ids_without_score(dataset, plan, responses)
+    yield _asking(dataset, plan, left)
+    if n_controls := n_controls_left(dataset, plan, responses):
+        there = responses.filter(dataset=dataset).order_by().values_list("pk", "key")
+        yield _asking_of_controls(dataset, plan, n_controls, left or dict(there))
 
 
 def precision_asking(run: MetricRun, n: int, seed: int = 0) -> CallPlan:
@@ -63,6 +87,16 @@ def precision_asking(run: MetricRun, n: int, seed: int = 0) -> CallPlan:
     """
     plan, responses = precision_check(run, n, seed)
     return runs_asking(run.dataset, [plan], responses)
+
+
+def controls_asking(run: MetricRun, n: int = USUAL_CONTROLS) -> CallPlan:
+    """Return what the controls of a run's scored targets would ask."""
+    if run.is_imported or not needs_yes(plan := plan_again(run)):
+        return CallPlan()
+    scored = AutoScore.objects.filter(run=run).order_by()
+    keys = dict(scored.values_list("target__response", "target__response__key"))
+    n_new = max(min(n, len(keys)) - len(drawn_targets(run)), 0)
+    return _asking_of_controls(run.dataset, plan, n_new, keys)
 
 
 def retry_asking(run: MetricRun) -> CallPlan:
@@ -79,8 +113,40 @@ def retry_asking(run: MetricRun) -> CallPlan:
 
 def _asking(dataset: Dataset, plan: RunPlan, left: Mapping[int, str]) -> CallPlan:
     """Return what a run asks about responses, id → key, that it has no score of."""
-    drawn = nsmallest(MOST_COUNTED, left, key=lambda pk: (random_key(0, "plan", left[pk]), pk))
-    run = MetricRun(
+    run = _run_of(dataset, plan)
+    drawn = _drawn(left, MOST_COUNTED)
+    counted = _counted(run, plan.metric, _materials(run, plan.metric, drawn))
+    scale = len(left) / len(drawn) if drawn else 0.0
+    row = _row(f"{title_of(run)}, by {plan.spec.name}", run, counted, scale)
+    # Responses that were not looked at may be new.
+    row = row._replace(n_calls=row.n_calls or len(left) - len(drawn))
+    row = row._replace(n_there=round(scale * counted.n_there), seconds=_seconds(run, row.n_calls))
+    return CallPlan((row,), tuple(_notes(plan, len(drawn), len(left))))
+
+
+def _asking_of_controls(
+    dataset: Dataset, plan: RunPlan, n: int, like: Mapping[int, str]
+) -> CallPlan:
+    """Return what the controls of `n` targets ask: each as much as one of these responses does.
+
+    Args:
+        dataset: the dataset of the run.
+        plan: the choices of the run.
+        n: the number of targets.
+        like: the responses of the run, id → key, of which some are looked at.
+    """
+    run = _run_of(dataset, plan)
+    drawn = _drawn(like, LOOKED_AT_FOR_CONTROLS)
+    counted = _counted(run, plan.metric, _materials(run, plan.metric, drawn), skips_known=False)
+    n_controls = n * len(plan.metric.controls)
+    scale = n_controls / counted.n_requests if counted.n_requests else 0.0
+    row = _row(f"{title_of(run)}, by {plan.spec.name}: controls", run, counted, scale)
+    return CallPlan((row,) if row.n_calls else ())
+
+
+def _run_of(dataset: Dataset, plan: RunPlan) -> MetricRun:
+    """Return a run of these choices, which is not stored."""
+    return MetricRun(
         dataset=dataset,
         metric=plan.metric.key,
         backend=plan.spec.backend,
@@ -88,30 +154,35 @@ def _asking(dataset: Dataset, plan: RunPlan, left: Mapping[int, str]) -> CallPla
         model_location=plan.spec.location,
         parameters=plan.parameters,
     )
-    counted = _counted(run, plan.metric, _materials(run, plan.metric, drawn))
-    scale = len(left) / len(drawn) if drawn else 0.0
-    n_calls, n_there, n_in, n_out = (round(scale * n) for n in counted)
-    n_calls = n_calls or len(left) - len(drawn)  # those that were not looked at may be new
-    row = CallRow(f"{title_of(run)}, by {plan.spec.name}", n_calls, n_there)
-    row = row._replace(seconds=_seconds(run, n_calls))
-    is_language_model = plan.spec.backend in LANGUAGE_MODELS
-    if is_language_model:
-        price = price_of(plan.spec.name)
-        row = row._replace(
-            n_prompt_tokens=n_in,
-            n_completion_tokens=n_out,
-            cost=price.cost(n_in, n_out) if price else None,
-            currency=USUAL_CURRENCY,
-        )
-    return CallPlan((row,), tuple(_notes(plan.metric, is_language_model, len(drawn), len(left))))
 
 
-def _notes(metric: AutoMetric, is_language_model: bool, n_drawn: int, n_left: int) -> Iterator[str]:
+def _drawn(keys: Mapping[int, str], n: int) -> list[int]:
+    return nsmallest(n, keys, key=lambda pk: (random_key(0, "plan", keys[pk]), pk))
+
+
+def _row(title: str, run: MetricRun, counted: _Counted, scale: float) -> CallRow:
+    """Return the row of `scale` times as many calls as were counted."""
+    n_calls, n_in, n_out = (
+        round(scale * n) for n in (counted.n_calls, counted.n_prompt_tokens, counted.n_most_tokens)
+    )
+    row = CallRow(title, n_calls, seconds=_seconds(run, n_calls))
+    if run.backend not in LANGUAGE_MODELS:
+        return row
+    price = price_of(run.model_name)
+    return row._replace(
+        n_prompt_tokens=n_in,
+        n_completion_tokens=n_out,
+        cost=price.cost(n_in, n_out) if price else None,
+        currency=USUAL_CURRENCY,
+    )
+
+
+def _notes(plan: RunPlan, n_drawn: int, n_left: int) -> Iterator[str]:
     if n_drawn < n_left:
         yield f"Estimated from {n_drawn:,} of {n_left:,} responses, which are drawn."
-    if is_language_model:
+    if plan.spec.backend in LANGUAGE_MODELS:
         yield "Tokens are words and punctuation marks. A model's tokenizer finds more."
-        if also := TESTS_JUDGE if metric.asks_pairs else metric.asks_again:
+        if also := TESTS_JUDGE if plan.metric.asks_pairs else plan.metric.asks_again:
             yield also
 
 
@@ -125,30 +196,38 @@ def _materials(run: MetricRun, metric: AutoMetric, drawn: Sequence[int]) -> list
     return material_of(response_of, list(response_of), run, citations)
 
 
-class _Counted(NamedTuple):
-    """The calls about some responses."""
+def _counted(
+    run: MetricRun,
+    metric: AutoMetric,
+    materials: Sequence[ScoringMaterial],
+    *,
+    skips_known: bool = True,
+) -> _Counted:
+    """Count the questions about some responses, each once.
 
-    n_calls: int
-    n_there: int
-    n_prompt_tokens: int
-    n_most_tokens: int
-
-
-def _counted(run: MetricRun, metric: AutoMetric, materials: Sequence[ScoringMaterial]) -> _Counted:
-    """Count the questions about some responses, each once, without those with a known answer."""
+    Args:
+        run: a run of the metric.
+        metric: the metric.
+        materials: the responses.
+        skips_known: whether to leave out questions with a known answer.
+    """
     requests = [
         request
         for material in materials
         if isinstance(request := metric.asked(material), ScoreRequest)
     ]
-    known = _known(run, metric, [digest_of(request.asks) for request in requests])
-    new = [request for request in requests if digest_of(request.asks) not in known]
+    digests = [digest_of(request.asks) for request in requests]
+    known = _known(run, metric, digests) if skips_known else frozenset()
+    new = [
+        request for request, digest in zip(requests, digests, strict=True) if digest not in known
+    ]
     asks = dict.fromkeys(ask for request in new for ask in request.asks)
     model = _CountingModel()
     for _ in metric.answers(Judge(model, False) if metric.asks_pairs else model, list(asks)):
         pass
     n_there = sum(len(request.asks) for request in requests) - model.n_calls
-    return _Counted(model.n_calls, n_there, model.n_prompt_tokens, model.n_most_tokens)
+    counts = model.n_calls, n_there, model.n_prompt_tokens, model.n_most_tokens
+    return _Counted(len(requests), *counts)
 
 
 def _known(run: MetricRun, metric: AutoMetric, digests: Iterable[str]) -> frozenset[str]:

@@ -12,8 +12,9 @@ from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from accounts.services import set_archived
 from evaluation.backends.registry import BACKENDS
-from evaluation.metrics.registry import metric_of
+from evaluation.metrics.registry import METRICS, is_of_earlier_rule, metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
+from evaluation.runs.choices import USUAL_CONTROLS
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import (
     MADE_FOR,
@@ -25,6 +26,7 @@ from evaluation.runs.plan import (
     with_study_of_choice,
 )
 from evaluation.runs.services.chunks import LONGEST_REVISION, RUN_CHUNKS
+from evaluation.runs.services.controls import add_controls, drawn_targets, retry_controls
 from evaluation.runs.services.targets import (
     SAVED_TOGETHER,
     Wanted,
@@ -80,15 +82,17 @@ def request_metric_run(
     _check_any(plan, wanted)
     _note_citations(run, plan, wanted)
     n_added = _add_chunks(run, _without_score(run, wanted.targets))
+    n_controls = add_controls(run, wanted.targets, plan.n_controls)
     is_resumed = RUN_CHUNKS.take_up(run)
     # Without anything to score, keep the location of the model that made the run's scores.
-    if n_added or is_resumed:
+    if n_added or n_controls or is_resumed:
         leave = {"key_over_http": True} if plan.spec.key_over_http else {}
         MetricRun.objects.filter(pk=run.pk).update(
             model_location=plan.spec.location, parameters=run.parameters | leave
         )
-    if is_new or n_added or is_resumed:
-        _record(user, "run.requested", run, **{f"n_{plan.metric.judges}": n_added})
+    if is_new or n_added or n_controls or is_resumed:
+        counts = {f"n_{plan.metric.judges}": n_added, "n_controls": n_controls}
+        _record(user, "run.requested", run, **counts)
     run.refresh_from_db()
     return run
 
@@ -155,6 +159,23 @@ def ids_without_score(
     return _ids(*_left(dataset, plan, responses))
 
 
+def n_controls_left(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]) -> int:
+    """Return of how many targets a run of these choices would make controls. Write nothing.
+
+    Where a metric judges citations, each response counts as one target here.
+    """
+    n_wanted = min(plan.n_controls, scorable(responses.filter(dataset=dataset), plan).count())
+    found = _same_run(dataset, plan).first()
+    return max(n_wanted - (len(drawn_targets(found)) if found else 0), 0)
+
+
+def _same_run(dataset: Dataset, plan: RunPlan) -> QuerySet[MetricRun]:
+    """Return the run of these choices, if there is one."""
+    return MetricRun.objects.filter(
+        dataset=dataset, metric=plan.metric.key, signature=plan.signature, is_imported=False
+    )
+
+
 def _ids(left: QuerySet[Response], sample: set[int] | None) -> dict[int, str]:
     rows = left.values_list("pk", "key")
     return {pk: key for pk, key in rows if sample is None or pk in sample}
@@ -166,10 +187,7 @@ def _left(
     """Return the responses that have no row of a run, and the sample that it draws, if it does."""
     responses = scorable(responses.filter(dataset=dataset).order_by(), plan)
     come_to = AutoScore.objects.filter(
-        run__dataset=dataset,
-        run__metric=plan.metric.key,
-        run__signature=plan.signature,
-        run__is_imported=False,
+        run__in=_same_run(dataset, plan),
         target__citation__isnull=plan.metric.judges == "responses",
     )
     sample = sample_of(dataset, responses, plan)
@@ -203,7 +221,10 @@ def resume_run(run: MetricRun, user: User | None) -> bool:
 
 @transaction.atomic
 def retry_failed(run: MetricRun, user: User | None) -> int:
-    """Queue the failed targets of a run once more. Return how many there are."""
+    """Queue the failed targets of a run once more, and its failed controls.
+
+    Return how many targets there are, of both together.
+    """
     run = _locked(run)
     if run.is_imported:
         return 0
@@ -212,11 +233,31 @@ def retry_failed(run: MetricRun, user: User | None) -> int:
     # Delete only the targets that are queued again. A worker may store another failure meanwhile.
     for start in range(0, len(targets), SAVED_TOGETHER):
         failed.filter(target__in=targets[start : start + SAVED_TOGETHER]).delete()
-    n_added = _add_chunks(run, targets)
+    n_added = _add_chunks(run, targets) + retry_controls(run)
     if n_added:
         RUN_CHUNKS.take_up(run)
         judged = metric_of(run.metric, run.parameters).judges
         _record(user, "run.retried", run, **{f"n_{judged}": n_added})
+    return n_added
+
+
+@transaction.atomic
+def request_controls(run: MetricRun, user: User | None, n: int = USUAL_CONTROLS) -> int:
+    """Queue the controls of a run that has too few. Return of how many targets they are made.
+
+    Raises:
+        RunError: the run has none, because it was imported, or its metric has no controls, or it
+            was scored by an earlier rule.
+    """
+    run = _locked(run)
+    kind = None if run.is_imported else METRICS.get(run.metric)
+    if kind is None or not kind.controls or is_of_earlier_rule(run):
+        raise RunError("Nothing can be made here of which this run's right labels are known.")
+    targets = AutoScore.objects.filter(run=run).order_by().values_list("target", flat=True)
+    n_added = add_controls(run, list(targets), n)
+    if n_added:
+        RUN_CHUNKS.take_up(run)
+        _record(user, "run.controls_requested", run, n_controls=n_added)
     return n_added
 
 
@@ -305,7 +346,8 @@ def _note_citations(run: MetricRun, plan: RunPlan, wanted: Wanted) -> None:
 def _without_score(run: MetricRun, targets: list[int]) -> list[int]:
     """Return the targets that have neither score nor failure and are in no unfinished chunk."""
     there = set(AutoScore.objects.filter(run=run).values_list("target", flat=True))
-    for in_chunk in RUN_CHUNKS.unfinished(run).values_list("targets", flat=True):
+    waiting = RUN_CHUNKS.unfinished(run).filter(is_of_controls=False)
+    for in_chunk in waiting.values_list("targets", flat=True):
         there.update(in_chunk)
     return [target for target in targets if target not in there]
 

@@ -13,6 +13,7 @@ from accounts.http import SignedInRequest, page_to_return_to, query_string, rend
 from accounts.listing import said_of_archive
 from annotation.models import Study
 from evaluation.models import MetricRun
+from evaluation.runs.control_panel import control_panel
 from evaluation.runs.forms.new_run import NewRunForm, first_choices
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.named_answers import named_answers
@@ -34,7 +35,12 @@ from evaluation.runs.scores import (
 )
 from evaluation.runs.services import runs as services
 from evaluation.runs.services.chunks import send_run
-from evaluation.runs.services.run_calls import precision_asking, retry_asking, runs_asking
+from evaluation.runs.services.run_calls import (
+    controls_asking,
+    precision_asking,
+    retry_asking,
+    runs_asking,
+)
 from evaluation.runs.services.runs import RunError
 from evaluation.runs.study_targets import first_plan
 from generation.models import Response
@@ -196,6 +202,7 @@ def run(request: SignedInRequest, pk: int) -> HttpResponse:
             "page": Paginator(scores, SCORES_PER_PAGE).get_page(request.GET.get("page")),
             "own_setups": own,
             "panel": precision_panel(progress.run),
+            "controls": control_panel(progress.run),
             "n_own": n_of_setups(progress.run, own),
         },
     )
@@ -238,6 +245,22 @@ def retry_run(request: SignedInRequest, pk: int) -> HttpResponse:
     else:
         messages.info(request, f"Nothing of {title_of(run)} has failed.")
     return redirect("evaluation:run", run.pk)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def add_controls(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Score controls of a run that has none."""
+    run = _of_ours(pk)
+    if page := plan_first(request, controls_asking(run)):
+        return page
+    try:
+        services.request_controls(run, request.user)
+    except RunError as error:
+        messages.error(request, str(error))
+    else:
+        send_run(run)
+    return redirect("evaluation:run", pk)
 
 
 @require_safe

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from evaluation.measures.fitness import Fitness
 from evaluation.reports.columns import Estimate
 from evaluation.reports.report import Report
 from evaluation.runs.main_metrics import SIDES
@@ -26,6 +27,7 @@ from evaluation.tradeoffs.restricted_lines import RestrictedLines, lines_in_view
 from evaluation.tradeoffs.selection_bias import FLATTERED, SAME_METRIC, chooser_of, sides_marked
 from generation.text.temperatures import temperature_text
 
+NOT_ABOVE = "This is not above what the metric says of wrong sources."
 MOST_OFFERED = 3  # other axes that a warning names
 BANDS = 2  # the figure that shows bands of F1
 
@@ -38,6 +40,7 @@ class TradeoffTableRow(NamedTuple):
     prompt: str  # its title, cut short
     model: str  # its name without the words that all names begin with
     ranges: dict[str, str]  # 95 % intervals of attribution, sensibleness, f1; "" where undefined
+    below: dict[str, str]  # side → what is said where it is not above the floor, else ""
     chosen: str = ""  # how an aggregate was made: its pool, what chose, its calls
 
 
@@ -63,6 +66,14 @@ class Flattered(NamedTuple):
         return [f"{title} ({', '.join(models)})" for title, models in found.items()]
 
 
+class UnfitAxis(NamedTuple):
+    """An axis whose metric does not tell right from wrong on these data."""
+
+    side: str  # 'attribution', 'sensibleness'
+    axis: Axis
+    fitness: Fitness
+
+
 class FigurePage(NamedTuple):
     """Everything about one figure with its table."""
 
@@ -75,6 +86,8 @@ class FigurePage(NamedTuple):
     flattered: Sequence[Flattered]
     by_same_metric: Sequence[Flattered]  # the metric chose with another model
     is_about_nothing: bool  # the dataset has nothing of what the figure is about
+    unfit: Sequence[UnfitAxis] = ()  # axes whose metric is unfit for these data
+    n_not_above: int = 0  # setups that are above the floor of neither axis, or of one only
     bands: Sequence[Band] = ()  # F1 by model and temperature, if the figure shows it
 
     @property
@@ -111,7 +124,14 @@ def figure_page(
     palette = palette_of([dot_columns(dot) for dot in material.dots])
     palette = with_rings(palette, [row.of for row in report.rows])
     lines = lines_in_view(material, view)
-    figure = figure_of(report.rows, view, lines.lines, palette=palette, address=address)
+    figure = figure_of(
+        report.rows,
+        view,
+        lines.lines,
+        floors=material.floors,
+        palette=palette,
+        address=address,
+    )
     short = short_names(models_of(material))
     return FigurePage(
         report,
@@ -125,6 +145,7 @@ def figure_page(
                 short_title(row.of.prompt_title),
                 short[row.of.model],
                 _ranges(row),
+                _below(row),
                 chosen_of(row) if row.of.is_aggregate else "",
             )
             for row in report.rows
@@ -133,6 +154,8 @@ def figure_page(
         flattered(report.rows, material.axes, axes, FLATTERED),
         flattered(report.rows, material.axes, axes, SAME_METRIC),
         choice.is_about_nothing(material),
+        unfit_axes(material),
+        sum(map(is_not_above, report.rows)),
         bands(report.rows) if choice.figure.number == BANDS else (),
     )
 
@@ -152,6 +175,19 @@ def _ranges(row: TradeoffRow) -> dict[str, str]:
     return {name: _range(estimate) for name, estimate in estimates.items()}
 
 
+def _below(row: TradeoffRow) -> dict[str, str]:
+    over = {
+        "attribution": row.attribution_over_floor,
+        "sensibleness": row.sensibleness_over_floor,
+    }
+    return {side: NOT_ABOVE if _is_not_above(each) else "" for side, each in over.items()}
+
+
+def _is_not_above(over_floor: Estimate) -> bool:
+    """Return whether the interval of a difference to the floor does not lie above 0."""
+    return over_floor.low is not None and over_floor.low <= 0
+
+
 def _range(estimate: Estimate) -> str:
     _, low, high = estimate
     return "" if low is None or high is None else f"{_short(low)}–{_short(high)}"
@@ -162,6 +198,21 @@ def _short(share: float) -> str:
 
 
 # --- what to be careful about ---------------------------------------------------------------
+
+
+def unfit_axes(material: TradeoffMaterial) -> list[UnfitAxis]:
+    """Return the axes whose metric is unfit for these data."""
+    sides = zip(SIDES, material.axes, material.floors, strict=True)
+    return [
+        UnfitAxis(side.name, axis, floor.fitness)
+        for side, axis, floor in sides
+        if floor and floor.fitness.is_unfit
+    ]
+
+
+def is_not_above(row: TradeoffRow) -> bool:
+    """Return whether a setup has a figure that is not above the floor of its axis."""
+    return any(map(_is_not_above, (row.attribution_over_floor, row.sensibleness_over_floor)))
 
 
 def flattered(

@@ -1,10 +1,13 @@
 """The report on a trade-off: the position of each setup, its F1, and what may flatter it."""
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, NamedTuple
+
+import numpy as np
 
 from evaluation.measures.tradeoff import attribution_from, figures_of_setup, sensibleness_from
 from evaluation.reports.columns import Column, Estimate, Format
@@ -14,6 +17,7 @@ from evaluation.reports.registry import CannotReport, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.retrieval.ranked_examples import MOST_K
 from evaluation.tradeoffs.axes import Axes
+from evaluation.tradeoffs.axis_floors import over_floor
 from evaluation.tradeoffs.chart_view import (
     FIGURES,
     View,
@@ -98,6 +102,9 @@ class TradeoffRow(ReportRow):
     f1: Annotated[Estimate, Column("F1", Format.PERCENT)]
     attribution_score: float | None  # mean scores, also if the axes show shares
     sensibleness_score: float | None
+    attribution_over_floor: Estimate  # the share of yes minus the floor of the axis
+    sensibleness_over_floor: Estimate
+    above_floor: Annotated[str, Column("Above the floor")]  # the sides; "": no floor is known
     chosen: ChosenColumns
 
     @property
@@ -133,6 +140,10 @@ def tradeoff_report(material: TradeoffMaterial, view: View) -> Report[TradeoffRo
     and `n_not_rated` those of them without an answer. If both axes are metrics, they are all of
     them, and 0. `is_rated_in_part` says that raters have answered some of them only, so that the
     figures are over a selection. A setup of which raters have answered none has no figures.
+
+    Each share of yes minus the floor of its axis has an interval; `above_floor` names the sides on
+    which it lies above 0. On the other sides with a floor, the figure is not above what the metric
+    says of wrong sources.
 
     `is_flattered_x` and `is_flattered_y` say that an aggregate was chosen by what that axis shows;
     `is_same_metric_x` and `is_same_metric_y` say that it was chosen by the same metric with another
@@ -185,10 +196,31 @@ def bands(rows: Sequence[TradeoffRow]) -> list[Band]:
 
 def _planned_rows(material: TradeoffMaterial, *, by_score: bool) -> Iterator[Planned[TradeoffRow]]:
     pools = Counter(_function_of(dot) for dot in material.dots if dot.is_aggregate)
+    over = [_over_floor(material, side) for side in range(len(material.axes))]
     for place, dot in enumerate(material.dots):
         is_one_of_several = dot.is_aggregate and pools[_function_of(dot)] > 1
         columns = dot_columns(dot, with_pool=is_one_of_several)
-        yield _planned(material, place, columns, by_score=by_score)
+        floors = {
+            f"{side}_over_floor": of_side[place]
+            for side, of_side in zip(material.axes._fields, over, strict=True)
+        }
+        planned = _planned(material, place, columns, by_score=by_score)
+        make = partial(planned.make, **floors, above_floor=_sides_above(floors))
+        yield planned._replace(make=make)
+
+
+def _over_floor(material: TradeoffMaterial, side: int) -> list[Estimate]:
+    """Return how far each setup is above the floor of an axis, over examples that both label."""
+    is_counted = ~np.isnan(material.labels).any(axis=0)
+    labels = np.where(is_counted, material.labels[side], math.nan)
+    return over_floor(material.floors[side], list(labels), material.dialogs)
+
+
+def _sides_above(floors: Mapping[str, Estimate]) -> str:
+    """Return the sides whose share is above the floor; "neither", or "" if no floor is known."""
+    known = {name: each.low for name, each in floors.items() if each.low is not None}
+    above = [name.removesuffix("_over_floor") for name, low in known.items() if low > 0]
+    return " and ".join(above) if above else "neither" if known else ""
 
 
 def _planned(

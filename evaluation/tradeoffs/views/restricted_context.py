@@ -131,7 +131,8 @@ def _figure(
         return responses_address(material.dataset, row.of.setup_id, axes_said)
 
     lines = lines_of(material, curves, recalls, with_top_k=recalls.k > 1, by_score=by_score)
-    return figure_of(tradeoff_report(own, view).rows, view, lines, address=responses)
+    rows = tradeoff_report(own, view).rows
+    return figure_of(rows, view, lines, floors=own.floors, address=responses)
 
 
 class _ShownCurves(NamedTuple):

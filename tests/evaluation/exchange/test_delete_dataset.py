@@ -37,7 +37,15 @@ from evaluation.graphs.services import graph_pull
 from evaluation.graphs.services.graph_pull import PullPlan, PullStep, request_pull
 from evaluation.jobs.kinds import JOBS
 from evaluation.jobs.services import JobError, JobHold
-from evaluation.models import Adjudication, Job, JobStep, MetricRun, RunChunk, SavedView
+from evaluation.models import (
+    Adjudication,
+    ControlScore,
+    Job,
+    JobStep,
+    MetricRun,
+    RunChunk,
+    SavedView,
+)
 from generation.models import (
     Call,
     ConstructedDataset,
@@ -147,6 +155,7 @@ def rate_something(study: Study) -> None:
     )
     run = MetricRun.objects.create(dataset=study.dataset, metric="auto_ais")
     RunChunk.objects.create(run=run, number=1, targets=[target.pk])
+    ControlScore.objects.create(run=run, target=target, kind="top", score=1)
     job = Job.objects.create(kind=Job.Kind.PROMPT_SEARCH, study=study, name=study.name)
     JobStep.objects.create(job=job, number=1)
     SavedView.objects.create(dataset=study.dataset, name="Figure 1, close")

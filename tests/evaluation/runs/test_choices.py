@@ -26,7 +26,8 @@ def listed():
 
 def test_what_is_not_chosen_is_as_usual():
     apart = AutoAisMetric(AutoAis(APART))
-    assert plan_of("auto_ais") == RunPlan(ModelSpec("added_words"), apart, "shown")
+    spec = ModelSpec("added_words")
+    assert plan_of("auto_ais") == RunPlan(spec, apart, "shown", n_controls=200)
     assert plan_of("auto_ais", usual_evidence="golden").evidence == "golden"
     assert plan_of("sensible").spec == ModelSpec("heuristic")
 
@@ -49,12 +50,14 @@ def test_every_choice_reaches_the_plan():
         threshold=0.25,
         n_sampled=10,
         seed=7,
+        n_controls=30,
         chosen_by_votes_of="pilot",
     )
 
     spec = ModelSpec("transformers", "nli", "/m/nli", precision="bf16", entailment_index=1)
     metric = AutoAisMetric(AutoAis("v1", 0, "mean"))
-    assert plan == RunPlan(spec, metric, "golden", 0.25, 10, 7, chosen_by_votes_of="pilot")
+    wanted = RunPlan(spec, metric, "golden", 0.25, 10, 7, n_controls=30)
+    assert plan == wanted._replace(chosen_by_votes_of="pilot")
 
 
 def refused(*choices, **more) -> tuple[str, str]:

@@ -28,6 +28,7 @@ CHOICES = {
     "model": "lexical",
     "threshold": "0.5",
     "seed": "0",
+    "controls": "0",
 }
 NONE_CITED = "None of these responses has a complete citation, so there is nothing to score."
 

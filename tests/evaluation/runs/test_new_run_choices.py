@@ -143,6 +143,7 @@ def test_sensible_needs_no_evidence_and_is_a_yes_from_its_threshold_on(researche
             "model": "heuristic",
             "threshold": "0.5",
             "seed": "0",
+            "controls": "0",
         },
     )
 

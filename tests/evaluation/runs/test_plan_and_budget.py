@@ -40,7 +40,14 @@ def server(tmp_path, monkeypatch):
 
 def run_metric(*more):
     out, err = io.StringIO(), io.StringIO()
-    given = ("run_metric", "fluency", "--dataset", "mill", "--model", "judge", "--sample", "0")
+    given = (
+        "run_metric",
+        "fluency",
+        "--dataset=mill",
+        "--model=judge",
+        "--sample=0",
+        "--controls=0",
+    )
     try:
         call_command(*given, *more, stdout=out, stderr=err)
     except CommandError as error:
@@ -138,6 +145,7 @@ def test_the_page_shows_the_plan_and_starts_what_was_seen(server, researcher):
         "repeats": "3",
         "threshold": "3",
         "seed": "0",
+        "controls": "0",
     }
 
     page = researcher.post(address, choices)
@@ -157,6 +165,7 @@ def test_the_page_shows_the_plan_and_starts_what_was_seen(server, researcher):
 
 def test_the_api_answers_with_the_plan_until_it_is_confirmed(server, researcher):
     wanted = {"dataset": "mill", "metric": "fluency", "model": "judge", "most_calls": 7}
+    wanted["controls"] = 0
 
     def asked(**more):
         return researcher.post(

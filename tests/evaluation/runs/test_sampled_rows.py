@@ -56,7 +56,11 @@ def keys(dataset, plan):
 
 
 def asked_about(run):
-    targets = [target for chunk in RunChunk.objects.filter(run=run) for target in chunk.targets]
+    targets = [
+        target
+        for chunk in RunChunk.objects.filter(run=run, is_of_controls=False)
+        for target in chunk.targets
+    ]
     return Response.objects.filter(targets__in=targets).distinct()
 
 

@@ -32,6 +32,9 @@ def row(x: float | None, y: float | None, **more: Any) -> TradeoffRow:
         f1=_around(f1),
         attribution_score=x,
         sensibleness_score=y,
+        attribution_over_floor=UNKNOWN,
+        sensibleness_over_floor=UNKNOWN,
+        above_floor="",
         chosen=ChosenColumns(pool_size=None, chosen_by="", chosen_by_title="", marks=_UNMARKED),
     )
 

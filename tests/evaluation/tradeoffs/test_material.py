@@ -115,7 +115,9 @@ def test_of_some_setups_only_their_scores_are_read_and_those_of_their_sources(
     aggregate = chosen(material, source).setup
 
     assert values_of(material.axes.attribution, {aggregate.pk}).ids.tolist() == [source.pk]
-    with django_assert_num_queries(7):  # setups, examples, responses; of each axis own and sources
+    with django_assert_num_queries(
+        8
+    ):  # setups, examples, responses, controls; of each axis own and sources
         some = material_of(material.dataset, material.axes, {aggregate.pk})
     whole = material_of(material.dataset, material.axes)
     assert [dot.setup.name for dot in some.dots] == ["chosen"]

@@ -88,6 +88,7 @@ def _plan(dataset: Dataset, study: Study | None, options: dict[str, Any]) -> Run
         threshold=chosen.threshold,
         n_sampled=sample_of(metric, chosen.sample),
         seed=chosen.seed,
+        n_controls=chosen.controls,
         budget=chosen.budget,
         knows_questions=knows_questions_of(dataset),
     )

@@ -28,7 +28,8 @@ def figure_in_view(
 ) -> TradeoffFigure:
     """Return the figure of a view."""
     palette = palette_of([dot_columns(dot) for dot in material.dots])
-    return figure_of(tradeoff_report(material, view).rows, view, lines.lines, palette=palette)
+    rows = tradeoff_report(material, view).rows
+    return figure_of(rows, view, lines.lines, floors=material.floors, palette=palette)
 
 
 def chosen_svg(dataset: Dataset, choices: TradeoffChoices) -> str:

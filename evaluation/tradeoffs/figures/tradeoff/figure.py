@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from evaluation.reports.figures.free_places import Rectangle, around
+from evaluation.tradeoffs.axis_floors import Floors
 from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.figures.tradeoff.clusters import Cluster, clusters_of
 from evaluation.tradeoffs.figures.tradeoff.frame import (
@@ -14,9 +15,11 @@ from evaluation.tradeoffs.figures.tradeoff.frame import (
     WIDTH,
     Curve,
     FigureWindow,
+    FloorEdge,
     Tick,
     as_ticks,
     curves,
+    floor_edges,
     ticks,
     window_of,
 )
@@ -56,6 +59,7 @@ class TradeoffFigure(NamedTuple):
     n_undefined: int  # other setups without a figure on one axis
     n_not_rated: int  # setups without a mark, because raters have answered none of their examples
     n_without_label: int  # marks without room for their label
+    floors: list[FloorEdge]  # what is below the floors of the axes
     width: int = WIDTH
     height: int = HEIGHT
     plot: Rectangle = PLOT
@@ -94,6 +98,7 @@ def figure_of(
     view: View,
     lines: Sequence[DrawnLine] = (),
     *,
+    floors: Floors = (),
     palette: Palette | None = None,
     address: Callable[[TradeoffRow], str] | None = None,
 ) -> TradeoffFigure:
@@ -103,6 +108,7 @@ def figure_of(
         rows: rows of the setups to show.
         view: the part to see, and whether intervals, labels and clusters are drawn.
         lines: lines of restricted context.
+        floors: the floors of both axes.
         palette: the palette of all setups of the dataset, so that colours do not change with
             filters; None: a palette of these rows.
         address: a function that returns the address of a mark's link; None: marks have no links.
@@ -124,6 +130,10 @@ def figure_of(
     of_equal_f1 = curves(window, taken)
     marks = labelled(marks, taken) if view.labels else marks
     kind = " (mean score)" if view.by_score else ""
+    titles = (f"Attribution{kind}", f"Sensibleness{kind}")
+    # A floor is a share of labels, so that mean scores have none.
+    shares = [each.fitness.floor.share if each else math.nan for each in floors]
+    of_axes = [] if view.by_score else list(zip(map(str.lower, titles), shares, strict=False))
     x_values, y_values = (
         ticks(window.x_from, window.x_to),
         ticks(window.y_from, window.y_to),
@@ -132,7 +142,7 @@ def figure_of(
         window=window,
         x_ticks=as_ticks(x_values, [window.x(value) for value in x_values]),
         y_ticks=as_ticks(y_values, [window.y(value) for value in y_values]),
-        titles=(f"Attribution{kind}", f"Sensibleness{kind}"),
+        titles=titles,
         curves=of_equal_f1,
         clusters=clusters,
         lines=placed_lines(lines, window),
@@ -144,6 +154,7 @@ def figure_of(
         n_undefined=len(rows) - len(known) - n_not_rated,
         n_not_rated=n_not_rated,
         n_without_label=sum(mark.label is None for mark in marks) if view.labels else 0,
+        floors=floor_edges(window, of_axes),
     )
 
 

@@ -68,6 +68,35 @@ class Curve(NamedTuple):
     label: Text | None
 
 
+class FloorEdge(NamedTuple):
+    """The part of the plot below the floor of an axis. No mark in it says more than the floor."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    said: str
+
+
+def floor_edges(window: FigureWindow, floors: Sequence[tuple[str, float]]) -> list[FloorEdge]:
+    """Return the edges that a window shows.
+
+    Args:
+        window: the part of the unit square that is shown.
+        floors: the title and the floor of the axis of x, then of y; NaN: it has none.
+    """
+    found = []
+    for side, (title, share) in enumerate(floors):
+        said = f"Below the floor of {title}: {share:.2f}"
+        if side == 0 and share > window.x_from:
+            width = window.x(min(share, window.x_to)) - LEFT
+            found.append(FloorEdge(LEFT, TOP, round(width, 1), PLOT.bottom - TOP, said))
+        elif side == 1 and share > window.y_from:
+            top = round(window.y(min(share, window.y_to)), 1)
+            found.append(FloorEdge(LEFT, top, PLOT.right - LEFT, PLOT.bottom - top, said))
+    return found
+
+
 def window_of(
     lowest: float,
     x_from: float | None = None,

@@ -72,6 +72,7 @@ def _groups(figure: TradeoffFigure) -> Iterator[tuple[str, list[_Entry]]]:
         ("Prompt type", of(legend.prompts)),
         ("Re-ranked", of(legend.functions)),
         ("Lines", of_lines),
+        ("Shaded", [(edge.said, None, "") for edge in figure.floors]),
         ("Hollow marks", of_hollow),
     ]
     yield from ((heading, entries) for heading, entries in groups if entries)
@@ -114,6 +115,7 @@ def file_style() -> str:
         ".gridline": {"stroke": LIGHT["hairline"], "stroke-width": 1, "fill": "none"},
         ".axis-title, .heading": {"font-weight": "bold", "fill": LIGHT["ink"]},
         ".axis-title": {"font-size": "13px"},
+        ".floor": {"fill": LIGHT["ink-3"], "fill-opacity": 0.14},
         ".iso": {"stroke": LIGHT["iso"], "stroke-width": 1, "fill": "none"},
         ".iso-label": {"fill": LIGHT["iso-ink"], "font-size": "11px"} | _halo(4),
         ".cluster": {"fill": "none", "stroke": LIGHT["edge"], "stroke-dasharray": "3 4"},

@@ -1,0 +1,80 @@
+"""Texts of which the right label is known: they say nothing, or their parts are in random order.
+
+Every draw is a whole number that the caller gives, so that the same number makes the same text.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from generation.seeded_random import random_key
+from generation.text.sentences import split_sentences
+from generation.text.tokens import tokens
+
+FEWEST_WORDS = 4  # the words of a sentence that serves as a response
+MOST_CUT_WORDS = 3  # more words of a sentence would often be a statement
+NUMBERS = "1.1 1.1 1.1 1.1 1.1 1.1"
+NOT_KNOWN = "I do not know."
+
+
+def _first_words(text: str) -> str:
+    """Return the first words of a text, at most half of those of its first sentence."""
+    sentences = split_sentences(text)
+    words = sentences[0].text.split() if sentences else []
+    return " ".join(words[: min(len(words) // 2, MOST_CUT_WORDS)])
+
+
+# Form → what it makes of a response and of the user's question, which may be "".
+_SAYING_NOTHING: Mapping[str, Callable[[str, str], str]] = {
+    "numbers": lambda response, question: NUMBERS,
+    "question": lambda response, question: question,
+    "cut": lambda response, question: _first_words(response),
+    "not known": lambda response, question: NOT_KNOWN,
+}
+FORMS = tuple(_SAYING_NOTHING)
+FORMS_IN_WORDS = {
+    "numbers": "numbers",
+    "question": "the question, repeated",
+    "cut": "the first words of a sentence",
+    "not known": f"“{NOT_KNOWN}”",
+}
+
+
+def saying_nothing(
+    response: str, question: str, draw: int, forms: Sequence[str] = FORMS
+) -> tuple[str, str]:
+    """Return a text that says nothing, and its form.
+
+    Args:
+        response: the response from which words may be taken.
+        question: the user's question; "": not known.
+        draw: a whole number from 0 that chooses among the forms that are possible here.
+        forms: the forms that are wanted. One of them must need neither response nor question.
+    """
+    made = {form: _SAYING_NOTHING[form](response, question) for form in forms}
+    possible = [form for form, text in made.items() if text.strip()]
+    form = possible[draw % len(possible)]
+    return made[form], form
+
+
+def sentence_among(evidence: Sequence[str], draw: int) -> str:
+    """Return a sentence of the evidence with `FEWEST_WORDS` or more; "" if there is none.
+
+    Args:
+        evidence: the texts of the evidence.
+        draw: a whole number from 0 that chooses among the sentences.
+    """
+    sentences = [
+        sentence.text
+        for text in evidence
+        for sentence in split_sentences(text)
+        if len(tokens(sentence.text)) >= FEWEST_WORDS
+    ]
+    return sentences[draw % len(sentences)] if sentences else ""
+
+
+def in_random_order(parts: Sequence[str], draw: int) -> str:
+    """Return the parts in an order that differs from theirs; "" if there is no such order."""
+    if len(set(parts)) < 2:
+        return ""
+    order = sorted(range(len(parts)), key=lambda place: random_key(draw, "order", place))
+    mixed = [parts[place] for place in order]
+    return " ".join(mixed if mixed != list(parts) else reversed(mixed))

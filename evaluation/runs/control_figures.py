@@ -1,0 +1,87 @@
+"""The floor and the top of runs: what their controls say. This module only reads."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.measures.fitness import Fitness, ShareOfYes
+from evaluation.models import ControlScore, MetricRun
+from evaluation.runs.item_scores import labels_of
+from evaluation.statistics.intervals import (
+    Floats,
+    Indexes,
+    Statistic,
+    bootstrap_intervals,
+    share_from,
+)
+from evaluation.statistics.rater_answers import mean_statistics
+
+FLOOR, TOP, NOTHING = ControlScore.Kind
+
+
+class ControlLabels(NamedTuple):
+    """The labels of a run's controls of one kind, each place one control."""
+
+    labels: Floats  # 1 yes, 0 no; NaN: no score
+    examples: Indexes  # ids of the examples of the drawn targets
+    dialogs: Indexes  # numbers of their dialogs
+    forms: tuple[str, ...]  # the form of a text that says nothing; else ""
+
+    @property
+    def share(self) -> ShareOfYes:
+        """The share of yes among the controls with a label."""
+        with_label = ~np.isnan(self.labels)
+        n, n_left_out = int(with_label.sum()), int((~with_label).sum())
+        if not n:
+            return ShareOfYes(n_left_out=n_left_out)
+        figure = Statistic(mean_statistics(self.labels), self.dialogs, share_from)
+        n_dialogs = int(self.dialogs.max()) + 1
+        [interval] = bootstrap_intervals([figure], n_dialogs, seed=0)  # a share draws nothing
+        return ShareOfYes(float(np.nanmean(self.labels)), *interval, n, n_left_out)
+
+
+Labels = Mapping[str, ControlLabels]  # kind → labels; a kind without controls is missing
+
+
+def control_labels(runs: Collection[MetricRun]) -> dict[int, Labels]:
+    """Return the labels of each run's controls, by run id and kind, in one query."""
+    found: dict[tuple[int, str], list[tuple[float, int, str, str]]] = defaultdict(list)
+    rows = ControlScore.objects.filter(run__in=[run.pk for run in runs]).order_by("pk")
+    columns = "run", "kind", "score", "target__response__example", "form"
+    dialog = "target__response__example__dialog"
+    for run, kind, score, example, form, name in rows.values_list(*columns, dialog):
+        found[run, kind].append((np.nan if score is None else score, example, form, name))
+    labels: dict[int, dict[str, ControlLabels]] = {run.pk: {} for run in runs}
+    by_id = {run.pk: run for run in runs}
+    for (run_id, kind), of_kind in found.items():
+        scores, examples, forms, names = zip(*of_kind, strict=True)
+        _, dialogs = np.unique(names, return_inverse=True)
+        run_labels = labels_of(by_id[run_id], np.array(scores, float))
+        labels[run_id][kind] = ControlLabels(run_labels, np.array(examples), dialogs, forms)
+    return dict(labels)
+
+
+def fitness_of(labels: Labels) -> Fitness:
+    """Return what a run's controls say about it."""
+    shares = {kind: of_kind.share for kind, of_kind in labels.items()}
+    return Fitness(*(shares.get(kind, ShareOfYes()) for kind in (FLOOR, TOP, NOTHING)))
+
+
+def fitness_of_runs(runs: Collection[MetricRun]) -> dict[int, Fitness]:
+    """Return what the controls of each run say about it, by run id, in one query."""
+    return {pk: fitness_of(labels) for pk, labels in control_labels(runs).items()}
+
+
+def shares_by_form(labels: ControlLabels) -> Iterable[tuple[str, ShareOfYes]]:
+    """Yield the share of yes for each form of texts that say nothing."""
+    for form in dict.fromkeys(labels.forms):
+        here = np.array([each == form for each in labels.forms])
+        of_form = labels._replace(
+            labels=labels.labels[here],
+            examples=labels.examples[here],
+            dialogs=labels.dialogs[here],
+            forms=(form,) * int(here.sum()),
+        )
+        yield form, of_form.share

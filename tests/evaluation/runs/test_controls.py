@@ -1,0 +1,289 @@
+"""Controls of runs: what is drawn and made, and what planted bad metrics are called."""
+
+import re
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from evaluation.backends.base import Entailment
+from evaluation.measures.control_texts import (
+    FORMS,
+    NUMBERS,
+    in_random_order,
+    saying_nothing,
+    sentence_among,
+)
+from evaluation.measures.fitness import Fitness, ShareOfYes
+from evaluation.metrics.base import ScoringMaterial
+from evaluation.metrics.registry import METRICS
+from evaluation.models import AutoScore, ControlScore
+from evaluation.runs.control_figures import control_labels, fitness_of_runs, shares_by_form
+from evaluation.runs.controls import NONE_STANDS_IN
+from evaluation.runs.progress import run_progress
+from evaluation.runs.services.runs import retry_failed
+from generation.text.citations import ParsedCitation
+from tests.evaluation.metric_runs import mill, requested, work
+from tests.makers import example_row, import_rows, response_row
+
+pytestmark = pytest.mark.both
+N = 24  # dialogs
+
+
+def told_run(dataset, **plan):
+    return work(requested(dataset, backend="told", **plan))
+
+
+def mills(folder, n=N):
+    """Import `n` dialogs, each about a mill of its own with a passage of its own."""
+    return import_rows(
+        folder,
+        "mills",
+        examples=[
+            example_row(
+                f"e{place}",
+                dialog=f"d{place}",
+                golden_answer=f"It closed in {1900 + place}.",
+                turns=[{"speaker": "user", "text": f"When did mill {place} close?"}],
+                evidence=[
+                    {
+                        "id": f"p{place}",
+                        "text": f"The mill number {place} closed in {1900 + place}.",
+                        "golden": True,
+                    }
+                ],
+            )
+            for place in range(n)
+        ],
+        responses=[
+            response_row(
+                f"r{place}",
+                f"e{place}",
+                text=f"The mill number {place} closed in {1900 + place}.",
+                evidence_shown=[f"p{place}"],
+            )
+            for place in range(n)
+        ],
+    ).dataset
+
+
+def always(pair):
+    return 1.0
+
+
+def never(pair):
+    return 0.0
+
+
+def reads_only_the_response(pair):
+    """Return yes to every response with a year, whatever the evidence is."""
+    return float(bool(re.search(r"\b19\d\d\b", pair.hypothesis)))
+
+
+def perfect(pair):
+    return reads_only_the_response(pair) * (pair.hypothesis in pair.premise)
+
+
+# The planted metric, its shares of yes about floor, top and texts that say nothing, and its faults.
+# Every response and every sentence of evidence has a year, and no text that says nothing has one.
+PLANTED = [
+    (always, (1, 1, 1), ["says yes to 100 % of what is wrong", "says yes to 100 % of what says"]),
+    (never, (0, 0, 0), ["says yes to only 0 % of what is right"]),
+    (reads_only_the_response, (1, 1, 0), ["says yes to 100 % of what is wrong"]),
+    (perfect, (0, 1, 0), []),
+]
+
+
+@pytest.mark.parametrize(
+    ("answer", "shares", "faults"), PLANTED, ids=lambda each: getattr(each, "__name__", "-")
+)
+def test_a_planted_metric_is_called_what_it_is(tmp_path, told, answer, shares, faults):
+    backend = told(lambda pair: Entailment(answer(pair)))
+    run = told_run(mills(tmp_path), flavor="v0", window=0, n_controls=200)
+
+    assert run.state == "done"
+    assert run_progress(type(run).objects.all())[0].n_targets == N  # controls are no targets
+    assert AutoScore.objects.count() == N
+    rows = list(ControlScore.objects.select_related("target__response", "other__response"))
+    assert len(rows) == 3 * N
+    found = fitness_of_runs([run])[run.pk]
+    assert tuple(each.share for each in found) == shares
+    assert all(0 <= each.low < each.high <= 1 for each in found)  # a share of 0 has a width too
+    assert [each.n for each in found] == [N, N, N]
+    said = list(found.faults)
+    assert [each.startswith(fault) for each, fault in zip(said, faults, strict=True)] == [
+        True
+    ] * len(faults)
+    asked = set(backend.asked)
+    for row in rows:
+        if row.other:  # the own text, with the evidence of another dialog
+            assert row.text == row.target.response.text
+            assert (row.other.response.text, row.text) in {(p.premise, p.hypothesis) for p in asked}
+            assert row.other.response.example.dialog != row.target.response.example.dialog
+
+
+def test_a_run_without_other_dialogs_says_why_it_has_no_floor(tmp_path, told):
+    told(lambda pair: Entailment(1.0))
+    run = told_run(mill(tmp_path, 3), n_controls=200)
+
+    floors = ControlScore.objects.filter(kind="floor")
+    assert set(floors.values_list("score", "problem")) == {(None, NONE_STANDS_IN)}
+    found = fitness_of_runs([run])[run.pk]
+    assert (found.floor.n, found.floor.n_left_out, found.top.n) == (0, 3, 3)
+    assert not found.is_known  # three controls say nothing about a metric
+    assert not found.is_unfit
+
+
+def test_controls_are_drawn_once_added_to_and_their_scores_used_again(tmp_path, told):
+    backend = told(lambda pair: Entailment(0.9))
+    dataset = mills(tmp_path)
+    run = told_run(dataset, n_controls=5)
+    first = set(ControlScore.objects.values_list("target", flat=True))
+
+    more = told_run(dataset, n_controls=8)
+    assert more == run
+    drawn = set(ControlScore.objects.values_list("target", flat=True))
+    assert len(first) == 5
+    assert len(drawn) == 8
+    assert first < drawn
+    assert told_run(dataset, n_controls=6).chunks.count() == run.chunks.count()
+
+    n_asked = len(backend.asked)
+    other = told_run(dataset, n_controls=8, threshold=0.95)
+    assert other != run
+    assert len(backend.asked) == n_asked
+    assert fitness_of_runs([run, other])[run.pk].top.share == 1
+    assert fitness_of_runs([run, other])[other.pk].top.share == 0
+
+
+def test_failed_controls_are_tried_again(tmp_path, told):
+    is_down = True
+    told(lambda pair: Entailment(float("nan"), problem="no answer") if is_down else Entailment(1.0))
+    run = told_run(mills(tmp_path, 4), n_controls=4)
+    assert ControlScore.objects.filter(problem="no answer").count() == 12
+    is_down = False
+
+    assert retry_failed(run, None) == 8  # four responses, and the controls of four
+    work(run)
+
+    assert ControlScore.objects.filter(score=1).count() == 12
+
+
+def test_the_labels_of_controls_take_one_query(tmp_path, told, django_assert_num_queries):
+    told(lambda pair: Entailment(1.0))
+    dataset = mills(tmp_path)
+    runs = [told_run(dataset, flavor=flavor, n_controls=24) for flavor in ("v0", "v1")]
+
+    with django_assert_num_queries(1):
+        labels = control_labels(runs)
+
+    by_form = dict(shares_by_form(labels[runs[0].pk]["nothing"]))
+    assert set(by_form) <= set(FORMS)
+    assert sum(share.n for share in by_form.values()) == N
+
+
+def test_a_control_stands_once_and_has_a_score_or_a_problem(tmp_path):
+    dataset = mills(tmp_path, 1)
+    run = work(requested(dataset, n_controls=1))
+    target = AutoScore.objects.get().target
+
+    for wrong in ({"kind": "top", "score": 1}, {"kind": "x", "problem": ""}):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            ControlScore.objects.create(run=run, target=target, **wrong)
+
+
+# --- what is made ---------------------------------------------------------------------------
+
+
+def material(text="The mill closed in 1971. It was old.", **more):
+    turns = (("user", "When did the mill close?"),)
+    return ScoringMaterial(1, text, turns, [], **more)
+
+
+OWN = material(golden_answer="In 1971.")
+OTHER = material("A bridge fell.")
+CITED = material(citation=ParsedCitation(1, "Q1", "closed", "1971", "It closed in 1971."))
+CITED_ELSEWHERE = material(citation=ParsedCitation(1, "Q2", "height", "9 m", "It is 9 m high."))
+
+
+@pytest.mark.parametrize(
+    ("metric", "kind", "own", "other", "expected"),
+    [
+        ("sensible", "floor", OWN, OTHER, "A bridge fell."),
+        ("sensible", "top", OWN, OTHER, "In 1971."),
+        ("relevance", "floor", OWN, OTHER, "A bridge fell."),
+        # Two sentences have one other order. Four words have many; one is drawn.
+        ("coherence", "floor", OWN, OTHER, "It was old. The mill closed in 1971."),
+        ("fluency", "floor", material("two words"), OTHER, "words two"),
+        ("coherence", "floor", OTHER, OWN, None),
+        ("sensible", "top", OTHER, OWN, None),
+    ],
+)
+def test_each_metric_makes_its_controls_by_hand(metric, kind, own, other, expected):
+    [control] = [each for each in METRICS[metric].controls if each.kind == kind]
+
+    made = control.make(own, other, 0)
+
+    assert (made and made.material.text) == expected
+
+
+def test_the_controls_of_a_citation_are_another_claim_and_its_own():
+    controls: Any = METRICS["alignment"].controls
+    floor, top, nothing = controls
+
+    def claim(control, other):
+        cited = control.make(CITED, other, 0).material.citation
+        return cited.sentence, cited.relation, cited.value
+
+    assert floor.may_stand_in(CITED, CITED_ELSEWHERE)
+    assert not floor.may_stand_in(CITED, CITED)
+    assert claim(floor, CITED_ELSEWHERE) == ("It closed in 1971.", "height", "9 m")
+    assert claim(top, CITED) == ("Its closed is 1971.", "closed", "1971")
+    assert claim(nothing, CITED)[1:] == ("closed", "1971")
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("numbers", NUMBERS),
+        ("question", "Why?"),
+        ("cut", "The mill closed"),  # three words at most of seven
+        ("not known", "I do not know."),
+    ],
+)
+def test_a_text_that_says_nothing(form, expected):
+    response = "The old mill closed in March 1971. It was old."
+
+    assert saying_nothing(response, "Why?", 3, [form]) == (
+        expected.replace("mill closed", "old mill"),
+        form,
+    )
+
+
+def test_forms_that_are_not_possible_are_not_drawn():
+    drawn = {saying_nothing("One.", "", draw)[1] for draw in range(8)}
+
+    assert drawn == {"numbers", "not known"}  # no question, and half of one word is none
+
+
+def test_an_order_is_another_one_or_none():
+    assert {in_random_order(["a", "b"], draw) for draw in range(9)} == {"b a"}
+    assert in_random_order(["a", "a"], 1) == ""
+    assert sentence_among(["Two words. Here are four words."], 7) == "Here are four words."
+    assert sentence_among(["Two words."], 7) == ""
+
+
+@pytest.mark.parametrize(
+    ("floor", "nothing", "top", "n", "n_faults"),
+    [
+        (0.30, 0.30, 0.70, 20, 0),  # at the limits
+        (0.31, 0.00, 1.00, 20, 1),
+        (0.00, 0.31, 1.00, 20, 1),
+        (0.00, 0.00, 0.69, 20, 1),
+        (1.00, 1.00, 0.00, 19, 0),  # too few
+    ],
+)
+def test_the_limits_of_a_fit_metric(floor, nothing, top, n, n_faults):
+    shares = (ShareOfYes(share, 0, 1, n) for share in (floor, top, nothing))
+
+    assert len(list(Fitness(*shares).faults)) == n_faults
