@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from evaluation.backends.base import Backend
 from evaluation.backends.registry import open_backend
-from evaluation.measures.fitness import ShareOfYes
+from evaluation.measures.fitness import FEWEST, ShareOfYes
 from evaluation.metrics.registry import METRICS
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.budget import spent_in_words
@@ -160,8 +160,8 @@ def _said_of_controls(run: MetricRun) -> Iterator[str]:
     titles = {each.kind: each.title.lower() for each in METRICS[run.metric].controls}
     for kind, title in titles.items():
         share: ShareOfYes = getattr(fitness, kind)
-        if share.n:
-            yield f"yes to {share.share:.0%} of {share.n:,} controls ({title})"
+        if share.n >= FEWEST:
+            yield f"yes to {100 * share.share:.0f} % of {share.n:,} controls ({title})"
     if fitness.is_unfit:
         yield f"unfit for these data, because it {', and '.join(fitness.faults)}"
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.urls import reverse
 
 from evaluation.backends.base import Entailment
 from evaluation.measures.control_texts import (
@@ -21,10 +22,12 @@ from evaluation.models import AutoScore, ControlScore
 from evaluation.runs.control_figures import control_labels, fitness_of_runs, shares_by_form
 from evaluation.runs.controls import NONE_STANDS_IN
 from evaluation.runs.progress import run_progress
+from evaluation.runs.reports import controls_report
 from evaluation.runs.services.runs import retry_failed
 from generation.text.citations import ParsedCitation
 from tests.evaluation.metric_runs import mill, requested, work
 from tests.makers import example_row, import_rows, response_row
+from tests.shown import shown
 
 pytestmark = pytest.mark.both
 N = 24  # dialogs
@@ -190,6 +193,34 @@ def test_a_control_stands_once_and_has_a_score_or_a_problem(tmp_path):
     for wrong in ({"kind": "top", "score": 1}, {"kind": "x", "problem": ""}):
         with pytest.raises(IntegrityError), transaction.atomic():
             ControlScore.objects.create(run=run, target=target, **wrong)
+
+
+# --- where they are shown -------------------------------------------------------------------
+
+
+@pytest.mark.once
+def test_a_run_of_before_gets_controls_by_its_button_and_says_that_it_is_unfit(
+    tmp_path, told, client_for, rosa, django_assert_num_queries
+):
+    told(lambda pair: Entailment(1.0))
+    dataset = mills(tmp_path)
+    run = told_run(dataset)
+    researcher = client_for(rosa)
+    page, add = (reverse(f"evaluation:{name}", args=[run.pk]) for name in ("run", "add-controls"))
+    before = researcher.get(page)
+    assert "Score controls" in shown(before).buttons
+    assert "Unfit" not in before.text
+
+    researcher.post(add)
+    work(run)
+
+    assert "Unfit for these data" in researcher.get(page).text
+    with django_assert_num_queries(2):
+        [row] = controls_report(dataset).rows
+    assert (row.floor.value, row.top.value, row.verdict, row.n_left_out) == (1, 1, "unfit", 0)
+    again = researcher.post(reverse("api:run-controls", args=[run.pk]))
+    assert again.status_code == 202
+    assert ControlScore.objects.count() == 3 * N
 
 
 # --- what is made ---------------------------------------------------------------------------
