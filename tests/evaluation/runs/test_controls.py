@@ -218,7 +218,9 @@ def test_a_run_of_before_gets_controls_by_its_button_and_says_that_it_is_unfit(
     with django_assert_num_queries(2):
         [row] = controls_report(dataset).rows
     assert (row.floor.value, row.top.value, row.verdict, row.n_left_out) == (1, 1, "unfit", 0)
-    again = researcher.post(reverse("api:run-controls", args=[run.pk]))
+    again = researcher.post(
+        reverse("api:run-controls", args=[run.pk]), {}, content_type="application/json"
+    )
     assert again.status_code == 202
     assert ControlScore.objects.count() == 3 * N
 
