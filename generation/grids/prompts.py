@@ -8,13 +8,14 @@ from generation.grids.material import ExampleMaterial, materials
 from generation.grids.prompt_choices import (
     PromptChoices,
     PromptError,
+    choices_of,
     draws,
     is_ranking_chosen,
     uses_index,
     what_matters,
 )
 from generation.grids.question_graphs import QuestionGraphs
-from generation.models import Dataset, Passage
+from generation.models import Dataset, Passage, Setup
 from generation.records import TurnRecord
 from generation.retrieval.dataset_index import DatasetIndex, index_of
 from generation.retrieval.evidence_choice import forced, part_of_ranking
@@ -24,6 +25,7 @@ from generation.text.dialog_prompts import (
     Demonstration,
     PromptParts,
     build_prompt,
+    demonstrating_messages,
 )
 from generation.text.flat_graph import Triple
 from generation.text.native_dialog import newest
@@ -261,6 +263,19 @@ class PromptMaker:
         except BudgetError as exc:
             return MadePrompt(None, (), str(exc))
         return MadePrompt(prompt, tuple(passages))
+
+
+def n_demonstrating(dataset: Dataset, setup: Setup) -> int:
+    """Return how many messages after the system's are the demonstration in prompts of a setup.
+
+    It is 0 if its example is no longer in the dataset, or the prompts can no longer be made.
+    """
+    try:
+        choices = choices_of(setup)
+        shown = _demonstration(dataset, choices) if choices.type.is_one_shot else None
+    except PromptError:
+        return 0
+    return len(demonstrating_messages(shown, choices.form))
 
 
 def _n_looked_for(kind: PromptType, material: ExampleMaterial) -> int:
