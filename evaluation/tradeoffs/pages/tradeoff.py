@@ -75,7 +75,13 @@ class FigurePage(NamedTuple):
     flattered: Sequence[Flattered]
     by_same_metric: Sequence[Flattered]  # the metric chose with another model
     is_about_nothing: bool  # the dataset has nothing of what the figure is about
+    repeats_large: bool  # it is of a small model that is the large one too
     bands: Sequence[Band] = ()  # F1 by model and temperature, if the figure shows it
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether there is something to draw."""
+        return not self.is_about_nothing and not self.repeats_large
 
     @property
     def n_responses_left_out(self) -> int:
@@ -133,6 +139,7 @@ def figure_page(
         flattered(report.rows, material.axes, axes, FLATTERED),
         flattered(report.rows, material.axes, axes, SAME_METRIC),
         choice.is_about_nothing(material),
+        choice.repeats_large(material),
         bands(report.rows) if choice.figure.number == BANDS else (),
     )
 
