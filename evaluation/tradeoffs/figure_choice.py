@@ -82,9 +82,13 @@ class FigureChoice(NamedTuple):
         )
 
     def repeats_large(self, material: TradeoffMaterial) -> bool:
-        """Whether it is of a small model that is the large one too, so another figure shows it."""
+        """Whether it is of a small model that is the large one too, though the reader named none.
+
+        Another figure shows it then.
+        """
         is_of_one = self.figure.size == "small" and len(set(self.models)) == 1
-        return is_of_one and not self.is_about_nothing(material)
+        is_named = "small" in dict(self.said)
+        return is_of_one and not is_named and not self.is_about_nothing(material)
 
     def why_not_drawn(self, material: TradeoffMaterial) -> str:
         """Return why there is nothing to draw, for an error; "" if there is something."""

@@ -157,9 +157,13 @@ def test_figures_6_and_7_are_aggregates_beside_their_pools_without_the_recipes_o
     ],
 )
 def test_figure_7_does_not_repeat_figure_6_where_one_model_is_re_ranked(models, said):
-    found = FigureChoice(FIGURES[7], models, (), View(), View()).why_not_drawn(material())
+    choice = FigureChoice(FIGURES[7], models, (), View(), View())
+    found = choice.why_not_drawn(material())
 
     assert (found[: len(said)], bool(found)) == (said, bool(said))
+    # A reader who names the small model sees it.
+    named = choice._replace(said=(("small", models[1]),))
+    assert named.repeats_large(material()) is False
 
 
 def test_a_figure_is_of_the_largest_model_that_has_what_it_is_about():
