@@ -81,6 +81,19 @@ REASONS = {
         "setups without answers by raters on an axis",
         "assumed answers make no mark alone, if raters make an axis",
     ),
+    "setups_without_calls": (
+        "setups without calls",
+        "they were imported or chosen among others, so their completions are not known",
+    ),
+    "failed_calls": ("failed calls", "they have no response"),
+    "responses_about_a_graph": (
+        "responses about a knowledge graph",
+        "their citations are of numbers and marks, so debris is not looked for",
+    ),
+    "responses_not_looked_at": (
+        "responses without a look for debris",
+        "they were made before Attest looked",
+    ),
     "truncated_pairs": (
         "pairs with a shortened premise",
         "over all runs: they are counted here, but not left out",

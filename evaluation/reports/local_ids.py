@@ -1,7 +1,7 @@
 """Ids in the rows of reports, and the names that mean the same in every installation.
 
-An id holds only in its own database. A field that is an id is declared as `RunId` or `SetupId`,
-also inside a list or beside None, so that a manifest can write a name in its place.
+An id holds only in its own database. A field that is an id is declared as `RunId`, `SetupId` or
+`ResponseId`, also inside a list or beside None, so that a manifest can write a name in its place.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 
 from evaluation.models import MetricRun
 from evaluation.reports.report import Record, Report, ReportRow, record
-from generation.models import Setup
+from generation.models import Response, Setup
 
 
 class Kind(Enum):
@@ -20,10 +20,12 @@ class Kind(Enum):
 
     RUN = "run"
     SETUP = "setup"
+    RESPONSE = "response"
 
 
 RunId = Annotated[int, Kind.RUN]
 SetupId = Annotated[int, Kind.SETUP]
+ResponseId = Annotated[int, Kind.RESPONSE]
 
 
 def run_name(metric: str, full_signature: str) -> str:
@@ -32,14 +34,18 @@ def run_name(metric: str, full_signature: str) -> str:
 
 
 def portable_records(report: Report[Any]) -> list[Record]:
-    """Return the rows as in JSON, with a name in place of each id. This takes two queries."""
+    """Return the rows as in JSON, with a name in place of each id: a query for each kind of ids."""
     columns = [dict(_id_columns(row)) for row in report.rows]
     records = [record(row) for row in report.rows]
     ids: dict[Kind, set[int]] = {kind: set() for kind in Kind}
     for row, of_row in zip(records, columns, strict=True):
         for name, kind in of_row.items():
             ids[kind].update(_each(row[name]))
-    names = {Kind.RUN: _runs(ids[Kind.RUN]), Kind.SETUP: _setups(ids[Kind.SETUP])}
+    names = {
+        Kind.RUN: _runs(ids[Kind.RUN]),
+        Kind.SETUP: _setups(ids[Kind.SETUP]),
+        Kind.RESPONSE: _responses(ids[Kind.RESPONSE]),
+    }
     return [
         row | {name: _named(row[name], names[kind]) for name, kind in of_row.items()}
         for row, of_row in zip(records, columns, strict=True)
@@ -76,6 +82,10 @@ def _runs(ids: set[int]) -> dict[int, str]:
 
 def _setups(ids: set[int]) -> dict[int, str]:
     return dict(Setup.objects.filter(pk__in=ids).values_list("pk", "name"))
+
+
+def _responses(ids: set[int]) -> dict[int, str]:
+    return dict(Response.objects.filter(pk__in=ids).values_list("pk", "key"))
 
 
 def _id_columns(row: ReportRow, prefix: str = "") -> Iterator[tuple[str, Kind]]:

@@ -9,7 +9,7 @@ from evaluation.reports.columns import Column
 from evaluation.reports.local_ids import SetupId
 from evaluation.reports.report import ReportRow
 from generation.grids.cells import USUAL_SETTINGS
-from generation.grids.prompts import PromptError, choices_of, draws
+from generation.grids.prompt_choices import PromptError, choices_of, draws
 from generation.models import Setup
 from generation.text.prompt_types import prompt_type
 from generation.text.temperatures import temperature_text

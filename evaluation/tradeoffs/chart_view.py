@@ -109,12 +109,17 @@ def point_of(
     return float(attribution_from(sums)), float(sensibleness_from(sums))
 
 
-def zoomed(material: TradeoffMaterial, view: View) -> View:
-    """Return the view, zoomed to the marks that it shows; unchanged if no mark has a position."""
+def known_points(material: TradeoffMaterial, view: View) -> list[tuple[float, float]]:
+    """Return the places of the marks that a view shows, as far as both their sides are known."""
     points = [
         point_of(material, place, by_score=view.by_score) for place in visible_marks(material, view)
     ]
-    known = [point for point in points if not any(map(math.isnan, point))]
+    return [point for point in points if not any(map(math.isnan, point))]
+
+
+def zoomed(material: TradeoffMaterial, view: View) -> View:
+    """Return the view, zoomed to the marks that it shows; unchanged if no mark has a position."""
+    known = known_points(material, view)
     if not known:
         return view
     (x_from, x_to), (y_from, y_to) = (_range_around(side) for side in zip(*known, strict=True))

@@ -5,7 +5,7 @@ from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial
 from evaluation.tradeoffs.recall_lines import NEXT_BEST, Curves
 from evaluation.tradeoffs.recalls import USUAL_K, Recalls, recalls_over, unknown_recalls
 from generation.choices.declaration import ChoiceError
-from generation.grids.prompts import PromptError, choices_of
+from generation.grids.prompt_choices import PromptError, choices_of
 
 
 def measured_recalls(

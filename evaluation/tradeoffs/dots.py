@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from evaluation.tradeoffs.rated_examples import RatedExamples
-from generation.grids.prompts import is_of_earlier_rule
+from generation.grids.prompt_choices import is_of_earlier_rule
 from generation.models import Setup
 from generation.setup_menus import SetupKind, setup_kind
 from generation.text.prompt_types import PromptType, prompt_type

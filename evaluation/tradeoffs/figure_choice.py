@@ -80,3 +80,24 @@ class FigureChoice(NamedTuple):
         return not any(
             self.figure.is_about(dot) and model in (None, model_key(dot)) for dot in material.dots
         )
+
+    def repeats_large(self, material: TradeoffMaterial) -> bool:
+        """Whether it is of a small model that is the large one too, though the reader named none.
+
+        Another figure shows it then.
+        """
+        is_of_one = self.figure.size == "small" and len(set(self.models)) == 1
+        is_named = "small" in dict(self.said)
+        return is_of_one and not is_named and not self.is_about_nothing(material)
+
+    def why_not_drawn(self, material: TradeoffMaterial) -> str:
+        """Return why there is nothing to draw, for an error; "" if there is something."""
+        named = f"figure {self.figure.number}, {self.figure.title}"
+        if self.is_about_nothing(material):
+            return f"This dataset has nothing for {named}."
+        if self.repeats_large(material):
+            return (
+                f"There is nothing to draw for {named}: the large and the small model are both "
+                f"{self.models[0]}, which the figure of the large model shows."
+            )
+        return ""

@@ -13,7 +13,7 @@ from itertools import combinations, permutations
 from typing import Any, Literal, NamedTuple
 
 from evaluation.tradeoffs.dots import Dot
-from generation.grids.prompts import EVIDENCE_SHARE, PromptChoices, settings_of
+from generation.grids.prompt_choices import EVIDENCE_SHARE, PromptChoices, settings_of
 from generation.retrieval.bm25 import Bm25
 from generation.setup_menus import SetupKind, setup_kind
 from generation.text.prompt_types import PromptType

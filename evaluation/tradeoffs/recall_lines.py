@@ -24,7 +24,7 @@ from evaluation.tradeoffs.dots import Dot
 from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.recalls import Recalls
 from evaluation.tradeoffs.titles import EARLIER_RULE
-from generation.grids.prompts import EVIDENCE_SHARE
+from generation.grids.prompt_choices import EVIDENCE_SHARE
 from generation.model_sizes import by_size
 from generation.text.temperatures import temperature_text
 

@@ -8,7 +8,7 @@ from django import forms
 
 from generation.grids.grid_file import MOST_TOKENS
 from generation.grids.previews import PREVIEWED, RESTRICTED
-from generation.grids.prompts import PromptChoices
+from generation.grids.prompt_choices import PromptChoices
 from generation.text.dialog_forms import FORMS
 from generation.text.dialog_prompts import POSITIONS
 from generation.text.prompt_types import GRAPHS, LACKING, prompt_type

@@ -14,7 +14,7 @@ from generation.grids.grid_file import (
     Precision,
     usual_max_tokens,
 )
-from generation.grids.prompts import PromptChoices, draws, form_of, settings_of, what_matters
+from generation.grids.prompt_choices import PromptChoices, draws, form_of, settings_of, what_matters
 from generation.grids.question_graphs import graph_marks
 from generation.grids.taken_forms import forms_taken
 from generation.importers.errors import excerpt

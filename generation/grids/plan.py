@@ -12,7 +12,8 @@ from generation.grids.cells import GridCell, cells_about, check_setups
 from generation.grids.grid_file import GridChoices, of_data
 from generation.grids.material import materials
 from generation.grids.progress import calls_per_second
-from generation.grids.prompts import PromptChoices, PromptMaker
+from generation.grids.prompt_choices import PromptChoices
+from generation.grids.prompts import PromptMaker
 from generation.grids.question_graphs import askable, removable, without_entities
 from generation.models import (
     Dataset,

@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 from generation.grids.material import materials
-from generation.grids.prompts import MadePrompt, PromptChoices, PromptMaker, uses_index
+from generation.grids.prompt_choices import PromptChoices, uses_index
+from generation.grids.prompts import MadePrompt, PromptMaker
 from generation.models import Example, KGQuestion, Passage
 from generation.retrieval.dataset_index import can_wait_for_index
 from generation.text.prompt_types import (

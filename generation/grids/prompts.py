@@ -1,30 +1,36 @@
-"""The prompts of a grid: what a type shows of an example, and the choices beside the type."""
+"""The prompts of a grid: what a type shows of an example, under the choices beside the type."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from generation.grids.grid_file import Query, Ranking
 from generation.grids.material import ExampleMaterial, materials
+from generation.grids.prompt_choices import (
+    PromptChoices,
+    PromptError,
+    choices_of,
+    draws,
+    is_ranking_chosen,
+    uses_index,
+    what_matters,
+)
 from generation.grids.question_graphs import QuestionGraphs
 from generation.models import Dataset, Passage, Setup
-from generation.records import SetupRecord, TurnRecord
-from generation.retrieval.bm25 import Bm25
+from generation.records import TurnRecord
 from generation.retrieval.dataset_index import DatasetIndex, index_of
 from generation.retrieval.evidence_choice import forced, part_of_ranking
-from generation.text.dialog_forms import FORMS, Form
 from generation.text.dialog_prompts import (
     BudgetError,
     BuiltPrompt,
     Demonstration,
-    Position,
     PromptParts,
     build_prompt,
+    demonstrating_messages,
 )
 from generation.text.flat_graph import Triple
 from generation.text.native_dialog import newest
 from generation.text.native_reading import read_demonstration
-from generation.text.prompt_types import PromptType, prompt_type
+from generation.text.prompt_types import PromptType
 from generation.text.prompts import prompt_text
 from generation.text.restricted_context import (
     Shares,
@@ -49,29 +55,6 @@ SPARE_PASSAGES = 5
 MOST_SPARE_PASSAGES = 130
 
 
-# A setting of setups with restricted context: the evidence is the rest of the dialog share that is
-# really kept. Setups without it were made when the evidence was the rest of the share asked for.
-EVIDENCE_SHARE, REST_OF_KEPT = "evidence_share", "rest of kept"
-
-
-class PromptError(ValueError):
-    """Prompts that cannot be made as asked for: where, what was found, what was expected."""
-
-
-class PromptChoices(NamedTuple):
-    """A prompt type and everything else that changes its prompts."""
-
-    type: PromptType
-    position: Position = "before-dialog"
-    budget: int | None = None  # tokens of a whole prompt, at most
-    ranking: Ranking = "bm25"  # source of retrieved and top passages
-    query: Query = "question"  # text to search by: the last turn, or all turns
-    bm25: Bm25 = Bm25()
-    seed: int = 0  # seed of everything that is drawn
-    one_shot: str = ""  # key of the example for the demonstration; "": the paper's
-    form: Form = "native"  # the form of the dialog
-
-
 class MadePrompt(NamedTuple):
     """The prompt of one example, with the ids of its passages, or the reason why there is none."""
 
@@ -87,101 +70,6 @@ class MadePrompt(NamedTuple):
     def graph(self) -> tuple[Triple, ...] | None:
         """The triples that it holds; None: it is not about a knowledge graph."""
         return self.prompt.graph if self.prompt else None
-
-
-def draws(choices: PromptChoices) -> bool:
-    """Return whether prompts depend on the seed."""
-    if _is_ranking_chosen(choices.type):
-        return choices.ranking == "random"
-    if choices.type.lacks_knowledge:
-        return True
-    return choices.type.evidence == "random" and choices.type.shows_passages
-
-
-def what_matters(choices: PromptChoices) -> PromptChoices:
-    """Return the choices, with defaults for those that change nothing in prompts of the type."""
-    kind = choices.type
-    is_searched = (kind.evidence == "next-best" and kind.shows_passages) or (
-        _is_ranking_chosen(kind) and choices.ranking == "bm25"
-    )
-    # Evidence before the dialog and before its last turn is the same if there is at most one turn,
-    # except in messages, where the system's message comes before the user's.
-    has_turns = kind.has_history or choices.form == "messages"
-    has_turns = has_turns and kind.dialog_share != 0
-    matters = {
-        "position": kind.shows_passages and has_turns,
-        "budget": True,
-        "ranking": _is_ranking_chosen(kind),
-        "query": is_searched,
-        "bm25": is_searched,
-        "seed": draws(choices),
-        "one_shot": kind.is_one_shot,
-        "form": kind.graph is None,
-    }
-    return PromptChoices(
-        kind, **{name: getattr(choices, name) for name, is_used in matters.items() if is_used}
-    )
-
-
-def settings_of(choices: PromptChoices) -> dict[str, Any]:
-    """Return the settings of a setup with these prompts, apart from its type.
-
-    Defaults and choices that change nothing in prompts of the type are left out. The keys are
-    position, budget, ranking, query, idf, k1, b, seed, one_shot, form, and for restricted context
-    `EVIDENCE_SHARE`. The native form is the default, because setups made before have it.
-    """
-    given, usual = _flat(what_matters(choices)), _flat(PromptChoices(choices.type))
-    unusual = {name: value for name, value in given.items() if value != usual[name]}
-    return unusual | ({EVIDENCE_SHARE: REST_OF_KEPT} if choices.type.cuts_evidence else {})
-
-
-def form_of(setup: Setup | SetupRecord) -> Form:
-    """Return the form of the dialogs in a setup's prompts. An import may have any setting."""
-    return next((form for form in FORMS if setup.settings.get("form") == form), "native")
-
-
-def is_of_earlier_rule(kind: PromptType, settings: Mapping[str, Any]) -> bool:
-    """Return whether a setup's evidence was cut for the share asked for, by the earlier rule."""
-    return kind.cuts_evidence and settings.get(EVIDENCE_SHARE) != REST_OF_KEPT
-
-
-def choices_of(setup: Setup | SetupRecord) -> PromptChoices:
-    """Return the choices that a setup was made with: the reverse of `settings_of`.
-
-    Raises:
-        PromptError: its prompt is no type, or was made by a rule that is no longer used.
-    """
-    try:
-        kind = prompt_type(setup.prompt)
-    except ValueError as exc:
-        raise PromptError(f"{setup.name}: found {exc}") from exc
-    if is_of_earlier_rule(kind, setup.settings):
-        raise PromptError(
-            f"{setup.name}: its evidence was cut for the requested dialog share, not for the share "
-            "really kept. Prompts are no longer made this way. Plan a new grid"
-        )
-    usual = PromptChoices(kind)
-    values = {name: setup.settings.get(name, value) for name, value in _flat(usual).items()}
-    values["form"] = form_of(setup)
-    bm25 = Bm25(**{name: values.pop(name) for name in Bm25._fields})
-    return what_matters(usual._replace(bm25=bm25, **values))
-
-
-def _flat(choices: PromptChoices) -> dict[str, Any]:
-    """Return the choices beside the type, by their names in settings."""
-    names = [name for name in choices._fields if name not in ("type", "bm25")]
-    return {name: getattr(choices, name) for name in names} | choices.bm25._asdict()
-
-
-def _is_ranking_chosen(kind: PromptType) -> bool:
-    """Return whether passages beside golden ones are taken from the chosen ranking or draw."""
-    return kind.evidence == "top" or (kind.evidence == "retrieved" and kind.k > 1)
-
-
-def uses_index(kind: PromptType) -> bool:
-    """Return whether passages of the whole dataset are ranked or drawn."""
-    is_other = kind.evidence in ("random", "next-best") and kind.shows_passages
-    return is_other or _is_ranking_chosen(kind)
 
 
 class PromptMaker:
@@ -275,7 +163,7 @@ class PromptMaker:
             return ()
         if index is None:
             return tuple(golden)
-        without = [] if _is_ranking_chosen(kind) else golden
+        without = [] if is_ranking_chosen(kind) else golden
         return self._ranking(material, index, _n_looked_for(kind, material) + n_spare, without)
 
     def _is_short(
@@ -377,12 +265,25 @@ class PromptMaker:
         return MadePrompt(prompt, tuple(passages))
 
 
+def n_demonstrating(dataset: Dataset, setup: Setup) -> int:
+    """Return how many messages after the system's are the demonstration in prompts of a setup.
+
+    It is 0 if its example is no longer in the dataset, or the prompts can no longer be made.
+    """
+    try:
+        choices = choices_of(setup)
+        shown = _demonstration(dataset, choices) if choices.type.is_one_shot else None
+    except PromptError:
+        return 0
+    return len(demonstrating_messages(shown, choices.form))
+
+
 def _n_looked_for(kind: PromptType, material: ExampleMaterial) -> int:
     """Return how many passages are taken from the ranking or the draw.
 
     For restricted context, this is the number of golden passages.
     """
-    if _is_ranking_chosen(kind):
+    if is_ranking_chosen(kind):
         return kind.of or kind.k
     return len(material.golden) if kind.dialog_share is not None else 1
 

@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 from generation.grids.grid_file import GridChoices, GridError
 from generation.grids.plan import GridPlan, PlanRow, needs_yes, plan_of, planned
 from generation.grids.progress import GridProgress, grids_progress
-from generation.grids.prompts import PromptError
+from generation.grids.prompt_choices import PromptError
 from generation.limits import LONGEST_NAME
 from generation.management.asking_command import AskingCommand
 from generation.management.interrupts import first_ctrl_c_waits

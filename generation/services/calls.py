@@ -4,7 +4,8 @@ from typing import Any, NamedTuple
 
 from generation.backends.base import Completion
 from generation.grids.material import ExampleMaterial
-from generation.grids.prompts import MadePrompt, form_of
+from generation.grids.prompt_choices import form_of
+from generation.grids.prompts import MadePrompt
 from generation.models import Call, GridChunk, Response, Setup
 from generation.records import ResponseRecord, SetupRecord, Where
 from generation.services.record_keys import digest, record_digest

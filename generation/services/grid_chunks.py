@@ -21,7 +21,8 @@ from generation.batches import lots
 from generation.grids.cells import decoding_of, spec_of
 from generation.grids.grid_file import GridError
 from generation.grids.material import materials
-from generation.grids.prompts import MadePrompt, PromptError, PromptMaker, choices_of, form_of
+from generation.grids.prompt_choices import PromptError, choices_of, form_of
+from generation.grids.prompts import MadePrompt, PromptMaker
 from generation.model_specs import BackendError, ModelSpec
 from generation.models import (
     Call,

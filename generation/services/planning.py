@@ -7,7 +7,7 @@ from django.utils import timezone
 from generation.backends.problems import storable
 from generation.grids.grid_file import GridError
 from generation.grids.plan import GridPlan, planned
-from generation.grids.prompts import PromptError
+from generation.grids.prompt_choices import PromptError
 from generation.models import Grid, Planning
 from generation.services.grid_chunks import GRID_CHUNKS
 from work.claims import Hold

@@ -120,7 +120,7 @@ def build_prompt(parts: PromptParts, budget: int | None = None) -> BuiltPrompt:
         context = fitted(parts.turns, parts.facts, budget - n_instructions, parts.form)
     n_dialog = n_dialog_tokens(context.turns, parts.form)
     n_evidence = n_evidence_tokens(context.facts, parts.form)
-    demonstrated = _demonstrated(parts)
+    demonstrated = demonstrating_messages(parts.demonstration, parts.form)
     messages = _messages(parts, context, demonstrated) if parts.form == "messages" else ()
     built = BuiltPrompt(
         text=as_json(messages) if messages else _text(parts, context),
@@ -202,9 +202,9 @@ def _messages(
     return (*joined(said_first), *demonstrated, *dialog)
 
 
-def _demonstrated(parts: PromptParts) -> list[Message]:
-    shown = parts.demonstration
-    if shown is None or parts.form != "messages":
+def demonstrating_messages(shown: Demonstration | None, form: Form) -> list[Message]:
+    """Return the messages of a demonstration; none in a form that has no messages."""
+    if shown is None or form != "messages":
         return []
     asked = _opened(_said(shown.turns), fact_lines(shown.facts, "messages"))
     return [*asked, Message("assistant", shown.answer.strip())]

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from generation.forms.grids import CallFilterForm
+from generation.grids.prompts import n_demonstrating
 from generation.models import Call, ExamplePassage, Grid, ResponsePassage
 from generation.text.debris import debris_in
 from generation.text.dialog_prompts import prompt_lines
@@ -47,10 +48,11 @@ def call(request: SignedInRequest, pk: int, call_pk: int) -> HttpResponse:
     same_setup = of_grid.filter(setup=found.setup_id).values_list("pk", flat=True)
     golden = ExamplePassage.objects.filter(example=found.example_id, is_golden=True)
     shown = ResponsePassage.objects.filter(response=found.response_id or 0)
+    demonstrating = n_demonstrating(grid.dataset, found.setup) if found.prompt else 0
     context = {
         "grid": grid,
         "call": found,
-        "lines": prompt_lines(found.prompt) if found.prompt else [],
+        "lines": prompt_lines(found.prompt, demonstrating) if found.prompt else [],
         "debris": debris_in(found.response.text) if found.response and found.is_debris else None,
         "passages": shown.select_related("passage"),
         "golden": set(golden.values_list("passage", flat=True)),

@@ -5,7 +5,7 @@ import pytest
 from generation.backends.base import Decoding
 from generation.grids.cells import cells, decoding_of, models_there, spec_of
 from generation.grids.grid_file import GridError, GridModel
-from generation.grids.prompts import choices_of
+from generation.grids.prompt_choices import choices_of
 from generation.models import Checkpoint, Setup
 from tests.generation.question_makers import grid_of
 

@@ -11,7 +11,8 @@ from generation.forms.new_grid import NewGridForm, first_choices
 from generation.grids.cells import cells, cells_about
 from generation.grids.material import materials
 from generation.grids.plan import plan_of
-from generation.grids.prompts import PromptChoices, PromptMaker, choices_of
+from generation.grids.prompt_choices import PromptChoices, choices_of
+from generation.grids.prompts import PromptMaker
 from generation.management import grid_commands
 from generation.models import Call, Response, Setup
 from generation.retrieval.graph_state import graph_hash

@@ -9,7 +9,8 @@ from generation.backends.base import Completion
 from generation.grids.cells import cells, decoding_of
 from generation.grids.material import AboutGraph, materials
 from generation.grids.plan import plan_of
-from generation.grids.prompts import PromptChoices, PromptMaker
+from generation.grids.prompt_choices import PromptChoices
+from generation.grids.prompts import PromptMaker
 from generation.management import grid_commands
 from generation.models import Call, Checkpoint, Response, Setup
 from generation.retrieval.graph_state import graph_hash

@@ -21,10 +21,11 @@ def test_a_chat_model_is_asked_in_messages_and_a_call_keeps_them(tmp_path, resea
     )
     dataset = dataset_of(tmp_path / "d", 1)
 
-    grid = ask(started(dataset, grid_of(model="tiny", prompts=["golden"])))
+    grid = ask(started(dataset, grid_of(model="tiny", prompts=["golden", "one-shot"])))
 
     assert (grid.state, grid.error) == (Grid.State.DONE, "")
-    [call] = Call.objects.select_related("response", "setup", "example")
+    calls = Call.objects.select_related("response", "setup", "example")
+    call, one_shot = calls.order_by("pk")
     assert call.setup.name == "tiny · T 0.0 · golden · form=messages"
     assert call.response
     assert call.response.text == "Yes"
@@ -36,6 +37,9 @@ def test_a_chat_model_is_asked_in_messages_and_a_call_keeps_them(tmp_path, resea
     page = shown(researcher.get(reverse("grids:call", args=[grid.pk, call.pk])))
     assert "System’s message" in page.text
     assert "User’s message" in page.text
+    page = shown(researcher.get(reverse("grids:call", args=[grid.pk, one_shot.pk])))
+    parts = [part.text.split()[0] for part in page.parts("prompt-part")]
+    assert parts == ["Evidence", "Demonstration", "Dialog"]
 
 
 def test_replies_that_go_on_with_the_form_are_counted_and_found(
@@ -56,4 +60,6 @@ def test_replies_that_go_on_with_the_form_are_counted_and_found(
     assert page.facts["Debris"] == "2 of 3 go on with the form of the prompt"
     assert page.facts["Cut"] == "3 of 3 at 128 tokens"
     assert page.table("Calls by setup").column("Debris") == ["—"]
+    report = reverse("evaluation:report-of-dataset", args=[grid.dataset.slug, "completions"])
+    assert page.links["Report on completions"] == report
     assert [text.split()[0] for text in found.table("Calls").column("Response")] == ["13", "1.1"]

@@ -3,11 +3,8 @@
 import pytest
 
 from generation.grids.material import materials
-from generation.grids.prompts import (
-    PromptChoices,
-    PromptError,
-    PromptMaker,
-)
+from generation.grids.prompt_choices import PromptChoices, PromptError
+from generation.grids.prompts import PromptMaker
 from generation.models import Dataset
 from generation.retrieval.bm25 import Bm25
 from generation.text.prompt_types import TWELVE, prompt_type

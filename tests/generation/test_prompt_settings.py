@@ -2,7 +2,7 @@
 
 import pytest
 
-from generation.grids.prompts import (
+from generation.grids.prompt_choices import (
     PromptChoices,
     PromptError,
     choices_of,

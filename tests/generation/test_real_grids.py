@@ -11,7 +11,8 @@ from rank_bm25 import BM25Okapi  # type: ignore[import-untyped]
 from generation.filters import Filters
 from generation.grids.material import materials
 from generation.grids.plan import plan_of
-from generation.grids.prompts import PromptChoices, PromptMaker
+from generation.grids.prompt_choices import PromptChoices
+from generation.grids.prompts import PromptMaker
 from generation.models import (
     Call,
     Checkpoint,

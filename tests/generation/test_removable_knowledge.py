@@ -4,7 +4,8 @@ import pytest
 
 from generation.grids.material import materials
 from generation.grids.plan import plan_of
-from generation.grids.prompts import PromptChoices, PromptMaker
+from generation.grids.prompt_choices import PromptChoices
+from generation.grids.prompts import PromptMaker
 from generation.grids.question_graphs import removable
 from generation.models import Call, Response
 from generation.text.graph_ablation import stated_members

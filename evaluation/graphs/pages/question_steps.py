@@ -10,7 +10,8 @@ from django.urls import reverse
 
 from evaluation.graphs.pages.graph import pages_of
 from generation.grids.material import materials
-from generation.grids.prompts import PromptChoices, PromptMaker
+from generation.grids.prompt_choices import PromptChoices
+from generation.grids.prompts import PromptMaker
 from generation.models import Call, Example, Grid, KGQuestion
 from generation.retrieval.name_spelling import ways_found
 from generation.retrieval.subgraphs import (

@@ -24,7 +24,7 @@ from evaluation.tradeoffs.selection_bias import (
     sides_marked,
 )
 from generation.grids.cells import decoding_of
-from generation.grids.prompts import PromptError, choices_of
+from generation.grids.prompt_choices import PromptError, choices_of
 from generation.model_sizes import by_size
 from generation.models import Setup
 from generation.text.temperatures import temperature_text

@@ -86,9 +86,15 @@ class FigurePage(NamedTuple):
     flattered: Sequence[Flattered]
     by_same_metric: Sequence[Flattered]  # the metric chose with another model
     is_about_nothing: bool  # the dataset has nothing of what the figure is about
+    repeats_large: bool  # it is of a small model that is the large one too
     unfit: Sequence[UnfitAxis] = ()  # axes whose metric is unfit for these data
-    n_not_above: int = 0  # setups that are above the floor of neither axis, or of one only
+    n_not_above: int = 0  # setups with a figure that is not above the floor of its axis
     bands: Sequence[Band] = ()  # F1 by model and temperature, if the figure shows it
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether there is something to draw."""
+        return not self.is_about_nothing and not self.repeats_large
 
     @property
     def n_responses_left_out(self) -> int:
@@ -154,6 +160,7 @@ def figure_page(
         flattered(report.rows, material.axes, axes, FLATTERED),
         flattered(report.rows, material.axes, axes, SAME_METRIC),
         choice.is_about_nothing(material),
+        choice.repeats_large(material),
         unfit_axes(material),
         sum(map(is_not_above, report.rows)),
         bands(report.rows) if choice.figure.number == BANDS else (),

@@ -6,6 +6,8 @@ from evaluation.reports.methods import (
     MIXES,
     OF_INTERVALS,
     OF_JACKKNIFED,
+    OF_SHARES,
+    SHARES,
     Methods,
 )
 
@@ -18,6 +20,15 @@ _AXES = (
 _INTERVALS = f"{INTERVALS} {F1_OF_SHARES}"
 _REFERENCES = ("aksitov", *OF_INTERVALS, *OF_JACKKNIFED)
 
+COMPLETIONS = Methods(
+    "Each setup is over all calls of its model, and a response is empty if it has no text. A "
+    "completion is cut if it reached the limit of tokens. A response is debris if it goes on with "
+    "the form of its prompt: it begins with the numbers of a turn, has a label of the prompt, has "
+    "numbers alone that come again and again, or more than half of its words are in runs of six "
+    "words that come more than once. Responses about a knowledge graph, and those made before this "
+    f"was looked for, have no share of debris. All intervals are 95 %. {SHARES}",
+    OF_SHARES,
+)
 TRADEOFF = Methods(
     f"{_AXES} Each setup is over the examples that both axes label; responses without a label are "
     "left out and counted. Where raters label, assumed answers alone give a setup no figures. A "

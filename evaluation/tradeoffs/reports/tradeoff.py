@@ -365,8 +365,9 @@ def material_in_view(dataset: Dataset, choices: TradeoffChoices) -> tuple[Tradeo
     models = choices.large or largest(material, figure), choices.small or smallest(material, figure)
     view = view_of(material, figure, models, by_score=choices.by_score)
     view = view._replace(k=choices.k or view.k)
-    if FigureChoice(figure, models, (), view, view).is_about_nothing(material):
-        raise CannotReport(f"This dataset has nothing for figure {figure.number}, {figure.title}.")
+    said = (("small", choices.small),) if choices.small else ()
+    if why := FigureChoice(figure, models, said, view, view).why_not_drawn(material):
+        raise CannotReport(why)
     return material, view
 
 

@@ -62,7 +62,6 @@ def _asked(request: SignedInRequest, slug: str) -> tuple[TradeoffMaterial, View]
         raise Http404("One of the two axes is empty: no run and no raters have judged it yet.")
     material = cached_material(dataset, axes)
     choice = TradeoffForm(request.GET, material=material).choice
-    if choice.is_about_nothing(material):
-        number, title = choice.figure.number, choice.figure.title
-        raise Http404(f"This dataset has nothing for figure {number}, {title}.")
+    if why := choice.why_not_drawn(material):
+        raise Http404(why)
     return material, choice.view

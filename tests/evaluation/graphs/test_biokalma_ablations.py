@@ -10,7 +10,8 @@ import pytest
 
 from evaluation.graphs.reports.citations import citations_report
 from generation.grids.material import materials
-from generation.grids.prompts import PromptChoices, PromptMaker
+from generation.grids.prompt_choices import PromptChoices
+from generation.grids.prompts import PromptMaker
 from generation.models import KGQuestion, MinimumTriple, Response, Sample
 from generation.services.made_up_minimum import make_up_minimum
 from generation.text.compared_triples import compared, knowledge

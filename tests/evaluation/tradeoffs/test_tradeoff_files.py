@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.services import create_api_token
+from evaluation.models import AutoScore
 from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.figures.tradeoff.figure import figure_of
 from evaluation.tradeoffs.material import material_of
@@ -253,6 +254,12 @@ def test_a_figure_that_cannot_be_drawn_is_not_written(dataset, api, tmp_path):
         assert said.startswith(found)
         assert said.endswith("Nothing was written.")
     assert list(tmp_path.glob("f*")) == []
+
+    AutoScore.objects.filter(run__dataset=dataset).update(
+        score=None, problem="No words.", is_assumed=False
+    )
+    said = failure("figure", "tradeoff", "own", file, "--figure", "1")
+    assert said.startswith("There is nothing to draw: no setup of this figure has an example")
 
     where = "/api/v1/datasets/own/reports/tradeoff/figure"
     assert api.get(f"{where}.svg", {"figure": "4"}).status_code == 404

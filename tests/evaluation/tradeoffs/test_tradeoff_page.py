@@ -168,6 +168,18 @@ def test_a_figure_without_marks_says_what_is_missing_and_where_it_is_made(
             assert client_for(rosa).get(there, {"figure": figure}).status_code == 404
 
 
+def test_figure_7_says_so_where_its_model_is_the_large_one_too(dataset, see):
+    axes = usual(axes_of(dataset))
+    assert axes
+    pool = [dataset.setups.get(model=LARGE, prompt=p).name for p in ("golden", "one-shot")]
+    rerank(dataset, axes, pool, "max-attribution")
+
+    assert see(dataset, figure=6).parts("empty") == []
+    page = see(dataset, figure=7)
+    assert [box.headings for box in page.parts("empty")] == [["No smaller model"]]
+    assert not any("figure.svg" in each for each in page.addresses)
+
+
 def test_marks_chosen_by_an_axis_are_warned_of_until_another_judges(dataset, see):
     MetricRun.objects.filter(metric="auto_ais").update(signature="first")  # the model's name
     axes = usual(axes_of(dataset))

@@ -19,6 +19,7 @@ from evaluation.tradeoffs.chart_view import (
     zoomed,
 )
 from evaluation.tradeoffs.dots import dot_of
+from evaluation.tradeoffs.figure_choice import FigureChoice
 from evaluation.tradeoffs.forms.tradeoff import TradeoffForm
 from evaluation.tradeoffs.material import TradeoffMaterial
 from generation.models import RERANKED, Dataset, Setup
@@ -144,6 +145,25 @@ def test_figures_4_and_5_are_restricted_context_with_lines(number, k):
 def test_figures_6_and_7_are_aggregates_beside_their_pools_without_the_recipes_own():
     assert names(6) == {*POOL, f"{LARGE} 0.0 0"}
     assert names(7) == {f"{SMALL} 0.7 golden", f"{SMALL} 0.7 2"}
+
+
+@pytest.mark.parametrize(
+    ("models", "said"),
+    [
+        ((LARGE, SMALL), ""),
+        ((SMALL, SMALL), f"There is nothing to draw for figure 7, {FIGURES[7].title}: the large"),
+        ((LARGE, "M 2B"), f"This dataset has nothing for figure 7, {FIGURES[7].title}."),
+        (("M 2B", "M 2B"), f"This dataset has nothing for figure 7, {FIGURES[7].title}."),
+    ],
+)
+def test_figure_7_does_not_repeat_figure_6_where_one_model_is_re_ranked(models, said):
+    choice = FigureChoice(FIGURES[7], models, (), View(), View())
+    found = choice.why_not_drawn(material())
+
+    assert (found[: len(said)], bool(found)) == (said, bool(said))
+    # A reader who names the small model sees it.
+    named = choice._replace(said=(("small", models[1]),))
+    assert named.repeats_large(material()) is False
 
 
 def test_a_figure_is_of_the_largest_model_that_has_what_it_is_about():

@@ -2,7 +2,8 @@
 
 from django.template.loader import render_to_string
 
-from evaluation.tradeoffs.chart_view import View
+from evaluation.reports.registry import CannotReport
+from evaluation.tradeoffs.chart_view import View, known_points
 from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure, figure_of
 from evaluation.tradeoffs.figures.tradeoff.glyphs import palette_of
 from evaluation.tradeoffs.figures.tradeoff.svg_files import (
@@ -37,8 +38,15 @@ def chosen_svg(dataset: Dataset, choices: TradeoffChoices) -> str:
 
     Raises:
         ChoiceError, CannotReport: as in `material_in_view`.
+        CannotReport: no setup of the figure has a place in it.
     """
-    return svg_of_view(*material_in_view(dataset, choices))
+    material, view = material_in_view(dataset, choices)
+    if not known_points(material, view):
+        raise CannotReport(
+            "There is nothing to draw: no setup of this figure has an example with a value on both "
+            "axes. Score its responses first."
+        )
+    return svg_of_view(material, view)
 
 
 def svg_of_view(material: TradeoffMaterial, view: View) -> str:
