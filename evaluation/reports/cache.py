@@ -13,6 +13,7 @@ from django.db.models import Count, Max, QuerySet
 
 from accounts.models import AuditEntry
 from annotation.models import Flag, GoldAnswer, Study, Vote, VoteChange
+from evaluation.models import MetricRun
 from evaluation.reports.code_version import CODE_VERSION
 from generation.models import Dataset
 
@@ -77,6 +78,17 @@ def cached(
     if is_small(made):
         cache.set(key, (version, made), CACHED_SECONDS)
     return made
+
+
+def runs_version(
+    runs: QuerySet[MetricRun], columns: Sequence[str] = OF_RUN
+) -> list[tuple[Any, ...]]:
+    """Return these columns of runs, of which `pk` is the first, and the numbers of their controls.
+
+    It changes whenever names, choices or controls of the runs change.
+    """
+    counted = runs.annotate(n_controls=Count("controls"), last_control=Max("controls"))
+    return list(counted.order_by("pk").values_list(*columns, "n_controls", "last_control"))
 
 
 def votes_version(study: Study) -> list[Any]:

@@ -33,23 +33,49 @@ FIT, UNFIT, NOT_KNOWN = "fit", "unfit", ""
 
 
 @dataclass(frozen=True, kw_only=True)
+class FitnessColumns(ReportRow):
+    """The controls of one run, as shares labelled yes, and what they say about its metric."""
+
+    floor: Annotated[Estimate, Column("Yes to wrong", Format.PERCENT)]
+    nothing: Annotated[Estimate, Column("Yes to nothing", Format.PERCENT)]
+    top: Annotated[Estimate, Column("Yes to right", Format.PERCENT)]
+    n_floor: int
+    n_nothing: int
+    n_top: int
+    verdict: Annotated[str, Column("Controls")]  # "fit", "unfit", or "" if it is not known
+    faults: str  # what is wrong with an unfit metric, in words
+
+
+def fitness_columns(fitness: Fitness) -> FitnessColumns:
+    """Return the columns of a run's controls."""
+    return FitnessColumns(
+        floor=_estimate(fitness.floor),
+        nothing=_estimate(fitness.nothing),
+        top=_estimate(fitness.top),
+        n_floor=fitness.floor.n,
+        n_nothing=fitness.nothing.n,
+        n_top=fitness.top.n,
+        verdict=UNFIT if fitness.is_unfit else FIT if fitness.is_known else NOT_KNOWN,
+        faults=", and it ".join(fitness.faults),
+    )
+
+
+def _estimate(share: ShareOfYes) -> Estimate:
+    return Estimate(number(share.share), number(share.low), number(share.high))
+
+
+@dataclass(frozen=True, kw_only=True)
 class ControlsRow(ReportRow):
-    """The controls of one run, as shares labelled yes."""
+    """One run with its controls."""
 
     named_by = ("run_title",)
 
     run: RunId
     run_title: Annotated[str, Column("Run")]
     metric: str
-    floor: Annotated[Estimate, Column("Wrong", Format.PERCENT, "Yes to")]
-    n_floor: Annotated[int, Column("n wrong", Format.COUNT)]
-    nothing: Annotated[Estimate, Column("Nothing said", Format.PERCENT, "Yes to")]
-    n_nothing: Annotated[int, Column("n nothing", Format.COUNT)]
-    top: Annotated[Estimate, Column("Right", Format.PERCENT, "Yes to")]
-    n_top: Annotated[int, Column("n right", Format.COUNT)]
+    of_controls: FitnessColumns
+    n: Annotated[int, Column("n", Format.COUNT)]  # controls with a label
     n_left_out: Annotated[int, Column("No label", Format.COUNT)]
-    verdict: Annotated[str, Column("Verdict")]  # "fit", "unfit", or "" if it is not known
-    faults: str
 
 
 def controls_report(dataset: Dataset) -> Report[ControlsRow]:
@@ -68,31 +94,20 @@ def controls_report(dataset: Dataset) -> Report[ControlsRow]:
         "runs_without_controls": without,
         "runs_of_other_metrics": len(runs) - len(with_any) - without,
     }
-    data = data_hash([(row.run_title, row.floor, row.top, row.nothing) for row in rows])
+    data = data_hash([(row.run_title, row.of_controls) for row in rows])
     signature = f"controls | {SHARE_METHOD} | data {data} | attest {settings.VERSION}"
     return Report(dataset.name, "controls", rows, left_out, signature)
 
 
 def _row(run: MetricRun, title: str, fitness: Fitness) -> ControlsRow:
-    verdict = UNFIT if fitness.is_unfit else FIT if fitness.is_known else NOT_KNOWN
     return ControlsRow(
         run=run.pk,
         run_title=title,
         metric=run.metric,
-        floor=_estimate(fitness.floor),
-        n_floor=fitness.floor.n,
-        nothing=_estimate(fitness.nothing),
-        n_nothing=fitness.nothing.n,
-        top=_estimate(fitness.top),
-        n_top=fitness.top.n,
+        of_controls=fitness_columns(fitness),
+        n=sum(each.n for each in fitness),
         n_left_out=sum(each.n_left_out for each in fitness),
-        verdict=verdict,
-        faults=", and ".join(fitness.faults),
     )
-
-
-def _estimate(share: ShareOfYes) -> Estimate:
-    return Estimate(number(share.share), number(share.low), number(share.high))
 
 
 CONTROLS = ReportKind(

@@ -14,7 +14,7 @@ from django.db.models import Count, F, Max, Sum
 
 from annotation.models import Study
 from evaluation.models import AutoScore, MetricRun
-from evaluation.reports.cache import OF_RUN, cached, votes_version
+from evaluation.reports.cache import OF_RUN, cached, runs_version, votes_version
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.curve_recalls import measured_recalls
 from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial, material_of
@@ -82,8 +82,7 @@ def version_of(dataset: Dataset, axes: Axes | None = None) -> str:
     if axes is not None:
         runs = runs.filter(pk__in=[axis.run.pk for axis in axes if axis.run])
         studies = studies.filter(pk__in={axis.arm.study_id for axis in axes if axis.arm})
-    controlled = runs.annotate(n_controls=Count("controls"), last_control=Max("controls"))
-    of_runs = list(controlled.order_by("pk").values_list(*OF_AXIS, "n_controls", "last_control"))
+    of_runs = runs_version(runs, OF_AXIS)
     ids = [of_run[0] for of_run in of_runs]
     scores = AutoScore.objects.filter(run__in=ids).order_by("run").values_list("run")
     columns = ("name", "model", "temperature", "prompt", "run", "settings", "made_with")

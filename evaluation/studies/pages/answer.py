@@ -385,3 +385,5 @@ def _of_metrics(rows: Sequence[AgreementRow], pinned: str, *, is_interim: bool) 
         yield f"{decisions_said(told.n_adjudicated)}."
     if told.flattered:
         yield "Its threshold was chosen on these votes, so this figure is too optimistic."
+    if told.of_controls.faults:
+        yield f"It is unfit for these data: it {told.of_controls.faults}."

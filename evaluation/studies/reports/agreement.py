@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from annotation.models import Study
+from evaluation.measures.fitness import Fitness
 from evaluation.models import MetricRun
 from evaluation.reports.base import USUAL, Choices, signature, study_counts, votes_left_out
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
@@ -17,6 +18,7 @@ from evaluation.reports.estimates import N_RESAMPLES, estimates_in
 from evaluation.reports.rarer_answer import no_interval_note
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
+from evaluation.runs.control_figures import fitness_of_runs
 from evaluation.runs.item_scores import (
     WITHOUT_THRESHOLD,
     ItemScores,
@@ -26,6 +28,7 @@ from evaluation.runs.item_scores import (
     scores_of,
 )
 from evaluation.runs.plan import STUDIES_OF_CHOICE
+from evaluation.runs.reports import FitnessColumns, fitness_columns
 from evaluation.statistics.human_auto import (
     LABEL_MEASURES,
     MEASURES,
@@ -100,6 +103,7 @@ class AgreementRow(ReportRow):
     spearman: Annotated[Estimate, Column("Spearman, rater score", Format.COEFFICIENT)] = UNKNOWN
     baseline: Annotated[Estimate, Column("Majority-label baseline", Format.PERCENT)] = UNKNOWN
     ceilings: CeilingColumns
+    of_controls: FitnessColumns
     confusion: Confusion
     n_rarer_dialogs: int  # dialogs that hold the rarer label of people
     waiting: int
@@ -173,7 +177,9 @@ def agreement_with_curves(
     drawn: Curves = {}
     digest = hashlib.sha256()
     missing: Counter[str] = Counter(unscored=0, failed=0, assumed_scores=0, truncated_pairs=0)
-    for run in runs_with_scores(study):
+    runs = runs_with_scores(study)
+    fitness = fitness_of_runs(runs)
+    for run in runs:
         scores = scores_of(run, of_arm)
         missing.update(
             unscored=int((~scores.has_row).sum()),
@@ -186,7 +192,7 @@ def agreement_with_curves(
             digest.update(column.tobytes())
         for each in people:
             outcomes = _outcomes(run, scores, of_arm, each)
-            rows.append(_row(study, run, of_arm, each, scores, outcomes))
+            rows.append(_row(study, run, fitness[run.pk], of_arm, each, scores, outcomes))
             if with_curves and _n_compared(outcomes):
                 drawn[f"{run.pk}/{each.question.key}"] = _curves_of(outcomes)
     said += f" | scores {digest.hexdigest()[:16]}"
@@ -219,6 +225,7 @@ def _n_compared(outcomes: Outcomes) -> int:
 def _row(
     study: Study,
     run: MetricRun,
+    fitness: Fitness,
     of_arm: ArmCounts,
     people: People,
     scores: ItemScores,
@@ -254,6 +261,7 @@ def _row(
         n_rater_score=int((has_score & ~np.isnan(outcomes.rater_score)).sum()),
         **figures,
         ceilings=ceiling_columns(estimates, people.ceilings, has_score),
+        of_controls=fitness_columns(fitness),
         confusion=Confusion(**(confusion(outcomes) if has_labels else dict.fromkeys(CELLS))),
         n_rarer_dialogs=n_rarer_dialogs(outcomes),
         waiting=int((people.is_waiting & has_score).sum()),

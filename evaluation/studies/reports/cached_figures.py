@@ -18,7 +18,7 @@ from django.db.models import Count
 from annotation.models import Study, Vote
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import Choices
-from evaluation.reports.cache import OF_RUN, cached, count_and_last, votes_version
+from evaluation.reports.cache import cached, count_and_last, runs_version, votes_version
 from evaluation.reports.code_version import CODE_VERSION
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import Report
@@ -159,14 +159,14 @@ def _version(study: Study) -> str:
     A changed vote leaves a row that records the change.
     """
     setups = list(study.setups.order_by("pk").values_list("pk", "name", "temperature"))
-    runs = MetricRun.objects.filter(dataset=study.dataset_id).order_by("pk")
+    runs = MetricRun.objects.filter(dataset=study.dataset_id)
     scores = AutoScore.objects.filter(run__in=runs).order_by("run").values_list("run")
     parts: list[Any] = [
         setups,
         [study.n_sampled, study.n_drawn_from],
         votes_version(study),
         Response.objects.filter(setup__in=[setup[0] for setup in setups]).count(),
-        list(runs.values_list(*OF_RUN)),
+        runs_version(runs),
         list(scores.annotate(n=Count("target"))),
         count_and_last(study.adjudications.all()),
     ]

@@ -9,9 +9,11 @@ import pytest
 from django.conf import settings
 from django.urls import reverse
 
+from evaluation.measures.fitness import Fitness
 from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.reports.figures.builders import chart_file
 from evaluation.reports.figures.themes import DARK, LIGHT, file_theme, page_themes
+from evaluation.runs.reports import fitness_columns
 from evaluation.studies.figures.charts import (
     accuracy_chart,
     calibration_chart,
@@ -60,6 +62,7 @@ def agreement_row(run=1, **more):
         accuracy=estimate(0.8),
         baseline=estimate(0.6),
         ceilings=CeilingColumns(ceiling_halves=estimate(0.9)),
+        of_controls=fitness_columns(Fitness()),
         confusion=Confusion(tp=6, fn=2, fp=1, tn=3),
         waiting=0,
         tied=0,

@@ -217,7 +217,9 @@ def test_a_run_of_before_gets_controls_by_its_button_and_says_that_it_is_unfit(
     assert "Unfit for these data" in researcher.get(page).text
     with django_assert_num_queries(2):
         [row] = controls_report(dataset).rows
-    assert (row.floor.value, row.top.value, row.verdict, row.n_left_out) == (1, 1, "unfit", 0)
+    found = row.of_controls
+    assert (found.floor.value, found.top.value, found.verdict) == (1, 1, "unfit")
+    assert (row.n, row.n_left_out) == (3 * N, 0)
     again = researcher.post(
         reverse("api:run-controls", args=[run.pk]), {}, content_type="application/json"
     )
