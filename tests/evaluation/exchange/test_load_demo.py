@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.models import Count
 from django.test import override_settings
+from django.urls import reverse
 
 from accounts.access import Role, roles_of
 from accounts.models import AuditEntry, User
@@ -43,6 +44,7 @@ from generation.grids.grid_file import USUAL_PROMPTS
 from generation.models import Dataset, Example, Grid, Response
 from tests.annotation.makers import planned
 from tests.evaluation.graphs.experiments.experiment_reports import experiment_report
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -186,6 +188,33 @@ def test_without_evidence_extractive_is_far_less_attributable(material):
 
     assert material.axes.attribution.title.startswith("Auto-AIS, added_words")
     assert golden - without >= 0.30
+
+
+def test_extractive_is_above_the_floor_with_golden_evidence_and_not_without(demo, client_for, rosa):
+    """The words of the page: it marks shares that are not above what a metric says of the wrong."""
+    page = shown(client_for(rosa).get(reverse("tradeoffs:tradeoff", args=["demo"])))
+    cells = {
+        (prompt, temperature): (attribution, sensibleness)
+        for prompt, model, temperature, attribution, sensibleness, _ in page.table("Setups").rows
+        if model == "extractive"
+    }
+
+    assert not any("≤ floor" in cell for cell in cells["Golden", "0.0"])
+    assert all("≤ floor" in cell for cell in cells["No history, none", "0.0"])
+    assert (
+        "≤ floor" in cells["No evidence", "0.0"][1]
+    )  # it repeats the dialog, which makes no sense
+    above = {row["setup"]: row["above_floor"] for row in report_on_demo("tradeoff")}
+    assert above["extractive · T 0.0 · golden"] == "attribution and sensibleness"
+    assert above["extractive · T 0.0 · no-history-no-evidence"] == "neither"
+    verdicts = {row["run_title"]: row["verdict"] for row in report_on_demo("controls")}
+    assert verdicts == {
+        # The question stands in premise and hypothesis, so that every text shares words with both.
+        "Auto-AIS, v3": "unfit",
+        "Auto-AIS (shown)": "fit",
+        "Auto-AIS (golden)": "fit",
+        "Auto-SSA: sensible": "fit",
+    }
 
 
 def test_better_prompts_get_better_texts(material):
