@@ -56,6 +56,7 @@ def test_each_metric_is_offered_with_its_own_choices_alone(researcher, dataset, 
     always |= {"model", "threshold", "sample", "seed"}
     if backend == "" and listed == ["m-language-model", "m-openai"]:  # the first is chosen
         always |= {"most_calls", "most_tokens", "most_cost"}
+    always |= {"controls"} if kind.controls else set()
     assert set(found) - always - {"precision"} == {*own, *["evidence"] * kind.needs_evidence}
     assert float(found["threshold"]) == kind.threshold
     scale = f"from {kind.scale[0]:g} to {kind.scale[1]:g}"
