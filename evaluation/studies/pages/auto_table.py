@@ -36,6 +36,7 @@ MEASURES = (
     "spearman",
     "mse",
 )
+OF_CONTROLS = ("floor", "nothing", "top")
 COLUMNS = columns_of(AgreementRow)
 
 
@@ -194,7 +195,7 @@ class AutoTable(NamedTuple):
 
     @property
     def measures(self) -> list[Measure]:
-        """The figures of the chosen run, then its accuracy minus each ceiling."""
+        """The figures of the chosen run, its accuracy minus each ceiling, and its controls."""
         row = self.chosen
         if row is None:
             return []
@@ -204,9 +205,15 @@ class AutoTable(NamedTuple):
             if name in ("spearman", "mse") and row.n_rater_score != row.n:
                 title += f" (n = {row.n_rater_score:,})"  # in studies that stop when decided
             found.append(_measure(title, COLUMNS[name].format, getattr(row, name)))
-        return found + [
+        found += [
             _measure(f"− {each.name.lower()}", Format.POINTS, row.ceilings.minus(each.key))
             for each in self.ceilings
+        ]
+        of_controls = {name: getattr(row.of_controls, name) for name in OF_CONTROLS}
+        return found + [
+            _measure(f"{COLUMNS[name].title}: controls", COLUMNS[name].format, share)
+            for name, share in of_controls.items()
+            if share.value is not None
         ]
 
 
