@@ -48,6 +48,8 @@ class Dot(NamedTuple):
     dialog_share: float = math.nan  # restricted context: mean of what was really kept
     evidence_share: float = math.nan
     off_budget: float = math.nan  # mean of |dialog share + evidence share - 1|
+    n_looked_at: int = 0  # replies that were looked at for debris
+    n_debris: int = 0  # those of them that are debris
     n_ties: int = 0  # aggregate: responses that its second score chose among equals
     rated: RatedExamples | None = None  # None: no axis is of raters
 
@@ -123,7 +125,8 @@ def dot_of(setup: Setup) -> Dot:
         kind = prompt_type(setup.prompt)
     except ValueError:
         kind = None
-    return Dot(setup, kind)
+    n_looked_at, n_debris = (getattr(setup, name, 0) for name in ("n_looked_at", "n_debris"))
+    return Dot(setup, kind, n_looked_at=n_looked_at, n_debris=n_debris)
 
 
 def any_in_part(dots: Sequence[Dot], places: Iterable[int]) -> bool:

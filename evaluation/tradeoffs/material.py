@@ -181,7 +181,7 @@ class _Reader:
     ) -> None:
         """Take the setups and examples that are asked for, before any response is known."""
         self.dataset, self.axes = dataset, axes
-        asked = dataset.setups.with_listed_size()
+        asked = dataset.setups.with_listed_size().with_debris()
         asked = asked if setups is None else asked.filter(pk__in=setups)
         self.setups = sorted(asked, key=lambda setup: setup.name)
         some = None if examples is None else set(examples)

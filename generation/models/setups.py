@@ -28,6 +28,16 @@ class SetupQuerySet(models.QuerySet["Setup"]):
         listed = Checkpoint.objects.filter(name=OuterRef("model"))
         return self.annotate(listed_size=Subquery(listed.values("n_parameters")))
 
+    def with_debris(self) -> "SetupQuerySet":
+        """Add `n_looked_at` and `n_debris`: replies that were looked at for debris, and are some.
+
+        Setups whose model was not asked here have 0 of both.
+        """
+        return self.annotate(
+            n_looked_at=Count("calls", filter=Q(calls__is_debris__isnull=False)),
+            n_debris=Count("calls", filter=Q(calls__is_debris=True)),
+        )
+
     def with_n_responses(self) -> "SetupQuerySet":
         """Add to each setup `n_responses`: its responses, without those to ad-hoc questions."""
         return self.annotate(

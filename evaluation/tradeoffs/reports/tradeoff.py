@@ -73,6 +73,8 @@ class DotColumns(ReportRow):
     n_calls: Annotated[int, Column("Calls per example", Format.COUNT)]
     function: str  # key of an aggregate's function, else ""
     function_title: str
+    n_looked_at: int  # replies that were looked at for debris
+    n_debris: int  # those of them that are debris
     is_rated_in_part: bool  # raters are an axis, and have answered a part of its examples
 
 
@@ -287,6 +289,8 @@ def dot_columns(dot: Dot, *, with_pool: bool = False) -> DotColumns:
         n_calls=dot.n_calls,
         function=function_key(dot) if dot.is_aggregate else "",
         function_title=function_title,
+        n_looked_at=dot.n_looked_at,
+        n_debris=dot.n_debris,
         is_rated_in_part=dot.is_rated_in_part,
     )
 

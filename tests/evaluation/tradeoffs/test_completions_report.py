@@ -1,12 +1,16 @@
 """The report on completions: what is counted of each setup's calls, and what is left out."""
 
+from dataclasses import replace
+
 import pytest
 from django.urls import reverse
 
 from evaluation.reports.columns import Estimate
 from evaluation.reports.registry import CannotReport
+from evaluation.tradeoffs.figures.tradeoff.marks import said_of
 from evaluation.tradeoffs.reports.completions import completions_report
 from generation.models import Call, Grid
+from tests.evaluation.tradeoffs.rows_of_tradeoffs import row as tradeoff_row
 from tests.makers import example_row, import_rows, response_row
 from tests.shown import shown
 
@@ -58,6 +62,20 @@ def dataset(tmp_path):
         for n, (text, is_cut, is_debris) in enumerate(calls)
     )
     return dataset
+
+
+def test_debris_is_counted_beside_each_mark(dataset):
+    counted = dataset.setups.with_debris().values_list("name", "n_looked_at", "n_debris")
+    assert {name: counts for name, *counts in counted} == {
+        "chat": [4, 4],
+        "graph": [1, 0],
+        "old": [0, 0],
+        "plain": [2, 0],
+        "imported": [0, 0],
+    }
+    made = tradeoff_row(0.5, 0.5)
+    said = said_of(replace(made, of=replace(made.of, n_looked_at=20, n_debris=13)))
+    assert said.endswith("; 13 of 20 replies are debris")
 
 
 def test_completions_are_counted_for_each_setup(dataset, django_assert_num_queries):

@@ -80,8 +80,15 @@ def said_of(row: TradeoffRow) -> str:
     attribution, sensibleness, f1 = (decimal(each.value, 3) for each in estimates)
     return (
         f"{name}: attribution {attribution}, sensibleness {sensibleness}, F1 {f1}, "
-        f"{_examples_of(row)}"
+        f"{_examples_of(row)}{_debris_of(row)}"
     )
+
+
+def _debris_of(row: TradeoffRow) -> str:
+    """Return how many replies of a setup are debris; "" if none is."""
+    if not row.of.n_debris:
+        return ""
+    return f"; {row.of.n_debris:,} of {row.of.n_looked_at:,} replies are debris"
 
 
 def _examples_of(row: TradeoffRow) -> str:
