@@ -84,6 +84,11 @@ urlpatterns = [
     path("metrics/<int:pk>/failures/", runs.run_failures, name="run-failures"),
     path("metrics/<int:pk>/retry/", runs.retry_run, name="retry-run"),
     path("metrics/<int:pk>/controls/", runs.add_controls, name="add-controls"),
+    path(
+        "metrics/<int:pk>/threshold-by-floor/",
+        runs.threshold_by_floor,
+        name="threshold-by-floor",
+    ),
     path("metrics/<int:pk>/precision/", runs.precision_of_run, name="run-precision"),
     path("metrics/<int:pk>/precision/measure/", runs.measure_precision, name="measure-precision"),
     path("metrics/<int:pk>/archive/", runs.archive_run, name="archive-run"),

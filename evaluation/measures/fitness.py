@@ -8,9 +8,39 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
+from evaluation.statistics.intervals import Floats
+
+NONE = np.empty(0)
 MOST_FALSE = 0.3  # the largest floor, and share of texts that say nothing
 LEAST_TRUE = 0.7  # the smallest top
+MOST_FALSE_CHOSEN = 0.05  # the largest floor at a threshold that it chooses
 FEWEST = 20  # controls of a kind; of fewer, nothing is said
+
+
+def threshold_by_floor(
+    floor: Floats, others: Floats = NONE, *, is_yes_at_threshold: bool = False
+) -> float:
+    """Return the lowest threshold at which at most `MOST_FALSE_CHOSEN` of the floor is a yes.
+
+    Args:
+        floor: (n,) the scores of controls that should be no; NaN: none.
+        others: (m,) other scores of the metric, among which a threshold may be.
+        is_yes_at_threshold: whether a score of the threshold itself is a yes.
+
+    Returns:
+        One of the scores; NaN if the floor has fewer than `FEWEST`, or if no score will do.
+    """
+    known = np.sort(floor[~np.isnan(floor)])
+    if known.size < FEWEST:
+        return math.nan
+    n_yes = int(MOST_FALSE_CHOSEN * known.size)
+    highest_no = float(known[known.size - 1 - n_yes])
+    if not is_yes_at_threshold:
+        return highest_no
+    everything = np.concatenate([known, others[~np.isnan(others)]])
+    return float(min(everything[everything > highest_no], default=math.nan))
 
 
 class ShareOfYes(NamedTuple):

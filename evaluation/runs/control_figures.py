@@ -1,12 +1,13 @@
 """The floor and the top of runs: what their controls say. This module only reads."""
 
+import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from evaluation.measures.fitness import Fitness, ShareOfYes
+from evaluation.measures.fitness import Fitness, ShareOfYes, threshold_by_floor
 from evaluation.models import ControlScore, MetricRun
 from evaluation.runs.item_scores import labels_of
 from evaluation.statistics.intervals import (
@@ -24,6 +25,7 @@ FLOOR, TOP, NOTHING = ControlScore.Kind
 class ControlLabels(NamedTuple):
     """The labels of a run's controls of one kind, each place one control."""
 
+    scores: Floats  # NaN: none
     labels: Floats  # 1 yes, 0 no; NaN: no score
     examples: Indexes  # ids of the examples of the drawn targets
     dialogs: Indexes  # numbers of their dialogs
@@ -56,10 +58,11 @@ def control_labels(runs: Collection[MetricRun]) -> dict[int, Labels]:
     labels: dict[int, dict[str, ControlLabels]] = {run.pk: {} for run in runs}
     by_id = {run.pk: run for run in runs}
     for (run_id, kind), of_kind in found.items():
-        scores, examples, forms, names = zip(*of_kind, strict=True)
+        found_scores, examples, forms, names = zip(*of_kind, strict=True)
+        scores = np.array(found_scores, float)
         _, dialogs = np.unique(names, return_inverse=True)
-        run_labels = labels_of(by_id[run_id], np.array(scores, float))
-        labels[run_id][kind] = ControlLabels(run_labels, np.array(examples), dialogs, forms)
+        run_labels = labels_of(by_id[run_id], scores)
+        labels[run_id][kind] = ControlLabels(scores, run_labels, np.array(examples), dialogs, forms)
     return dict(labels)
 
 
@@ -74,11 +77,47 @@ def fitness_of_runs(runs: Collection[MetricRun]) -> dict[int, Fitness]:
     return {pk: fitness_of(labels) for pk, labels in control_labels(runs).items()}
 
 
+class FloorThreshold(NamedTuple):
+    """The threshold that the floor chooses, and the shares of controls that are a yes at it."""
+
+    threshold: float
+    floor: float
+    top: float  # NaN: the metric has no top
+
+
+def floor_threshold(run: MetricRun, labels: Labels | None = None) -> FloorThreshold | None:
+    """Return the threshold that a run's controls choose; None: there is none, or it is the run's.
+
+    Args:
+        run: the run.
+        labels: the labels of its controls; None: they are read.
+    """
+    labels = control_labels([run])[run.pk] if labels is None else labels
+    if FLOOR not in labels or run.is_imported:
+        return None
+    at = threshold_by_floor(
+        labels[FLOOR].scores,
+        np.concatenate([each.scores for each in labels.values()]),
+        is_yes_at_threshold=run.is_yes_at_threshold,
+    )
+    if math.isnan(at) or at == run.threshold:
+        return None
+
+    def share(kind: str) -> float:
+        scores = labels[kind].scores if kind in labels else np.empty(0)
+        known = scores[~np.isnan(scores)]
+        is_yes = known >= at if run.is_yes_at_threshold else known > at
+        return float(is_yes.mean()) if known.size else math.nan
+
+    return FloorThreshold(at, share(FLOOR), share(TOP))
+
+
 def shares_by_form(labels: ControlLabels) -> Iterable[tuple[str, ShareOfYes]]:
     """Yield the share of yes for each form of texts that say nothing."""
     for form in dict.fromkeys(labels.forms):
         here = np.array([each == form for each in labels.forms])
         of_form = labels._replace(
+            scores=labels.scores[here],
             labels=labels.labels[here],
             examples=labels.examples[here],
             dialogs=labels.dialogs[here],

@@ -10,9 +10,11 @@ from evaluation.models import ControlScore, MetricRun, RunChunk
 from evaluation.runs.control_figures import (
     NOTHING,
     TOP,
+    FloorThreshold,
     Labels,
     control_labels,
     fitness_of,
+    floor_threshold,
     shares_by_form,
 )
 
@@ -39,6 +41,7 @@ class ControlPanel(NamedTuple):
     lines: list[ControlLine]
     by_form: list[tuple[str, ShareOfYes]]  # texts that say nothing, by their form in words
     wrong: list[ControlScore]  # some controls that should be no and have the highest scores
+    by_floor: FloorThreshold | None  # the threshold that the floor chooses
     can_be_added: bool
     goes_on: bool  # whether controls wait for a worker
 
@@ -61,6 +64,7 @@ def control_panel(run: MetricRun) -> ControlPanel | None:
         [ControlLine(each, _share(labels, each.kind)) for each in kind.controls],
         [(FORMS_IN_WORDS[form], share) for form, share in _by_form(labels)],
         _wrong(run),
+        floor_threshold(run, labels),
         can_be_added=False,
         goes_on=waiting.exclude(state=RunChunk.State.DONE).exists(),
     )

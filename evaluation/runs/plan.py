@@ -30,6 +30,8 @@ STUDIES_OF_CHOICE = "calibrated_on"
 # asked for the run itself. Most runs lack it: only runs that were made for something, or that the
 # votes of a study have chosen, have it.
 MADE_FOR = "made_for"
+# The parameter of a run whose threshold was chosen by its controls, without votes.
+BY_FLOOR = "threshold_by_floor"
 THRESHOLD_CHOICE, PRECISION_CHECK = "threshold choice", "precision check"
 
 
@@ -45,6 +47,7 @@ class RunPlan(NamedTuple):
     sampled_by: Pool = "model"
     budget: Budget = Budget()  # what the run may spend; it changes no score
     n_controls: int = 0  # targets of which controls are made; they change no score
+    is_by_floor: bool = False  # whether controls without votes chose the threshold
     chosen_by_votes_of: str = ""  # slug of the study whose votes made the choices; "": none
     made_for: str = ""  # THRESHOLD_CHOICE or PRECISION_CHECK; "": a person asked for the run
 
@@ -94,6 +97,8 @@ class RunPlan(NamedTuple):
             parameters["key_variable"] = self.spec.key_variable
         if self.spec.key_over_http:
             parameters["key_over_http"] = True
+        if self.is_by_floor:
+            parameters[BY_FLOOR] = True
         if self.chosen_by_votes_of:
             parameters[STUDIES_OF_CHOICE] = [self.chosen_by_votes_of]
         if self.purpose:

@@ -7,7 +7,7 @@ import numpy as np
 
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.item_scores import cut_of
-from evaluation.runs.plan import MADE_FOR, STUDIES_OF_CHOICE
+from evaluation.runs.plan import BY_FLOOR, MADE_FOR, STUDIES_OF_CHOICE
 from evaluation.statistics.intervals import share_interval
 
 # Parameters of a run that change no score. Runs that differ only in these are comparable.
@@ -18,6 +18,7 @@ NO_SCORES = (
     "sampled_by",
     STUDIES_OF_CHOICE,
     MADE_FOR,
+    BY_FLOOR,
     "key_variable",
     "key_over_http",
     "n_responses",

@@ -11,6 +11,7 @@ from annotation.models import Study
 from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.plan import BY_FLOOR
 from evaluation.runs.study_targets import is_about, is_of_citations
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.evidence import EvidenceChoice
@@ -139,7 +140,8 @@ def choices_in_words(run: MetricRun) -> list[tuple[str, str]]:
     named.append(("Sample", _sample(chosen)))
     and_more = "that or more" if run.is_yes_at_threshold else "a higher score"
     if run.threshold is not None:  # only imported runs have none
-        named.append(("Threshold", f"{run.threshold:g}: {and_more} counts as yes"))
+        by_floor = ". The controls chose it, without votes" if chosen.get(BY_FLOOR) else ""
+        named.append(("Threshold", f"{run.threshold:g}: {and_more} counts as yes{by_floor}"))
     kind = BACKENDS.get(run.backend)
     named.append(("Backend", kind.title if kind else run.backend))
     if run.model_name:

@@ -15,6 +15,7 @@ from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.registry import METRICS, is_of_earlier_rule, metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.choices import USUAL_CONTROLS
+from evaluation.runs.control_figures import floor_threshold
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import (
     MADE_FOR,
@@ -259,6 +260,23 @@ def request_controls(run: MetricRun, user: User | None, n: int = USUAL_CONTROLS)
         RUN_CHUNKS.take_up(run)
         _record(user, "run.controls_requested", run, n_controls=n_added)
     return n_added
+
+
+def plan_by_floor(run: MetricRun) -> tuple[RunPlan, QuerySet[Response]]:
+    """Return the plan of a run at the threshold that the controls of a run choose.
+
+    It is over the same responses, and its scores are those of the run.
+
+    Raises:
+        RunError: there is no such threshold.
+    """
+    threshold = floor_threshold(run)
+    if threshold is None:
+        raise RunError("The controls of this run choose no threshold.")
+    plan = plan_again(run)._replace(
+        threshold=threshold.threshold, is_by_floor=True, n_controls=len(drawn_targets(run))
+    )
+    return plan, Response.objects.filter(targets__scores__run=run).distinct()
 
 
 @transaction.atomic

@@ -263,6 +263,23 @@ def add_controls(request: SignedInRequest, pk: int) -> HttpResponse:
     return redirect("evaluation:run", pk)
 
 
+@require_POST
+@allowed(Role.RESEARCHER)
+def threshold_by_floor(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Start a run of the same scores at the threshold that the controls of a run choose."""
+    run = _of_ours(pk)
+    try:
+        plan, responses = services.plan_by_floor(run)
+        if page := plan_first(request, runs_asking(run.dataset, [plan], responses)):
+            return page
+        chosen = services.request_metric_run(run.dataset, plan, responses, request.user)
+    except RunError as error:
+        messages.error(request, str(error))
+        return redirect("evaluation:run", pk)
+    send_run(chosen)
+    return redirect("evaluation:run", chosen.pk)
+
+
 @require_safe
 @allowed(Role.RESEARCHER)
 def precision_of_run(request: SignedInRequest, pk: int) -> HttpResponse:

@@ -1,8 +1,10 @@
 """Controls of runs: what is drawn and made, and what planted bad metrics are called."""
 
+import math
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 from django.db import IntegrityError, transaction
 from django.urls import reverse
@@ -15,10 +17,10 @@ from evaluation.measures.control_texts import (
     saying_nothing,
     sentence_among,
 )
-from evaluation.measures.fitness import Fitness, ShareOfYes
+from evaluation.measures.fitness import Fitness, ShareOfYes, threshold_by_floor
 from evaluation.metrics.base import ScoringMaterial
 from evaluation.metrics.registry import METRICS
-from evaluation.models import AutoScore, ControlScore
+from evaluation.models import AutoScore, ControlScore, MetricRun
 from evaluation.runs.control_figures import control_labels, fitness_of_runs, shares_by_form
 from evaluation.runs.controls import NONE_STANDS_IN
 from evaluation.runs.progress import run_progress
@@ -35,6 +37,10 @@ N = 24  # dialogs
 
 def told_run(dataset, **plan):
     return work(requested(dataset, backend="told", **plan))
+
+
+def page_of(run):
+    return reverse("evaluation:run", args=[run.pk])
 
 
 def mills(folder, n=N):
@@ -206,15 +212,14 @@ def test_a_run_of_before_gets_controls_by_its_button_and_says_that_it_is_unfit(
     dataset = mills(tmp_path)
     run = told_run(dataset)
     researcher = client_for(rosa)
-    page, add = (reverse(f"evaluation:{name}", args=[run.pk]) for name in ("run", "add-controls"))
-    before = researcher.get(page)
+    before = researcher.get(page_of(run))
     assert "Score controls" in shown(before).buttons
     assert "Unfit" not in before.text
 
-    researcher.post(add)
+    researcher.post(reverse("evaluation:add-controls", args=[run.pk]))
     work(run)
 
-    assert "Unfit for these data" in researcher.get(page).text
+    assert "Unfit for these data" in researcher.get(page_of(run)).text
     with django_assert_num_queries(2):
         [row] = controls_report(dataset).rows
     found = row.of_controls
@@ -225,6 +230,50 @@ def test_a_run_of_before_gets_controls_by_its_button_and_says_that_it_is_unfit(
     )
     assert again.status_code == 202
     assert ControlScore.objects.count() == 3 * N
+
+
+@pytest.mark.once
+def test_without_votes_the_floor_chooses_a_threshold_and_nothing_is_asked_again(
+    tmp_path, told, client_for, rosa
+):
+    """Wrong evidence scores .6, right evidence .9: the lowest threshold without a yes is .6."""
+    backend = told(lambda pair: Entailment(0.9 if perfect(pair) else 0.6))
+    run = told_run(mills(tmp_path), flavor="v0", window=0, n_controls=N)
+    n_asked = len(backend.asked)
+    researcher = client_for(rosa)
+    assert "Score at this threshold" in shown(researcher.get(page_of(run))).buttons
+
+    made = researcher.post(reverse("evaluation:threshold-by-floor", args=[run.pk]))
+
+    chosen = MetricRun.objects.exclude(pk=run.pk).get()
+    assert made.url == page_of(chosen)
+    assert chosen.threshold == 0.6
+    work(chosen)
+    assert len(backend.asked) == n_asked
+    assert fitness_of_runs([chosen])[chosen.pk].floor.share == 0
+    assert fitness_of_runs([chosen])[chosen.pk].top.share == 1
+    assert "The controls chose it, without votes" in researcher.get(page_of(chosen)).text
+    again = researcher.post(reverse("evaluation:threshold-by-floor", args=[chosen.pk]), follow=True)
+    assert shown(again).messages == ["The controls of this run choose no threshold."]
+
+
+@pytest.mark.parametrize(
+    ("floor", "others", "is_yes_at_threshold", "expected"),
+    [
+        # Of 20, one may be a yes: the second highest is the threshold, and only 20 lies above it.
+        ([*range(1, 21)], [], False, 19),
+        ([*range(1, 20), 19], [], False, 19),  # two equal scores are both no
+        ([*range(1, 20)], [], False, None),  # too few
+        ([*range(1, 21)], [19.5], True, 19.5),  # 19 itself would be a yes
+        ([1] * 20, [], True, None),  # no score is higher
+    ],
+)
+def test_the_threshold_of_a_floor_by_hand(floor, others, is_yes_at_threshold, expected):
+    found = threshold_by_floor(
+        np.array(floor, float), np.array(others, float), is_yes_at_threshold=is_yes_at_threshold
+    )
+
+    assert found == pytest.approx(math.nan if expected is None else expected, nan_ok=True)
 
 
 # --- what is made ---------------------------------------------------------------------------
