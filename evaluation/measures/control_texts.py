@@ -3,6 +3,7 @@
 Every draw is a whole number that the caller gives, so that the same number makes the same text.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from generation.seeded_random import random_key
@@ -13,10 +14,23 @@ FEWEST_WORDS = 4  # the words of a sentence that serves as a response
 MOST_CUT_WORDS = 3  # more words of a sentence would often be a statement
 NUMBERS = "1.1 1.1 1.1 1.1 1.1 1.1"
 NOT_KNOWN = "I do not know."
+QUESTION_MARKS = ("?", "\N{FULLWIDTH QUESTION MARK}", "\N{ARABIC QUESTION MARK}")
+YES_OR_NO = frozenset({"yes", "yeah", "yep", "sure", "no", "nope"})
+_ENDS_AS_STATEMENT = re.compile(r"[.。][\"'”’»)\]]*$")
+
+
+def _asked(question: str) -> str:
+    """Return the user's last turn if it asks. If it states something, it may be right."""
+    return question if question.rstrip().endswith(QUESTION_MARKS) else ""
 
 
 def _first_words(text: str) -> str:
-    """Return the first words of a text, at most half of those of its first sentence."""
+    """Return the first words of a text, at most half of those of its first sentence.
+
+    Return "" if the text begins with yes or no, which would answer the question.
+    """
+    if YES_OR_NO.intersection(tokens(text)[:1]):
+        return ""
     sentences = split_sentences(text)
     words = sentences[0].text.split() if sentences else []
     return " ".join(words[: min(len(words) // 2, MOST_CUT_WORDS)])
@@ -25,7 +39,7 @@ def _first_words(text: str) -> str:
 # Form → what it makes of a response and of the user's question, which may be "".
 _SAYING_NOTHING: Mapping[str, Callable[[str, str], str]] = {
     "numbers": lambda response, question: NUMBERS,
-    "question": lambda response, question: question,
+    "question": lambda response, question: _asked(question),
     "cut": lambda response, question: _first_words(response),
     "not known": lambda response, question: NOT_KNOWN,
 }
@@ -58,6 +72,9 @@ def saying_nothing(
 def sentence_among(evidence: Sequence[str], draw: int) -> str:
     """Return a sentence of the evidence with `FEWEST_WORDS` or more; "" if there is none.
 
+    Where any of them end in a full stop, it is one of these: others are often headings, menus or
+    questions.
+
     Args:
         evidence: the texts of the evidence.
         draw: a whole number from 0 that chooses among the sentences.
@@ -68,7 +85,8 @@ def sentence_among(evidence: Sequence[str], draw: int) -> str:
         for sentence in split_sentences(text)
         if len(tokens(sentence.text)) >= FEWEST_WORDS
     ]
-    return sentences[draw % len(sentences)] if sentences else ""
+    among = [each for each in sentences if _ENDS_AS_STATEMENT.search(each)] or sentences
+    return among[draw % len(among)] if among else ""
 
 
 def in_random_order(parts: Sequence[str], draw: int) -> str:

@@ -350,11 +350,43 @@ def test_forms_that_are_not_possible_are_not_drawn():
     assert drawn == {"numbers", "not known"}  # no question, and half of one word is none
 
 
+@pytest.mark.parametrize(
+    ("response", "turn", "possible"),
+    [
+        ("The old mill closed.", "Why did it close?", {"question", "cut"}),
+        ("The old mill closed.", "The mill closed in 1971.", {"cut"}),  # it may be right
+        ("The old mill closed.", "何年ですか\N{FULLWIDTH QUESTION MARK}", {"question", "cut"}),
+        ("Yes, it did in 1971.", "Did it close?", {"question"}),  # 'Yes,' answers
+        ("No it did not close.", "Did it close?", {"question"}),
+        ("Nobody knows the year.", "Did it close?", {"question", "cut"}),
+    ],
+)
+def test_what_would_state_or_answer_something_is_not_drawn(response, turn, possible):
+    drawn = {saying_nothing(response, turn, draw)[1] for draw in range(12)}
+
+    assert drawn == possible | {"numbers", "not known"}
+
+
+@pytest.mark.parametrize(
+    ("evidence", "expected"),
+    [
+        (["Two words. Here are four words."], "Here are four words."),
+        (["Two words."], ""),
+        (
+            ["The history of mills\nThe mill closed in 1971.\nWhen did it close?"],
+            "The mill closed in 1971.",
+        ),
+        (["A list of mills", 'He said: "It is old."'], 'He said: "It is old."'),
+        (["{name: Mill, closed: 1971, qid: Q1}"], "{name: Mill, closed: 1971, qid: Q1}"),
+    ],
+)
+def test_a_sentence_of_the_evidence_is_a_statement_where_there_is_one(evidence, expected):
+    assert {sentence_among(evidence, draw) for draw in range(6)} == {expected}
+
+
 def test_an_order_is_another_one_or_none():
     assert {in_random_order(["a", "b"], draw) for draw in range(9)} == {"b a"}
     assert in_random_order(["a", "a"], 1) == ""
-    assert sentence_among(["Two words. Here are four words."], 7) == "Here are four words."
-    assert sentence_among(["Two words."], 7) == ""
 
 
 @pytest.mark.parametrize(
