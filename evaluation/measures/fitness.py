@@ -74,8 +74,8 @@ class Fitness(NamedTuple):
     def faults(self) -> Iterator[str]:
         """Yield each exceeded limit, as what the metric does wrong."""
         if self.floor.n >= FEWEST and self.floor.share > MOST_FALSE:
-            yield f"says yes to {100 * self.floor.share:.0f} % of what is wrong"
+            yield f"says yes to {100 * self.floor.share:.1f} % of what is wrong"
         if self.nothing.n >= FEWEST and self.nothing.share > MOST_FALSE:
-            yield f"says yes to {100 * self.nothing.share:.0f} % of what says nothing"
+            yield f"says yes to {100 * self.nothing.share:.1f} % of what says nothing"
         if self.top.n >= FEWEST and self.top.share < LEAST_TRUE:
-            yield f"says yes to only {100 * self.top.share:.0f} % of what is right"
+            yield f"says yes to only {100 * self.top.share:.1f} % of what is right"

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from annotation.models import Target
-from evaluation.models import ControlScore, MetricRun, RunChunk
+from evaluation.models import AutoScore, ControlScore, MetricRun, RunChunk
 from evaluation.runs.choices import MOST_CONTROLS
 from evaluation.runs.controls import SEED
 from evaluation.runs.services.chunks import RUN_CHUNKS
@@ -53,7 +53,8 @@ def retry_controls(run: MetricRun) -> int:
     """
     failed = ControlScore.objects.filter(run=run, score=None).exclude(text="")
     targets = set(failed.values_list("target", flat=True))
-    pool = sorted(_candidates(drawn_targets(run)))
+    scored = AutoScore.objects.filter(run=run).order_by().values_list("target", flat=True)
+    pool = nsmallest(MOST_CONTROLS, _candidates(list(scored)))
     failed.filter(target__in=targets).delete()
     _queue(run, [each for each in pool if each.target in targets], pool)
     return len(targets)

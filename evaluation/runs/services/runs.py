@@ -229,12 +229,13 @@ def retry_failed(run: MetricRun, user: User | None) -> int:
     run = _locked(run)
     if run.is_imported:
         return 0
+    n_controls = retry_controls(run)  # before the failed targets have no row
     failed = AutoScore.objects.filter(run=run, score=None)
     targets = list(failed.order_by("target").values_list("target", flat=True))
     # Delete only the targets that are queued again. A worker may store another failure meanwhile.
     for start in range(0, len(targets), SAVED_TOGETHER):
         failed.filter(target__in=targets[start : start + SAVED_TOGETHER]).delete()
-    n_added = _add_chunks(run, targets) + retry_controls(run)
+    n_added = _add_chunks(run, targets) + n_controls
     if n_added:
         RUN_CHUNKS.take_up(run)
         judged = metric_of(run.metric, run.parameters).judges

@@ -96,9 +96,13 @@ def perfect(pair):
 # The planted metric, its shares of yes about floor, top and texts that say nothing, and its faults.
 # Every response and every sentence of evidence has a year, and no text that says nothing has one.
 PLANTED = [
-    (always, (1, 1, 1), ["says yes to 100 % of what is wrong", "says yes to 100 % of what says"]),
-    (never, (0, 0, 0), ["says yes to only 0 % of what is right"]),
-    (reads_only_the_response, (1, 1, 0), ["says yes to 100 % of what is wrong"]),
+    (
+        always,
+        (1, 1, 1),
+        ["says yes to 100.0 % of what is wrong", "says yes to 100.0 % of what says"],
+    ),
+    (never, (0, 0, 0), ["says yes to only 0.0 % of what is right"]),
+    (reads_only_the_response, (1, 1, 0), ["says yes to 100.0 % of what is wrong"]),
     (perfect, (0, 1, 0), []),
 ]
 
