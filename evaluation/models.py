@@ -189,8 +189,9 @@ class ControlScore(models.Model):
     run = models.ForeignKey(MetricRun, models.CASCADE, related_name="controls")
     target = models.ForeignKey(Target, models.CASCADE, related_name="controls")
     kind = models.CharField(max_length=7, choices=Kind)
-    # The target of another dialog whose evidence, text or citation stands in; None: none does.
-    other = models.ForeignKey(Target, models.CASCADE, null=True, blank=True, related_name="+")
+    # The target of another dialog whose evidence, text or citation stands in. None: none does, or
+    # it was deleted since.
+    other = models.ForeignKey(Target, models.SET_NULL, null=True, blank=True, related_name="+")
     form = models.CharField(
         max_length=20, blank=True
     )  # the form of a text that says nothing: 'numbers'

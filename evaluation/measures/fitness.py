@@ -62,8 +62,9 @@ class Fitness(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether any kind has enough controls to say something."""
-        return any(each.n >= FEWEST for each in self)
+        """Whether each kind that the metric has has enough controls to say something."""
+        there = [each for each in self if each.n or each.n_left_out]
+        return bool(there) and all(each.n >= FEWEST for each in there)
 
     @property
     def is_unfit(self) -> bool:

@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
                 ('score', models.FloatField(blank=True, null=True)),
                 ('problem', models.TextField(blank=True)),
                 ('content_key', models.CharField(blank=True, max_length=32)),
-                ('other', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotation.target')),
+                ('other', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotation.target')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='controls', to='evaluation.metricrun')),
                 ('target', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='controls', to='annotation.target')),
             ],

@@ -12,7 +12,7 @@ from evaluation.backends.base import Backend
 from evaluation.backends.registry import open_backend
 from evaluation.measures.fitness import FEWEST, ShareOfYes
 from evaluation.metrics.registry import METRICS
-from evaluation.models import AutoScore, MetricRun
+from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.budget import spent_in_words
 from evaluation.runs.control_figures import fitness_of_runs
 from evaluation.runs.plan import RunPlan
@@ -104,13 +104,14 @@ def score_here(run: MetricRun, stderr: Any) -> str:
 def _score(run: MetricRun, stderr: Any) -> None:
     """Score chunk by chunk until the run ends. Workers may help."""
     still_running = MetricRun.objects.filter(pk=run.pk, state=MetricRun.State.RUNNING)
+    of_controls = RUN_CHUNKS.wanted().filter(run=run).exclude(state=RunChunk.State.DONE)
 
     def done() -> tuple[int, float]:
         progress = _progress(run)
         return progress.n_targets - progress.n_left, progress.share
 
     with progress_of_work(f"Scoring with {run}", stderr, _judged(run), done) as show:
-        while still_running.exists():
+        while still_running.exists() or of_controls.exists():
             claim = RUN_CHUNKS.claim_next(run)
             if claim:
                 RUN_CHUNKS.do(claim, show)

@@ -109,7 +109,8 @@ def floor_threshold(run: MetricRun, labels: Labels | None = None) -> FloorThresh
         is_yes = known >= at if run.is_yes_at_threshold else known > at
         return float(is_yes.mean()) if known.size else math.nan
 
-    return FloorThreshold(at, share(FLOOR), share(TOP))
+    found = FloorThreshold(at, share(FLOOR), share(TOP))
+    return None if found.top == 0 else found  # then everything right would be a no
 
 
 def shares_by_form(labels: ControlLabels) -> Iterable[tuple[str, ShareOfYes]]:

@@ -17,6 +17,7 @@ from evaluation.runs.control_figures import (
     floor_threshold,
     shares_by_form,
 )
+from evaluation.runs.services.controls import failed_controls, incomplete_targets
 
 MOST_SHOWN = 5  # controls that a metric gets wrong
 
@@ -43,6 +44,7 @@ class ControlPanel(NamedTuple):
     wrong: list[ControlScore]  # some controls that should be no and have the highest scores
     by_floor: FloorThreshold | None  # the threshold that the floor chooses
     can_be_added: bool
+    n_failed: int  # controls that can be tried again
     goes_on: bool  # whether controls wait for a worker
 
     @property
@@ -66,10 +68,14 @@ def control_panel(run: MetricRun) -> ControlPanel | None:
         _wrong(run),
         floor_threshold(run, labels),
         can_be_added=False,
+        n_failed=0,
         goes_on=waiting.exclude(state=RunChunk.State.DONE).exists(),
     )
-    may_add = not (panel.has_any or panel.goes_on or is_of_earlier_rule(run))
-    return panel._replace(can_be_added=may_add)
+    is_done = run.state == MetricRun.State.DONE and not panel.goes_on
+    lacks_some = not panel.has_any or bool(incomplete_targets(run))
+    may_add = is_done and lacks_some and not is_of_earlier_rule(run)
+    n_failed = failed_controls(run).count() if is_done else 0
+    return panel._replace(can_be_added=may_add, n_failed=n_failed)
 
 
 def _share(labels: Labels, kind: str) -> ShareOfYes:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluation.measures.fitness import Fitness
+from evaluation.measures.fitness import FEWEST, Fitness
 from evaluation.models import ControlScore
 from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.reports.estimates import estimates_of
@@ -38,14 +38,14 @@ class AxisFloor(NamedTuple):
     def in_signature(self) -> str:
         """The floor in a signature."""
         floor = self.fitness.floor
-        return f"floor {floor.share:.3f} of {floor.n:,} controls" if floor.n else ""
+        return f"floor {floor.share:.3f} of {floor.n:,} controls"
 
 
 Floors = tuple[AxisFloor | None, ...]  # one for each axis; None: raters, or no controls
 
 
 def axis_floors(axes: Axes, example_ids: Indexes, dialogs: Indexes, n_dialogs: int) -> Floors:
-    """Return the floor of each axis, in one query.
+    """Return the floor of each axis, in one query. Of too few controls there is none.
 
     Args:
         axes: the axes.
@@ -59,7 +59,7 @@ def axis_floors(axes: Axes, example_ids: Indexes, dialogs: Indexes, n_dialogs: i
 
     def floor_of(run_id: int) -> AxisFloor | None:
         labels = found[run_id]
-        if FLOOR not in labels:
+        if FLOOR not in labels or labels[FLOOR].share.n < FEWEST:
             return None
         of_floor = labels[FLOOR]
         known = [number_of.get(example) for example in of_floor.examples.tolist()]
@@ -85,7 +85,7 @@ def over_floor(
             not count.
         dialogs: (n_examples,) the numbers of the dialogs.
     """
-    if floor is None or not floor.fitness.floor.n:
+    if floor is None:
         return [UNKNOWN] * len(of_setups)
     of_floor = Statistic(mean_statistics(floor.labels), floor.dialogs, share_from)
     differences = [

@@ -127,10 +127,7 @@ class TradeoffMaterial(NamedTuple):
 
     def signature(self, report: str, *said: str) -> str:
         """Return every choice that changes a report's numbers, with a hash of the data."""
-        floors = [
-            f" {floor.in_signature}" if floor and floor.in_signature else ""
-            for floor in self.floors
-        ]
+        floors = [f" {floor.in_signature}" if floor else "" for floor in self.floors]
         sides = zip(self.axes._asdict().items(), floors, strict=True)
         axes = [f"{side} {axis.said}{floor}" for (side, axis), floor in sides]
         return signature_of(report, *said, *axes, data=self.data_hash)

@@ -3,12 +3,13 @@
 If the worker dies, another worker takes over. The model is asked outside of any transaction.
 """
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Model, Q, QuerySet
 
 from evaluation.backends.base import Backend
 from evaluation.backends.registry import open_backend
@@ -28,6 +29,8 @@ from generation.services.server_places import AsksModels
 from work.chunks import ChunkKind
 from work.claims import Hold
 from work.pieces import register
+
+logger = logging.getLogger(__name__)
 
 Rows = Sequence[AutoScore]
 
@@ -67,12 +70,16 @@ class RunChunkHold(Hold[RunChunk]):
             RUN_CHUNKS.finish(self.claim.run_id)
 
     def fail(self, error: str) -> None:
-        """Give the chunk back, and store why its run failed.
+        """Give the chunk back, and store why its run failed. A chunk of controls only ends.
 
         The model's location is replaced, because only admins may see it.
         """
-        self.give_back()
         run = self.claim.run
+        if self.claim.is_of_controls:  # the run itself does not fail
+            self.end(RunChunk.State.DONE, targets=[])
+            logger.warning("The controls of run %s ended early: %s", run.pk, error)
+            return
+        self.give_back()
         if run.model_location:
             error = error.replace(run.model_location, run.model_name)
         RUN_CHUNKS.fail(run.pk, storable(error))
@@ -91,6 +98,18 @@ class RunChunkWork(AsksModels[RunChunk, RunChunkHold], ChunkKind[RunChunk, RunCh
 
     def asks_server(self, piece: RunChunk) -> bool:
         return is_server(piece.run.backend)
+
+    def wanted(self) -> QuerySet[RunChunk]:
+        """Return the chunks of runs that go on, and those of controls of runs that are done."""
+        of_done = Q(is_of_controls=True, run__state=MetricRun.State.DONE)
+        return self.rows().filter(Q(run__state=MetricRun.State.RUNNING) | of_done)
+
+    def unfinished(self, work: Model | int) -> QuerySet[RunChunk]:
+        """Return the chunks of a run's targets that are not done.
+
+        A run is done when its targets are: its controls say something about it, but are no part.
+        """
+        return super().unfinished(work).filter(is_of_controls=False)
 
     def hold(self, claim: RunChunk) -> RunChunkHold:
         return RunChunkHold(claim, self.wanted())

@@ -5,7 +5,10 @@ from heapq import nsmallest
 from itertools import islice
 from typing import NamedTuple
 
+from django.db.models import Count, QuerySet
+
 from annotation.models import Target
+from evaluation.metrics.registry import METRICS
 from evaluation.models import AutoScore, ControlScore, MetricRun, RunChunk
 from evaluation.runs.choices import MOST_CONTROLS
 from evaluation.runs.controls import SEED
@@ -27,7 +30,9 @@ class _Candidate(NamedTuple):
 
 
 def add_controls(run: MetricRun, targets: Collection[int], n: int) -> int:
-    """Queue the controls of `n` targets of a run, which is locked. Return how many are new.
+    """Queue the controls of `n` targets of a run, which is locked. Return of how many.
+
+    Targets that lack a kind, because their scoring ended early, are queued again.
 
     The draw depends on the keys of the responses alone. An empty response is not drawn, because
     every metric says of it by rule what it says. Targets that were drawn before stay, and count.
@@ -37,13 +42,22 @@ def add_controls(run: MetricRun, targets: Collection[int], n: int) -> int:
         targets: the ids of the targets of which controls may be made.
         n: the number of targets of which controls are wanted in all.
     """
-    there = drawn_targets(run)
-    if n <= len(there):
+    there, incomplete = drawn_targets(run), incomplete_targets(run)
+    if n <= len(there) and not incomplete:
         return 0
     pool = nsmallest(MOST_CONTROLS, _candidates(targets))
-    new = [each for each in pool[:n] if each.target not in there][: n - len(there)]
+    new = [each for each in pool[:n] if each.target not in there][: max(n - len(there), 0)]
+    new += [each for each in pool if each.target in incomplete]
     _queue(run, new, pool)
     return len(new)
+
+
+def copy_controls(run: MetricRun, to: MetricRun) -> None:
+    """Store the controls of a run also for another one with the same scores."""
+    rows = list(ControlScore.objects.filter(run=run))
+    for row in rows:
+        row.pk, row.run = None, to
+    ControlScore.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def retry_controls(run: MetricRun) -> int:
@@ -51,7 +65,7 @@ def retry_controls(run: MetricRun) -> int:
 
     Return the number of their targets.
     """
-    failed = ControlScore.objects.filter(run=run, score=None).exclude(text="")
+    failed = failed_controls(run)
     targets = set(failed.values_list("target", flat=True))
     scored = AutoScore.objects.filter(run=run).order_by().values_list("target", flat=True)
     pool = nsmallest(MOST_CONTROLS, _candidates(list(scored)))
@@ -60,11 +74,37 @@ def retry_controls(run: MetricRun) -> int:
     return len(targets)
 
 
+def failed_controls(run: MetricRun) -> QuerySet[ControlScore]:
+    """Return the controls of a run that were made and have no score, and that wait for none."""
+    waiting = [own for drawn in _waiting(run) for own, *_ in drawn]
+    failed = ControlScore.objects.filter(run=run, score=None)
+    return failed.exclude(text="").exclude(target__in=waiting)
+
+
+def n_to_draw(run: MetricRun, n: int) -> int:
+    """Return of how many targets `add_controls` queues controls, if there are `n` to draw."""
+    return max(n - len(drawn_targets(run)), 0) + len(incomplete_targets(run))
+
+
+def incomplete_targets(run: MetricRun) -> set[int]:
+    """Return the targets that have some kinds of controls, lack others, and wait for none."""
+    waiting = [own for drawn in _waiting(run) for own, *_ in drawn]
+    rows = ControlScore.objects.filter(run=run).exclude(target__in=waiting).order_by()
+    counts = rows.values_list("target").annotate(n=Count("pk"))
+    n_kinds = len(METRICS[run.metric].controls)
+    return {target for target, n in counts if n < n_kinds}
+
+
+def _waiting(run: MetricRun) -> Iterator[list[list[int]]]:
+    """Yield the drawn targets of each chunk of controls that is not done."""
+    chunks = RunChunk.objects.filter(run=run, is_of_controls=True)
+    yield from chunks.exclude(state=RunChunk.State.DONE).values_list("targets", flat=True)
+
+
 def drawn_targets(run: MetricRun) -> set[int]:
     """Return the targets that have controls, or will have them."""
     there = set(ControlScore.objects.filter(run=run).values_list("target", flat=True))
-    waiting = RunChunk.objects.filter(run=run, is_of_controls=True)
-    for drawn in waiting.values_list("targets", flat=True):
+    for drawn in _waiting(run):
         there.update(own for own, *_ in drawn)
     return there
 

@@ -23,7 +23,7 @@ from evaluation.runs.materials import content_of, material_of
 from evaluation.runs.plan import RunPlan, plan_again
 from evaluation.runs.progress import progress_of_runs, title_of
 from evaluation.runs.scoring import known_scores, score_signature
-from evaluation.runs.services.controls import drawn_targets
+from evaluation.runs.services.controls import failed_controls, n_to_draw
 from evaluation.runs.services.runs import (
     ids_without_score,
     n_controls_left,
@@ -94,9 +94,13 @@ def controls_asking(run: MetricRun, n: int = USUAL_CONTROLS) -> CallPlan:
     if run.is_imported or not needs_yes(plan := plan_again(run)):
         return CallPlan()
     scored = AutoScore.objects.filter(run=run).order_by()
-    keys = dict(scored.values_list("target__response", "target__response__key"))
-    n_new = max(min(n, len(keys)) - len(drawn_targets(run)), 0)
-    return _asking_of_controls(run.dataset, plan, n_new, keys)
+    n_new = n_to_draw(run, min(n, scored.count()))
+    return _asking_of_controls(run.dataset, plan, n_new, _keys_of(scored))
+
+
+def _keys_of(scores: QuerySet[Any]) -> dict[int, str]:
+    """Return the responses of scores or controls, id → key."""
+    return dict(scores.order_by().values_list("target__response", "target__response__key"))
 
 
 def retry_asking(run: MetricRun) -> CallPlan:
@@ -104,8 +108,14 @@ def retry_asking(run: MetricRun) -> CallPlan:
     if run.is_imported or not needs_yes(plan := plan_again(run)):
         return CallPlan()
     failed = AutoScore.objects.filter(run=run, score=None)
-    left = failed.values_list("target__response", "target__response__key")
-    asking = _asking(run.dataset, plan, dict(left))
+    controls = failed_controls(run)
+    n_targets = controls.values("target").distinct().count()
+    asking = together(
+        [
+            _asking(run.dataset, plan, _keys_of(failed)),
+            _asking_of_controls(run.dataset, plan, n_targets, _keys_of(controls)),
+        ]
+    )
     return asking._replace(
         rows=tuple(row._replace(title=f"{row.title}, failed before") for row in asking.rows)
     )

@@ -27,7 +27,12 @@ from evaluation.runs.plan import (
     with_study_of_choice,
 )
 from evaluation.runs.services.chunks import LONGEST_REVISION, RUN_CHUNKS
-from evaluation.runs.services.controls import add_controls, drawn_targets, retry_controls
+from evaluation.runs.services.controls import (
+    add_controls,
+    copy_controls,
+    n_to_draw,
+    retry_controls,
+)
 from evaluation.runs.services.targets import (
     SAVED_TOGETHER,
     Wanted,
@@ -163,11 +168,15 @@ def ids_without_score(
 def n_controls_left(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]) -> int:
     """Return of how many targets a run of these choices would make controls. Write nothing.
 
-    Where a metric judges citations, each response counts as one target here.
+    Where a metric judges citations, it is not known before how many there are, so these are at most
+    so many.
     """
-    n_wanted = min(plan.n_controls, scorable(responses.filter(dataset=dataset), plan).count())
+    there = scorable(responses.filter(dataset=dataset).order_by(), plan).exclude(text="")
+    n_wanted = plan.n_controls
+    if plan.metric.judges == "responses":
+        n_wanted = min(n_wanted, len(_ids(there, sample_of(dataset, there, plan))))
     found = _same_run(dataset, plan).first()
-    return max(n_wanted - (len(drawn_targets(found)) if found else 0), 0)
+    return n_to_draw(found, n_wanted) if found else n_wanted
 
 
 def _same_run(dataset: Dataset, plan: RunPlan) -> QuerySet[MetricRun]:
@@ -248,17 +257,18 @@ def request_controls(run: MetricRun, user: User | None, n: int = USUAL_CONTROLS)
     """Queue the controls of a run that has too few. Return of how many targets they are made.
 
     Raises:
-        RunError: the run has none, because it was imported, or its metric has no controls, or it
-            was scored by an earlier rule.
+        RunError: the run can have none, because it was imported, or its metric has no controls, or
+            it was scored by an earlier rule; or the run is not done.
     """
     run = _locked(run)
     kind = None if run.is_imported else METRICS.get(run.metric)
     if kind is None or not kind.controls or is_of_earlier_rule(run):
         raise RunError("Nothing can be made here of which this run's right labels are known.")
+    if run.state != MetricRun.State.DONE:
+        raise RunError("Controls can be added when the run is done.")
     targets = AutoScore.objects.filter(run=run).order_by().values_list("target", flat=True)
     n_added = add_controls(run, list(targets), n)
     if n_added:
-        RUN_CHUNKS.take_up(run)
         _record(user, "run.controls_requested", run, n_controls=n_added)
     return n_added
 
@@ -271,13 +281,23 @@ def plan_by_floor(run: MetricRun) -> tuple[RunPlan, QuerySet[Response]]:
     Raises:
         RunError: there is no such threshold.
     """
-    threshold = floor_threshold(run)
+    threshold = None if is_of_earlier_rule(run) else floor_threshold(run)
     if threshold is None:
         raise RunError("The controls of this run choose no threshold.")
-    plan = plan_again(run)._replace(
-        threshold=threshold.threshold, is_by_floor=True, n_controls=len(drawn_targets(run))
-    )
+    plan = plan_again(run)._replace(threshold=threshold.threshold, is_by_floor=True)
     return plan, Response.objects.filter(targets__scores__run=run).distinct()
+
+
+@transaction.atomic
+def request_by_floor(run: MetricRun, user: User | None) -> MetricRun:
+    """Return the run of `plan_by_floor`, with the same controls.
+
+    Raises:
+        RunError: as in `plan_by_floor`.
+    """
+    chosen = request_metric_run(run.dataset, *plan_by_floor(run), user)
+    copy_controls(run, chosen)
+    return chosen
 
 
 @transaction.atomic

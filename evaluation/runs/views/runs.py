@@ -272,7 +272,7 @@ def threshold_by_floor(request: SignedInRequest, pk: int) -> HttpResponse:
         plan, responses = services.plan_by_floor(run)
         if page := plan_first(request, runs_asking(run.dataset, [plan], responses)):
             return page
-        chosen = services.request_metric_run(run.dataset, plan, responses, request.user)
+        chosen = services.request_by_floor(run, request.user)
     except RunError as error:
         messages.error(request, str(error))
         return redirect("evaluation:run", pk)

@@ -151,7 +151,7 @@ def figure_page(
                 short_title(row.of.prompt_title),
                 short[row.of.model],
                 _ranges(row),
-                _below(row),
+                {} if view.by_score else _below(row),
                 chosen_of(row) if row.of.is_aggregate else "",
             )
             for row in report.rows
@@ -162,7 +162,7 @@ def figure_page(
         choice.is_about_nothing(material),
         choice.repeats_large(material),
         unfit_axes(material),
-        sum(map(is_not_above, report.rows)),
+        0 if view.by_score else sum(map(is_not_above, report.rows)),
         bands(report.rows) if choice.figure.number == BANDS else (),
     )
 

@@ -25,9 +25,10 @@ from evaluation.runs.control_figures import control_labels, fitness_of_runs, sha
 from evaluation.runs.controls import NONE_STANDS_IN
 from evaluation.runs.progress import run_progress
 from evaluation.runs.reports import controls_report
-from evaluation.runs.services.runs import retry_failed
+from evaluation.runs.services.runs import RunError, request_controls, retry_failed
+from generation.model_specs import BackendError
 from generation.text.citations import ParsedCitation
-from tests.evaluation.metric_runs import mill, requested, work
+from tests.evaluation.metric_runs import cancelled, mill, requested, work
 from tests.makers import example_row, import_rows, response_row
 from tests.shown import shown
 
@@ -180,6 +181,29 @@ def test_failed_controls_are_tried_again(tmp_path, told):
     work(run)
 
     assert ControlScore.objects.filter(score=1).count() == 12
+
+
+def test_controls_neither_hold_up_nor_fail_their_run(tmp_path, told):
+    def gone(pair):
+        raise BackendError("the model is gone")
+
+    backend = told(lambda pair: Entailment(1.0))
+    dataset = mills(tmp_path)
+    run = requested(dataset, backend="told", n_controls=N)
+    n_chunks = run.chunks.filter(is_of_controls=False).count()
+
+    assert work(run, n_chunks).state == "done"  # its controls still wait
+    backend.answer = gone
+    assert work(run).state == "done"
+
+    # The evidence itself is what each response says, so that its scores were known before.
+    assert set(ControlScore.objects.values_list("kind", flat=True)) <= {"top"}
+    backend.answer = lambda pair: Entailment(1.0)
+    assert request_controls(run, None) == N
+    assert work(run).state == "done"
+    assert ControlScore.objects.count() == 3 * N
+    with pytest.raises(RunError, match="when the run is done"):
+        request_controls(cancelled(dataset, backend="told", threshold=0.1), None)
 
 
 def test_the_labels_of_controls_take_one_query(tmp_path, told, django_assert_num_queries):
