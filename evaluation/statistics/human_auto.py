@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.statistics import rank_measures
+from evaluation.statistics.calibration_error import N_BINS, bins_of
 from evaluation.statistics.ceiling import Ceiling, beside_ceilings
 from evaluation.statistics.intervals import (
     Floats,
@@ -179,7 +180,7 @@ def roc_points(outcomes: Outcomes, most: int = 200) -> list[dict[str, float | No
     ]
 
 
-def calibration_bins(outcomes: Outcomes, n_bins: int = 10) -> list[dict[str, float]]:
+def calibration_bins(outcomes: Outcomes, n_bins: int = N_BINS) -> list[dict[str, float]]:
     """Return mean score and share of majority yes in bins of equal width over [0, 1].
 
     A score on the edge of two bins is in the lower one, as in scikit-learn. Empty bins are left
@@ -190,8 +191,7 @@ def calibration_bins(outcomes: Outcomes, n_bins: int = 10) -> list[dict[str, flo
     scores = _as_shares(both)
     if not _are_shares(scores):
         return []
-    edges = np.linspace(0, 1, n_bins + 1)[1:-1]
-    bins = np.searchsorted(edges, scores)
+    bins = bins_of(scores, n_bins)
     found = []
     for number in np.unique(bins):
         here = bins == number
