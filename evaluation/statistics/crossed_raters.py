@@ -8,8 +8,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, triu
 
+from evaluation.statistics.grouped_pairs import pairs_in_groups
 from evaluation.statistics.intervals import Floats, Indexes, ratio
 from evaluation.statistics.jackknife import InRange
 from evaluation.statistics.rater_votes import LEAST, RaterVotes
@@ -26,7 +26,7 @@ class CrossedTable(NamedTuple):
 
 
 class BiasIndex(NamedTuple):
-    """The difference of pairs of raters in how often they say yes, in [0, 1]; NaN without a pair."""
+    """The mean difference of two raters in how often they say yes, in [0, 1]; NaN without any."""
 
     value: float
     n_pairs: int  # pairs of raters that it is made of
@@ -43,18 +43,16 @@ def bias_index(votes: RaterVotes) -> BiasIndex:
     Args:
         votes: the votes on a yes/no question; the place of yes is 1.
     """
-    here = votes.items >= 0
-    shape = (int(votes.raters.max(initial=-1)) + 1, int(votes.items.max(initial=-1)) + 1)
-    if not here.any():
-        return BiasIndex(math.nan, 0)
-    place = (votes.raters[here], votes.items[here])
-    voted = csr_array((np.ones(here.sum()), place), shape=shape)
-    said_yes = csr_array((votes.answers[here].astype(np.float64), place), shape=shape)
-    common = triu(voted @ voted.T, k=1).tocsr()
-    more_yes = triu(said_yes @ voted.T - voted @ said_yes.T, k=1).tocsr()
-    is_enough = (common >= LEAST).astype(np.float64)
-    n_common, n_more = float((common * is_enough).sum()), float(abs(more_yes * is_enough).sum())
-    return BiasIndex(n_more / n_common if n_common else math.nan, int(is_enough.sum()))
+    one, other = pairs_in_groups(votes.items)
+    lower, higher = np.sort([votes.raters[one], votes.raters[other]], axis=0)
+    names = lower * (int(votes.raters.max(initial=-1)) + 1) + higher
+    _, pair, n_common = np.unique(names, return_inverse=True, return_counts=True)
+    of_lower = np.where(votes.raters[one] == lower, 1, -1)
+    more_yes = np.bincount(pair, weights=of_lower * (votes.answers[one] - votes.answers[other]))
+    is_enough = n_common >= LEAST
+    n_pairs = int(is_enough.sum())
+    share = abs(more_yes[is_enough]).sum() / n_common[is_enough].sum() if n_pairs else math.nan
+    return BiasIndex(float(share), n_pairs)
 
 
 def crossed_table(votes: RaterVotes) -> CrossedTable | None:

@@ -14,9 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.statistics import rank_measures
-from evaluation.statistics.calibration_error import N_BINS, bins_of
+from evaluation.statistics.calibration_error import (
+    N_BINS,
+    CalibrationError,
+    bins_of,
+    calibration_error,
+)
 from evaluation.statistics.ceiling import Ceiling, beside_ceilings
 from evaluation.statistics.intervals import (
+    UNDEFINED,
     Floats,
     Indexes,
     MixOfShares,
@@ -209,6 +215,15 @@ def calibration_bins(outcomes: Outcomes, n_bins: int = N_BINS) -> list[dict[str,
             }
         )
     return found
+
+
+def calibration(outcomes: Outcomes) -> CalibrationError:
+    """Return the expected calibration error; undefined when a score is outside its scale."""
+    both = _complete(outcomes)
+    scores = _as_shares(both)
+    if not _are_shares(scores):
+        return CalibrationError(math.nan, UNDEFINED)
+    return calibration_error(both.human, scores, both.dialogs, both.n_dialogs)
 
 
 def _complete(outcomes: Outcomes) -> Outcomes:
