@@ -4,9 +4,10 @@ The first table is about figures of all pages: every study has 50, 100 or 400 di
 setups, whose responses are alike within a dialog, and figures get their intervals as on every page.
 The second table is about few labels (prediction-powered figures) and about A against B, and has
 rates of rejection for tests (`few_labels.py`). The third is about figures that depend on the rarer
-answer (`rare_answers.py`), and the last about means, medians, F1 and effects
-(`means_and_effects.py`). The exit status is 1 if a coverage is outside 93 to 97 % (last two tables:
-below 93 %), or a test rejects without an effect in over 5 %, widened by two Monte-Carlo errors.
+answer (`rare_answers.py`), the fourth about means, medians, F1 and effects
+(`means_and_effects.py`), and the last about what experts ask for (`expert_figures.py`). The exit
+status is 1 if a coverage is outside 93 to 97 % (last three tables: below 93 %), or a test rejects
+without an effect in over 5 %, widened by two Monte-Carlo errors.
 
     .venv/bin/python benchmarks/coverage.py --runs 2000
     .venv/bin/python benchmarks/coverage.py --only few-labels --quick
@@ -27,7 +28,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks import few_labels, means_and_effects, rare_answers
+from benchmarks import expert_figures, few_labels, means_and_effects, rare_answers
 from evaluation.measures.ssa import ssa_figure
 from evaluation.statistics.agreement import (
     ALPHA,
@@ -351,6 +352,7 @@ TABLES: dict[str, Callable[[argparse.Namespace], Iterator[dict[str, Any]]]] = {
     "few-labels": partial(table_of_cells, few_labels),
     "rare-answers": partial(table_of_cells, rare_answers),
     "means-and-effects": partial(table_of_cells, means_and_effects),
+    "expert-figures": partial(table_of_cells, expert_figures),
 }
 
 

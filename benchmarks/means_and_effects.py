@@ -56,7 +56,7 @@ from evaluation.statistics.intervals import (
     percentile_interval,
     share_from,
 )
-from evaluation.statistics.jackknife import FromShares
+from evaluation.statistics.jackknife import InRange
 from evaluation.statistics.rank_measures import dialogs_with_another_value
 from evaluation.statistics.rater_answers import (
     difference_of_means_from,
@@ -356,7 +356,7 @@ def kinds_of_tradeoffs(share: float) -> Iterator[Kind]:
         yield name, f"{n_pairs} pairs", float(measure(np.array(compared))), study
     figures = figures_of(MIXING)
     top: dict[str, Measure] = {
-        "F1 of top 1": FromShares(figures["top_1_f1"]),
+        "F1 of top 1": InRange(figures["top_1_f1"]),
         "top k − top 1, F1": figures["delta_f1"],
     }
     for name, of_mix in top.items():

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.statistics.intervals import Floats, Indexes, Measure, Statistic, ratio, share_from
-from evaluation.statistics.jackknife import FromShares
+from evaluation.statistics.jackknife import InRange
 from generation.text.citations import ParsedAnswer, ParsedCitation
 from generation.text.compared_triples import citations_of, compared, knowledge, labels
 from generation.text.flat_graph import Triple
@@ -208,7 +208,7 @@ def f1_from(sums: Floats) -> Floats:
     return f1(share_from(sums[..., :2]), share_from(sums[..., 2:]))
 
 
-F1 = FromShares(f1_from)
+F1 = InRange(f1_from)
 
 
 def _measure(name: str) -> Measure:

@@ -17,7 +17,7 @@ from evaluation.measures.alignment import pair_of
 from evaluation.measures.citation import f1
 from evaluation.measures.entailment import Pair
 from evaluation.statistics.intervals import Floats, Indexes, Statistic, share_from
-from evaluation.statistics.jackknife import FromShares
+from evaluation.statistics.jackknife import InRange
 from generation.text.compared_triples import compared, knowledge
 from generation.text.flat_graph import Triple
 
@@ -108,7 +108,7 @@ def incompetence_figures(statistics: Floats, dialogs: Indexes) -> dict[str, Stat
     return {
         "precision": Statistic(statistics[:, :2], dialogs, share_from),
         "recall": Statistic(statistics[:, 2:], dialogs, share_from),
-        "f1": Statistic(statistics, dialogs, FromShares(na_f1_from)),
+        "f1": Statistic(statistics, dialogs, InRange(na_f1_from)),
     }
 
 

@@ -25,7 +25,7 @@ from evaluation.statistics.intervals import (
     share_from,
     sum_by_dialog,
 )
-from evaluation.statistics.jackknife import FromShares
+from evaluation.statistics.jackknife import InRange
 
 N_COLUMNS = 2  # a share has two columns: part and whole
 
@@ -77,7 +77,7 @@ def f1_of_means(
         precision, recall: the shares of each run, as in `mean_share`.
     """
     found, hit = (_defined(runs) or runs[:1] for runs in (precision, recall))
-    measure = FromShares(partial(_f1_of_means, n_precision=len(found)))
+    measure = InRange(partial(_f1_of_means, n_precision=len(found)))
     return _beside([*found, *hit], n_dialogs, measure)
 
 
@@ -92,7 +92,7 @@ def na_f1_of_means(
     Args:
         precision, recall: the shares of each run, as in `mean_share`.
     """
-    measure = FromShares(partial(_na_f1_of_means, n_precision=len(precision)))
+    measure = InRange(partial(_na_f1_of_means, n_precision=len(precision)))
     return _beside([*precision, *recall], n_dialogs, measure)
 
 

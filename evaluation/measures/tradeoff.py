@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from evaluation.statistics.intervals import Floats, Indexes, Statistic, ratio, share_from
-from evaluation.statistics.jackknife import FromShares
+from evaluation.statistics.jackknife import InRange
 from evaluation.statistics.rater_answers import mean_from
 
 WIDTH = 3  # number of columns in a setup's statistics
@@ -53,7 +53,7 @@ def figures_of_setup(statistics: Floats, dialogs: Indexes) -> dict[str, Statisti
         statistics: (n_examples, 3), see the top of this module.
         dialogs: (n_examples,) the dialog of each example.
     """
-    of_axis, of_f1 = (share_from, FromShares(f1_from)) if are_shares(statistics) else OF_ANY_SCALE
+    of_axis, of_f1 = (share_from, InRange(f1_from)) if are_shares(statistics) else OF_ANY_SCALE
     return {
         "attribution": Statistic(statistics[:, [0, 2]], dialogs, of_axis),
         "sensibleness": Statistic(statistics[:, [1, 2]], dialogs, of_axis),

@@ -54,9 +54,9 @@ OTHERS = (
     "whole dialogs, seed {seed} (Efron and Tibshirani, 1993; Hesterberg, 2015)."
 )
 JACKKNIFED = (
-    "Kappas, alpha, the area under the ROC curve and Spearman’s correlation have Wilson intervals "
-    "of their range with the variance of the jackknife over dialogs (Efron, 1982); there is none "
-    "where fewer than five dialogs hold the rarer answer."
+    "Kappas, alpha, Gwet’s coefficients, the area under the ROC curve and correlations have Wilson "
+    "intervals of their range with the variance of the jackknife over dialogs (Efron, 1982); where "
+    "there is a rarer answer, five dialogs must hold it."
 )
 INTERVALS = f"All intervals are 95 %. {SHARES} {OTHERS}"
 OF_SHARES = ("wilson", "franco")

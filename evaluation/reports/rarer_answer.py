@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from itertools import starmap
 
+from evaluation.reports.numbers import coefficient
 from evaluation.statistics.jackknife import FEWEST_DIALOGS
 
 # Below so many dialogs, intervals of agreement between raters are too narrow where a dialog has one
@@ -39,6 +40,24 @@ def rater_agreement_note(n_dialogs: Iterable[int]) -> str:
         f"Where fewer than {NARROW_BELOW} dialogs hold the rarer answer, only about 90 % of the "
         "intervals of kappa and alpha hold the true value if dialogs have one response each. "
         f"With fewer than {FEWEST_DIALOGS} there is no interval."
+    )
+
+
+def prevalence_note(low: Iterable[tuple[str, float]]) -> str:
+    """Return where alpha is low only because most answers are the same; "" for nowhere.
+
+    Args:
+        low: the name and the AC1 of each such question, once for each arm.
+    """
+    found = list(low)
+    if not found:
+        return ""
+    figures = sorted(ac1 for _, ac1 in found)
+    written = " to ".join(dict.fromkeys(coefficient(figures[end]) for end in (0, -1)))
+    return (
+        f"For {', '.join(dict.fromkeys(name for name, _ in found))}, alpha is low although raters "
+        f"mostly agree (Gwet’s AC1 {written}): four of five answers or more are the same, and "
+        "alpha tells how far raters agree on the others."
     )
 
 

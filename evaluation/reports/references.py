@@ -43,6 +43,30 @@ REFERENCES: Mapping[str, str] = {
         "Krippendorff (2011). Computing Krippendorff's alpha-reliability. University of "
         "Pennsylvania."
     ),
+    "gwet": (
+        "Gwet (2008). Computing inter-rater reliability and its variance in the presence of high "
+        "agreement. British Journal of Mathematical and Statistical Psychology 61(1)."
+    ),
+    "byrt": (
+        "Byrt, Bishop and Carlin (1993). Bias, prevalence and kappa. Journal of Clinical "
+        "Epidemiology 46(5)."
+    ),
+    "shrout": (
+        "Shrout and Fleiss (1979). Intraclass correlations: uses in assessing rater reliability. "
+        "Psychological Bulletin 86(2)."
+    ),
+    "deutsch": (
+        "Deutsch, Foster and Freitag (2023). Ties matter: meta-evaluating modern metrics with "
+        "pairwise accuracy and tie calibration."
+    ),
+    "naeini": (
+        "Naeini, Cooper and Hauskrecht (2015). Obtaining well calibrated probabilities using "
+        "Bayesian binning."
+    ),
+    "bonett": (
+        "Bonett and Wright (2000). Sample size requirements for estimating Pearson, Kendall and "
+        "Spearman correlations. Psychometrika 65(1)."
+    ),
     "cohen": (
         "Cohen (1960). A coefficient of agreement for nominal scales. Educational and "
         "Psychological Measurement 20(1)."

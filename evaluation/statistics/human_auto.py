@@ -14,8 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.statistics import rank_measures
+from evaluation.statistics.calibration_error import (
+    N_BINS,
+    CalibrationError,
+    bins_of,
+    calibration_error,
+)
 from evaluation.statistics.ceiling import Ceiling, beside_ceilings
 from evaluation.statistics.intervals import (
+    UNDEFINED,
     Floats,
     Indexes,
     MixOfShares,
@@ -179,7 +186,7 @@ def roc_points(outcomes: Outcomes, most: int = 200) -> list[dict[str, float | No
     ]
 
 
-def calibration_bins(outcomes: Outcomes, n_bins: int = 10) -> list[dict[str, float]]:
+def calibration_bins(outcomes: Outcomes, n_bins: int = N_BINS) -> list[dict[str, float]]:
     """Return mean score and share of majority yes in bins of equal width over [0, 1].
 
     A score on the edge of two bins is in the lower one, as in scikit-learn. Empty bins are left
@@ -190,8 +197,7 @@ def calibration_bins(outcomes: Outcomes, n_bins: int = 10) -> list[dict[str, flo
     scores = _as_shares(both)
     if not _are_shares(scores):
         return []
-    edges = np.linspace(0, 1, n_bins + 1)[1:-1]
-    bins = np.searchsorted(edges, scores)
+    bins = bins_of(scores, n_bins)
     found = []
     for number in np.unique(bins):
         here = bins == number
@@ -209,6 +215,15 @@ def calibration_bins(outcomes: Outcomes, n_bins: int = 10) -> list[dict[str, flo
             }
         )
     return found
+
+
+def calibration(outcomes: Outcomes) -> CalibrationError:
+    """Return the expected calibration error; undefined when a score is outside its scale."""
+    both = _complete(outcomes)
+    scores = _as_shares(both)
+    if not _are_shares(scores):
+        return CalibrationError(math.nan, UNDEFINED)
+    return calibration_error(both.human, scores, both.dialogs, both.n_dialogs)
 
 
 def _complete(outcomes: Outcomes) -> Outcomes:

@@ -8,7 +8,7 @@ resamples are one matrix product.
 A *share* is a figure whose measure is `share_from`: means of labels, accuracy, percent agreement.
 It gets a Wilson interval, which also has a width where the share is 0 or 1. A *mix of shares*, a
 sum of shares with fixed weights, gets an interval made of the intervals of its shares, for the same
-reason. An agreement beyond chance, such as kappa, is a `BeyondChance` and an F1 is a `FromShares`:
+reason. An agreement beyond chance, such as kappa, is a `BeyondChance` and an F1 is an `InRange`:
 they get the intervals of `jackknife.py`. Every other figure gets a bootstrap over dialogs.
 `benchmarks/coverage.py` measures how often each kind of interval really holds the true figure,
 which should be 95 %.
@@ -32,9 +32,9 @@ from scipy.special import ndtr, stdtrit
 from evaluation.statistics.jackknife import (
     FEWEST_DIALOGS,
     BeyondChance,
-    FromShares,
+    InRange,
     ends_beyond_chance,
-    ends_from_shares,
+    ends_in_range,
 )
 from evaluation.statistics.variance_recovery import ends_of_sum
 from evaluation.statistics.wilson import independent_items, wilson_ends
@@ -117,7 +117,7 @@ def method_of(figure: Statistic) -> str:
     """Return the name of the method that `bootstrap_intervals` uses for a figure."""
     if isinstance(figure.measure, MixOfShares):
         return MIX_METHOD
-    if isinstance(figure.measure, BeyondChance | FromShares):
+    if isinstance(figure.measure, BeyondChance | InRange):
         return RANGE_METHOD
     return SHARE_METHOD if figure.measure is share_from else BOOTSTRAP_METHOD
 
@@ -194,7 +194,7 @@ def bootstrap_intervals(
 
     A share (see the top of this module) gets `share_interval`, a mix of shares gets an interval
     made of such intervals, a kappa or alpha gets that of `ends_beyond_chance`, and an F1 that of
-    `ends_from_shares`; none of them needs resamples. Every other figure gets the
+    `ends_in_range`; none of them needs resamples. Every other figure gets the
     `percentile_interval` of its measure over the resamples. Because resamples are shared, any
     number of figures costs one pass over the weights. Each figure gets the interval that it would
     get alone.
@@ -357,8 +357,8 @@ def _without_drawing(figure: Statistic, by_dialog: Floats, level: float) -> Inte
         return share_interval(by_dialog, _most_items(figure.statistics), level)
     if isinstance(measure, BeyondChance):
         return Interval(*ends_beyond_chance(measure, by_dialog, level))
-    if isinstance(measure, FromShares):
-        return Interval(*ends_from_shares(measure, by_dialog, level))
+    if isinstance(measure, InRange):
+        return Interval(*ends_in_range(measure, by_dialog, level))
     if not isinstance(measure, MixOfShares):
         return UNDEFINED
     weighted = [place for place, weight in enumerate(measure.weights) if weight]

@@ -1,4 +1,4 @@
-"""Intervals of figures in a fixed range that are no shares: kappa, alpha, AUC, Spearman, F1.
+"""Intervals of figures in a fixed range that are no shares: kappa, alpha, AUC, AC1, ICC, F1, ranks.
 
 Such a figure is read as a share of its range, and gets Wilson's interval. Its variance is that of
 the jackknife: each dialog is left out once. The number of independent items is the one that would
@@ -6,9 +6,8 @@ make a share as uncertain, as in `wilson.py`.
 
 What an agreement beyond chance can tell depends on the rarer answer. So nothing is said where fewer
 than `FEWEST_DIALOGS` dialogs hold it, and where no dialog changes the figure, the number of
-independent items is that of the dialogs that hold the rarer answer. A figure made of shares has no
-rarer answer: there, both are about all dialogs that have data. An interval therefore always has a
-width.
+independent items is that of the dialogs that hold the rarer answer. Other figures have no rarer
+answer: there, both are about all dialogs that have data. An interval therefore always has a width.
 """
 
 import math
@@ -40,20 +39,19 @@ class BeyondChance:
 
 
 @dataclass(frozen=True)
-class FromShares:
-    """The measure of a figure in [0, 1] that is made of shares but is no sum of them, as an F1."""
+class InRange:
+    """The measure of a figure in a fixed range that has no rarer answer: an F1, an AC1, an ICC."""
 
     measure: Callable[[Floats], Floats]  # takes sums (..., S), returns figures (...)
+    ends: tuple[float, float] = (0.0, 1.0)  # the lowest and the highest value that it can have
 
     def __call__(self, sums: Floats) -> Floats:
         """Return the figure from summed statistics: (..., S) to (...)."""
         return self.measure(sums)
 
 
-def ends_from_shares(
-    figure: FromShares, by_dialog: Floats, level: float = 0.95
-) -> tuple[float, float]:
-    """Return both ends of the interval of a figure made of shares; NaN where it is undefined.
+def ends_in_range(figure: InRange, by_dialog: Floats, level: float = 0.95) -> tuple[float, float]:
+    """Return both ends of the interval of a figure in its range; NaN where it is undefined.
 
     It is undefined with fewer than `FEWEST_DIALOGS` dialogs that have data.
 
@@ -68,7 +66,7 @@ def ends_from_shares(
     return wilson_in_range(
         value,
         jackknife_variance(left_out),
-        (0.0, 1.0),
+        figure.ends,
         n_rarer=len(left_out),
         n_dialogs=len(left_out),
         level=level,

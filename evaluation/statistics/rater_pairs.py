@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evaluation.statistics.grouped_pairs import pairs_in_groups
 from evaluation.statistics.intervals import Floats, Indexes
 from evaluation.statistics.rater_forms import Forms
 from evaluation.statistics.rater_votes import LEAST, Bools
@@ -24,7 +25,7 @@ class RaterPairs(NamedTuple):
 
 def pairs_of(forms: Forms) -> RaterPairs:
     """Return the pairs of raters who have `LEAST` items in common or more."""
-    one, other = _on_same_items(forms)
+    one, other = pairs_in_groups(forms.items)
     swapped = forms.raters[one] > forms.raters[other]
     one, other = np.where(swapped, other, one), np.where(swapped, one, other)
     n_raters = int(forms.raters.max(initial=-1)) + 1
@@ -37,20 +38,6 @@ def pairs_of(forms: Forms) -> RaterPairs:
     first, second = known[enough] // max(1, n_raters), known[enough] % max(1, n_raters)
     later = _later(forms, one, other, pairs, first, second)
     return RaterPairs(first, second, later, pairs, one, other)
-
-
-def _on_same_items(forms: Forms) -> tuple[Indexes, Indexes]:
-    """Return every pair of forms on the same item, as two arrays of places in `forms`."""
-    order = np.argsort(forms.items, kind="stable")
-    order = order[forms.items[order] >= 0]
-    _, starts, sizes = np.unique(forms.items[order], return_index=True, return_counts=True)
-    ones, others = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for size in np.unique(sizes):
-        members = order[starts[sizes == size][:, np.newaxis] + np.arange(size)]
-        left, right = np.triu_indices(int(size), 1)
-        ones.append(members[:, left].reshape(-1))
-        others.append(members[:, right].reshape(-1))
-    return np.concatenate(ones), np.concatenate(others)
 
 
 def _later(

@@ -36,6 +36,7 @@ class Items(NamedTuple):
     dialog_names: tuple[str, ...]  # (n_dialogs,) sorted; names are the same in both arms
     setups: Ints  # (n_items,) ids
     responses: Ints  # (n_items,) ids; a response may be several items, one for each citation
+    examples: Ints  # (n_items,) place of each item's example in the sorted list of examples
     # (n_items,) False where a study that stops when decided may have stopped asking. The number of
     # votes of such an item depends on the answers, so agreement uses only the other items.
     is_always_full: NDArray[np.bool_]
@@ -137,6 +138,7 @@ def of_setup(of_arm: ArmCounts, setups: Collection[int]) -> ArmCounts:
         dialogs=of_arm.items.dialogs[here],
         setups=of_arm.items.setups[here],
         responses=of_arm.items.responses[here],
+        examples=of_arm.items.examples[here],
         is_always_full=of_arm.items.is_always_full[here],
     )
     votes = {question: counts[here] for question, counts in of_arm.votes.items()}
@@ -319,6 +321,7 @@ def _items(study: Study, rated: Ints) -> Items:
         dialog_names=tuple(names.tolist()),
         setups=np.array([row[4] for row in named], np.int64),
         responses=np.array([row[5] for row in named], np.int64),
+        examples=np.unique([row[6] for row in named], return_inverse=True)[1].astype(np.int64),
         is_always_full=np.array([is_always_full(study, row[6]) for row in named], bool),
     )
 

@@ -51,6 +51,7 @@ from evaluation.studies.reports.run_columns import (
     to_run,
     without_score,
 )
+from evaluation.studies.reports.segment_columns import SegmentColumns, segment_columns
 from evaluation.votes.counts import ArmCounts, n_outside_full_share
 from evaluation.votes.people import People, people_of
 
@@ -102,6 +103,7 @@ class AgreementRow(ReportRow):
     mse: Annotated[Estimate, Column("MSE, rater score", Format.MSE)] = UNKNOWN
     spearman: Annotated[Estimate, Column("Spearman, rater score", Format.COEFFICIENT)] = UNKNOWN
     baseline: Annotated[Estimate, Column("Majority-label baseline", Format.PERCENT)] = UNKNOWN
+    segments: SegmentColumns
     ceilings: CeilingColumns
     of_controls: FitnessColumns
     confusion: Confusion
@@ -236,14 +238,16 @@ def _row(
     is_compared = has_score & ~np.isnan(outcomes.human)
     why, rated = people.rule.why, people.is_rated
     has_labels = run.threshold is not None
-    estimates = {}
+    estimates, segments = {}, SegmentColumns()
     if not why:
         estimates = estimates_in(
             measures_with_intervals(
                 outcomes, seed=study.seed, n_resamples=N_RESAMPLES, ceilings=people.ceilings
             )
         )
-        estimates |= dict.fromkeys(_undefined(run, scores, people.ceilings), UNKNOWN)
+        undefined = _undefined(run, scores, people.ceilings)
+        estimates |= dict.fromkeys(undefined, UNKNOWN)
+        segments = segment_columns(outcomes, of_arm.items.examples, is_share="mse" not in undefined)
     figures: dict[str, Any] = {name: estimates.get(name, UNKNOWN) for name in MEASURES}
     if not why:
         for name, figure in with_ties_half(outcomes, people.is_tied).items():
@@ -260,6 +264,7 @@ def _row(
         n_adjudicated=int((is_compared & people.is_decided).sum()),
         n_rater_score=int((has_score & ~np.isnan(outcomes.rater_score)).sum()),
         **figures,
+        segments=segments,
         ceilings=ceiling_columns(estimates, people.ceilings, has_score),
         of_controls=fitness_columns(fitness),
         confusion=Confusion(**(confusion(outcomes) if has_labels else dict.fromkeys(CELLS))),

@@ -26,10 +26,13 @@ RATERS = Methods(
     f"{_MAJORITY} Agreement between raters is percent agreement over all pairs of votes on the "
     "same item, Fleiss’ kappa over the items with the most frequent number of votes (Fleiss, "
     "1971), and Krippendorff’s alpha, nominal or ordinal, over items with two votes or more "
-    "(Krippendorff, 2011). Unless the reader chose otherwise, agreement uses given votes only, "
+    "(Krippendorff, 2011). Beside them are Gwet’s AC1, or AC2 with ordinal weights (Gwet, 2008), "
+    "for yes/no questions the prevalence and bias indices (Byrt et al., 1993), and for ordinal "
+    "ones ICC(2,1) and ICC(2,k) over the items that the same raters judged (Shrout and Fleiss, "
+    "1979). Unless the reader chose otherwise, agreement uses given votes only, "
     f"while means also use the noes that a closed gate implies. {_LEFT_OUT} {INTERVALS} "
     f"{JACKKNIFED}",
-    ("fleiss", "krippendorff", *OF_INTERVALS, *OF_JACKKNIFED),
+    ("fleiss", "krippendorff", "gwet", "byrt", "shrout", *OF_INTERVALS, *OF_JACKKNIFED),
 )
 SCENARIOS = Methods(
     "A scenario is a setup in an arm, as scenarios A to D of Aksitov et al. (2023, section 4.3). "
@@ -61,14 +64,18 @@ AGREEMENT = Methods(
     "majority votes of the raters, or with adjudicated decisions where the reader chose them: "
     "accuracy, balanced accuracy, precision, recall, F1 and Cohen’s kappa (Cohen, 1960). Its "
     "scores are compared with the same labels (area under the ROC curve), and with the shares of "
-    "yes votes of all items, also of those without a majority (mean squared error and Spearman’s "
-    "rank correlation). Items that wait for votes or are tied, and items "
+    "yes votes of all items, also of those without a majority (mean squared error, correlations of "
+    "Spearman, Kendall and Pearson, and, over pairs of responses to the same example, pairwise "
+    "accuracy with tie calibration: Deutsch et al., 2023). The expected calibration error is over "
+    "ten bins (Naeini et al., 2015). Items that wait for votes or are tied, and items "
     "without a score, are left out and counted. "
     "Ceilings are the agreement of people with people, by the same number of votes of each item "
     "and with ties as a half: merged against separate votes, one half of the votes against the "
     "other, and one vote against the rest. The metric is compared with a ceiling over the same "
-    f"items. {INTERVALS} {JACKKNIFED}",
-    ("cohen", *OF_INTERVALS, *OF_JACKKNIFED),
+    f"items. {INTERVALS} {JACKKNIFED} The correlations have at most as many independent items as "
+    "Bonett and Wright (2000) give. The interval of the calibration error takes the signs of gaps "
+    "from one half of the dialogs for the other.",
+    ("cohen", "kendall", "deutsch", "naeini", "bonett", *OF_INTERVALS, *OF_JACKKNIFED),
 )
 SENSIBLENESS = Methods(
     "This is table 1 of Aksitov et al. (2023). For each slice (a setup), the metric’s scores are "

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +33,16 @@ from evaluation.reports.report import LeftOut, Report, number
 from evaluation.statistics import agreement, rater_answers
 from evaluation.statistics.intervals import Floats, Measure, Statistic, sum_by_dialog
 from evaluation.statistics.jackknife import dialogs_with_rarer_answer
+from evaluation.statistics.rater_votes import RaterVotes
 from evaluation.statistics.tied_labels import HALF, with_halves
 from evaluation.studies.reports import methods
 from evaluation.studies.reports.choices import check_choices, usual_choices
+from evaluation.studies.reports.rater_coefficients import (
+    CoefficientColumns,
+    Coefficients,
+    coefficients_of,
+)
+from evaluation.votes.by_rater import VotesByRater, votes_by_rater
 from evaluation.votes.counts import (
     ArmCounts,
     Ints,
@@ -78,6 +85,7 @@ class RatersRow(RowOfQuestion):
     fleiss_no_variation: bool
     # Dialogs that hold the rarer of the answers compared.
     n_rarer_dialogs: Annotated[int, Column("Rarer answer", Format.COUNT)]
+    coefficients: CoefficientColumns
     shares: Mapping[str, float | None]  # share_<label> → share of the votes compared
 
     def text(self, name: str, column: Column) -> str:
@@ -91,6 +99,7 @@ def raters_report(
     choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
+    by_rater: Sequence[VotesByRater] | None = None,
 ) -> Report[RatersRow]:
     """Return the answers of raters and their agreement: a row per arm × question (× setup).
 
@@ -103,25 +112,42 @@ def raters_report(
     Args:
         counts: the result of `study_counts`; None: it has not been read yet.
         left_out: the result of `votes_left_out`; None: it has not been read yet.
+        by_rater: the result of `by_rater_of`; None: it has not been read yet.
     """
     scheme = load_scheme(study.scheme)
     if counts is None:
         counts = study_counts(study, choices)
+    if by_rater is None:
+        by_rater = by_rater_of(study, choices, counts)
     if left_out is None:
         left_out = votes_left_out(study, counts, choices)
     setups: dict[int | None, str | None] = {None: None}
     if choices.by_setup:  # sorted here, because databases differ in the order of names
         setups = dict(sorted(_setups(study, choices), key=itemgetter(1)))
     rows: list[RatersRow] = []
-    for of_arm in counts:
+    for of_arm, of_raters in zip(counts, by_rater, strict=True):
         planned = (
-            _planned(study, of_arm, question, setup_id, choices, setup)
+            _planned(study, of_arm, of_raters[question.key], question, setup_id, choices, setup)
             for question in scheme.questions
             for setup_id, setup in setups.items()
         )
         rows += with_estimates(planned, of_arm.all_dialogs.n, seed=study.seed)
     left_out = _left_out(study, counts, rows, choices) | left_out
     return Report(study.name, "raters", rows, left_out, signature(study, "raters", choices, counts))
+
+
+def by_rater_of(study: Study, choices: Choices, counts: Sequence[ArmCounts]) -> list[VotesByRater]:
+    """Return the votes that agreement uses by rater, for each arm of the counts."""
+    return [
+        votes_by_rater(
+            of_arm,
+            load_scheme(study.scheme),
+            with_excluded=choices.with_excluded,
+            with_implied=choices.with_implied,
+            by_gates=choices.by_gates,
+        )
+        for of_arm in counts
+    ]
 
 
 def _setups(study: Study, choices: Choices) -> Iterable[tuple[int, str]]:
@@ -143,6 +169,7 @@ def _of_setup(setups: Ints, setup_id: int | None) -> NDArray[np.bool_]:
 def _planned(
     study: Study,
     of_arm: ArmCounts,
+    of_raters: RaterVotes,
     question: Question,
     setup_id: int | None,
     choices: Choices,
@@ -196,10 +223,13 @@ def _planned(
     figures["alpha"] = figure(
         agreement.krippendorff_alpha_statistics(compared), agreement.ALPHA[level]
     )
+    coefficients = coefficients_of(compared, of_raters, here, level)
+    figures |= {name: figure(*each) for name, each in coefficients.figures.items()}
     fleiss_items = agreement.items_with_most_frequent_votes(compared)
     labels, shares = question.scale.labels, rater_answers.prevalence(compared)
     make = partial(
-        RatersRow,
+        _row,
+        coefficients,
         question=question.key,
         arm=of_arm.arm.kind,
         setup=setup,
@@ -228,6 +258,12 @@ def _planned(
         },
     )
     return Planned(make, figures, ties_half)
+
+
+def _row(coefficients: Coefficients, alpha: Estimate, **fields: Any) -> RatersRow:
+    """Return a row, whose estimates of coefficients stand among its own columns."""
+    estimates = {name: fields.pop(name) for name in coefficients.figures}
+    return RatersRow(alpha=alpha, coefficients=coefficients.columns(estimates, alpha), **fields)
 
 
 def _n_rarer_dialogs(compared: Ints, dialogs: Ints) -> int:

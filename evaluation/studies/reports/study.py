@@ -19,7 +19,7 @@ from evaluation.studies.reports.agreement import (
     Curves,
     agreement_with_curves,
 )
-from evaluation.studies.reports.raters import RATERS, RatersRow, raters_report
+from evaluation.studies.reports.raters import RATERS, RatersRow, by_rater_of, raters_report
 from evaluation.studies.reports.scenarios import (
     SCENARIOS,
     RowOfScenarios,
@@ -105,12 +105,13 @@ def study_figures(study: Study, choices: Choices) -> Figures:
     counts = study_counts(study, choices)
     left_out = votes_left_out(study, counts, choices)
     given = (study, choices, counts, left_out)
+    by_rater = by_rater_of(study, choices, counts)
     scores_of = scores_once(METRICS_LIKE_QUESTIONS)
     agreement, curves = agreement_with_curves(*given, scores_of=scores_of)
     return Figures(
         overview=_overview(study),
-        raters=raters_report(*given),
-        by_setup=raters_report(study, choices._replace(by_setup=True), counts, left_out),
+        raters=raters_report(*given, by_rater),
+        by_setup=raters_report(study, choices._replace(by_setup=True), counts, left_out, by_rater),
         scenarios=scenarios_report(*given),
         uncertainty=uncertainty_report(*given),
         time=time_report(*given),

@@ -17,6 +17,7 @@ from annotation.study_progress import arm_progress, unit_progress
 from evaluation.reports.rarer_answer import (
     means_note,
     ordinal_alpha_note,
+    prevalence_note,
     rater_agreement_note,
 )
 from evaluation.runs.main_metrics import main_runs_of
@@ -192,6 +193,12 @@ def _raters(
     n_items = [row.alpha_items for row in figures.raters.rows]
     return {
         "agreement_n": n_said(n_items, "item", "with two votes or more"),
+        "prevalence_note": prevalence_note(
+            (row.question.replace("_", " "), row.coefficients.gwet_ac.value)
+            for row in rows
+            if row.coefficients.alpha_is_low_for_prevalence
+            and row.coefficients.gwet_ac.value is not None
+        ),
         "rarer_note": rater_agreement_note(row.n_rarer_dialogs for row in rows),
         "ordinal_note": ordinal_alpha_note(
             (row.alpha.value, row.n_dialogs)

@@ -20,7 +20,7 @@ from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import CannotReport, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics.intervals import MIX_METHOD, MixOfShares, Statistic
-from evaluation.statistics.jackknife import FromShares
+from evaluation.statistics.jackknife import InRange
 from evaluation.tradeoffs.curve_recalls import typed_or_measured
 from evaluation.tradeoffs.dots import Dot, any_in_part
 from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial, material_of
@@ -240,7 +240,7 @@ def _mixed_figures(mixed: Mixed | None, material: TradeoffMaterial) -> dict[str,
     if not are_shares(mixed.statistics):
         return figures
     for name in figures.keys() & {"top_1_f1", "top_k_f1"}:
-        figures[name] = figures[name]._replace(measure=FromShares(figures[name].measure))
+        figures[name] = figures[name]._replace(measure=InRange(figures[name].measure))
     for mix, weights in weights_of(mixed.mixing).items():
         counted = [(place, weight) for place, weight in enumerate(weights) if weight]
         measure = MixOfShares(tuple(weight for _, weight in counted))

@@ -29,6 +29,7 @@ from evaluation.studies.reports.agreement import AgreementRow, Confusion
 from evaluation.studies.reports.ceilings import CeilingColumns
 from evaluation.studies.reports.run_columns import RunColumns, WithoutScore
 from evaluation.studies.reports.scenarios import ScenarioRow
+from evaluation.studies.reports.segment_columns import SegmentColumns
 from evaluation.studies.reports.threshold_choice_rows import (
     CandidateRow,
     ChosenCandidate,
@@ -61,6 +62,7 @@ def agreement_row(run=1, **more):
         n_rater_score=12,
         accuracy=estimate(0.8),
         baseline=estimate(0.6),
+        segments=SegmentColumns(),
         ceilings=CeilingColumns(ceiling_halves=estimate(0.9)),
         of_controls=fitness_columns(Fitness()),
         confusion=Confusion(tp=6, fn=2, fp=1, tn=3),

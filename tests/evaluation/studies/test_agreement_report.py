@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import kendalltau, pearsonr, spearmanr
 from sklearn.metrics import (
     accuracy_score,
     balanced_accuracy_score,
@@ -73,6 +73,8 @@ def test_a_score_above_the_threshold_is_a_yes_and_one_on_it_a_no(tmp_path):
     assert row["auc"] == pytest.approx(5 / 6)  # yes scores above no, in all pairs but b and d
     squared = (0.9 - 2 / 3) ** 2 + (0.5 - 1) ** 2 + 0.4**2 + (0.6 - 1 / 3) ** 2 + (0.8 - 1) ** 2
     assert row["mse"] == pytest.approx(squared / 5)
+    # Each score has a bin of its own: gaps to the labels y y n n y.
+    assert row["calibration_error"] == pytest.approx((0.1 + 0.5 + 0.4 + 0.6 + 0.2) / 5)
     assert (row["question"], row["truth"], row["flattered"]) == ("q", "separate", False)
     assert row["run_signature"].startswith("auto_ais|lexical|v3")
 
@@ -258,6 +260,8 @@ def assert_equals_scikit_learn(study: Study, folder: Path, cuts: dict[str, float
             for row in csv.DictReader(file)
             if row["score"] and row["assumed"] == "no"
         }
+    responses = map(json.loads, (folder / "responses.jsonl").read_text().splitlines())
+    example_of = {response["id"]: response["example"] for response in responses}
     by_target: dict[tuple[str, str], list[float]] = defaultdict(list)
     for vote in given:
         if vote["arm"] == "separate":
@@ -269,6 +273,7 @@ def assert_equals_scikit_learn(study: Study, folder: Path, cuts: dict[str, float
         cut = cuts.get(row["question"], 0.5)
         human, auto, score = [], [], []
         rater_score, scored = [], []  # also of ties, which have no majority
+        n_of_example: Counter[str] = Counter()
         for (question, response), answers in by_target.items():
             middle = median(answers)  # for yes/no the majority, 0.5 on a tie
             found = scores.get((row["metric"], row["run_signature"], response))
@@ -277,6 +282,7 @@ def assert_equals_scikit_learn(study: Study, folder: Path, cuts: dict[str, float
             low, high = (1, 4) if row["question"] in cuts else (0, 1)
             rater_score.append((np.mean(answers) - low) / (high - low))
             scored.append(found)
+            n_of_example[example_of[response]] += 1
             if middle != cut:
                 human.append(middle > cut)
                 auto.append(found > (row["threshold"] or 0.5))
@@ -293,6 +299,9 @@ def assert_equals_scikit_learn(study: Study, folder: Path, cuts: dict[str, float
             "auc": roc_auc_score(human, score),
             "n_rater_score": len(scored),
             "spearman": spearmanr(scored, rater_score).statistic,
+            "kendall": kendalltau(scored, rater_score).statistic,
+            "pearson": pearsonr(scored, rater_score).statistic,
+            "n_pairs": sum(n * (n - 1) // 2 for n in n_of_example.values()),
             "baseline": max(np.mean(human), 1 - np.mean(human)),
             "tp": tp,
             "fn": fn,
@@ -302,7 +311,8 @@ def assert_equals_scikit_learn(study: Study, folder: Path, cuts: dict[str, float
         if min(scored) >= 0 and max(scored) <= 1:
             expected["mse"] = np.mean((np.array(scored) - np.array(rater_score)) ** 2)
         if row["threshold"] is None:  # imported: ranks and no labels
-            of_labels = {*expected} - {"n", "auc", "n_rater_score", "spearman", "baseline", "mse"}
+            of_scores = {"auc", "n_rater_score", "spearman", "kendall", "pearson", "n_pairs", "mse"}
+            of_labels = {*expected} - {"n", "baseline", *of_scores}
             assert {row[name] for name in of_labels} == {None}
             expected = {name: expected[name] for name in expected.keys() - of_labels}
         for name, figure in expected.items():

@@ -83,6 +83,9 @@ def test_the_mean_of_an_ordinal_question_is_over_medians(tmp_path):
     assert row["mean"] == pytest.approx((4 + 3.5 + 1) / 3)
     assert row["alpha_level"] == "ordinal"
     assert [row[f"majority_{n}"] for n in range(1, 6)] == [1, 0, 0, 0, 0]
+    # All three raters judged a and c. pingouin 0.6.1, intraclass_corr: ICC(A,1) and ICC(A,k).
+    assert (row["icc_raters"], row["icc_items"], row["icc_left_out"]) == (3, 2, 1)
+    assert (row["icc"], row["icc_of_mean"]) == (pytest.approx(6 / 25), pytest.approx(18 / 37))
 
 
 def test_an_ordinal_scale_from_0_has_means_from_0(tmp_path):

@@ -100,6 +100,14 @@ def test_the_intervals_of_kappa_and_alpha_follow_the_rarer_answer(
     assert row.n_rarer_dialogs == n_with_no
     assert (row.alpha.low is not None) == (row.fleiss_kappa.low is not None) == is_known
     assert bool(rater_agreement_note([row.n_rarer_dialogs, 40])) == is_noted
+    # Of 120 pairs, those of two yeses: 1 of 3 on an item with a no, 3 on another. The third rater
+    # alone says no: two of three pairs of raters differ on each such item.
+    experts = row.coefficients
+    assert experts.prevalence_index == pytest.approx((n_with_no + 3 * (40 - n_with_no)) / 120)
+    assert experts.bias_index == pytest.approx(2 * n_with_no / 120)
+    assert experts.bias_pairs == 3
+    assert experts.alpha_is_low_for_prevalence
+    assert experts.gwet_ac.low is not None  # it needs no rarer answer
 
 
 def test_the_order_of_the_rows_in_a_file_changes_nothing(tmp_path):
