@@ -1,5 +1,6 @@
 """The votes of an arm by rater: the same votes as those of its counts, with who gave them."""
 
+import hashlib
 from collections.abc import Iterable
 
 import numpy as np
@@ -24,7 +25,9 @@ def votes_by_rater(
     with_implied: bool,
     by_gates: bool,
 ) -> VotesByRater:
-    """Return the votes that agreement uses, for each question. Raters are in the order of codes.
+    """Return the votes that agreement uses, for each question, sorted by item and rater.
+
+    Items are in the order of their names, and raters in that of their codes.
 
     Args:
         of_arm: the counts of the arm.
@@ -47,6 +50,10 @@ def votes_by_rater(
     numbers = numbers[is_counted := np.isin(numbers[:, 0], targets)]
     questions = questions[is_counted]
     items, of_rater = _places(targets, numbers[:, 0]), _places(raters, numbers[:, 1])
+    order = np.lexsort((of_rater, items))
+    questions, numbers, items, of_rater = (
+        each[order] for each in (questions, numbers, items, of_rater)
+    )
     # An item that may have stopped early is compared with no other.
     items = np.where(of_arm.items.is_always_full[items], items, -1)
     return {
@@ -60,6 +67,17 @@ def votes_by_rater(
         for each in scheme.questions
         for here in [np.flatnonzero(questions == each.key)]
     }
+
+
+def digest_of(arms: Iterable[VotesByRater]) -> str:
+    """Return a hash of who gave which votes. It is the same on any database."""
+    content = hashlib.sha256()
+    for by_question in arms:
+        for question, votes in by_question.items():
+            content.update(question.encode())
+            for column in (votes.items, votes.raters, votes.answers):
+                content.update(column.astype(np.int64).tobytes())
+    return content.hexdigest()[:16]
 
 
 def _places(ids: Ints, wanted: Ints) -> Ints:

@@ -29,6 +29,7 @@ from evaluation.statistics.rater_answers import Bools
 from evaluation.statistics.rater_votes import RaterVotes
 from evaluation.votes.counts import Ints
 
+WITH_INTERVAL = ("gwet_ac", "icc")
 NOT_CROSSED = "no two raters judged half of the items together, or more"
 
 

@@ -38,11 +38,12 @@ from evaluation.statistics.tied_labels import HALF, with_halves
 from evaluation.studies.reports import methods
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.studies.reports.rater_coefficients import (
+    WITH_INTERVAL,
     CoefficientColumns,
     Coefficients,
     coefficients_of,
 )
-from evaluation.votes.by_rater import VotesByRater, votes_by_rater
+from evaluation.votes.by_rater import VotesByRater, digest_of, votes_by_rater
 from evaluation.votes.counts import (
     ArmCounts,
     Ints,
@@ -133,7 +134,9 @@ def raters_report(
         )
         rows += with_estimates(planned, of_arm.all_dialogs.n, seed=study.seed)
     left_out = _left_out(study, counts, rows, choices) | left_out
-    return Report(study.name, "raters", rows, left_out, signature(study, "raters", choices, counts))
+    said = signature(study, "raters", choices, counts)
+    said += f" | raters {digest_of(by_rater)}"
+    return Report(study.name, "raters", rows, left_out, said)
 
 
 def by_rater_of(study: Study, choices: Choices, counts: Sequence[ArmCounts]) -> list[VotesByRater]:
@@ -262,7 +265,7 @@ def _planned(
 
 def _row(coefficients: Coefficients, alpha: Estimate, **fields: Any) -> RatersRow:
     """Return a row, whose estimates of coefficients stand among its own columns."""
-    estimates = {name: fields.pop(name) for name in coefficients.figures}
+    estimates = {name: fields.pop(name) for name in WITH_INTERVAL if name in fields}
     return RatersRow(alpha=alpha, coefficients=coefficients.columns(estimates, alpha), **fields)
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from annotation.models import Vote
-from evaluation.reports.base import Choices
+from evaluation.reports.base import Choices, study_counts
 from evaluation.reports.formats import write_report
-from evaluation.studies.reports.raters import raters_report
+from evaluation.studies.reports.raters import by_rater_of, raters_report
 from tests.evaluation.studies.hand_made import FIVE_STARS, PAIR, only_row, row_of, votes
 from tests.makers import example_row, import_rows, rated, response_row, scheme_of
 
@@ -231,6 +231,18 @@ def test_by_gates_votes_and_their_mean_stay_as_they_were_given(behind):
         assert (row["n_votes"], row["mean"]) == (6, pytest.approx(2 / 3))  # a yes, b no, c yes
 
 
+@pytest.mark.parametrize("with_implied", [False, True])
+@pytest.mark.parametrize("by_gates", [False, True])
+def test_votes_by_rater_are_those_that_agreement_counts(behind, by_gates, with_implied):
+    choices = Choices(by_gates=by_gates, with_implied=with_implied)
+
+    [separate, _] = by_rater_of(behind, choices, study_counts(behind, choices))
+
+    votes = separate["specific"]
+    row = specific_of(behind, by_gates=by_gates, with_implied=with_implied)
+    assert votes.answers.mean() == pytest.approx(row["share_yes"])
+
+
 def test_a_gate_also_closes_what_stands_behind_the_questions_it_closes(tmp_path):
     # w2 said no to `first`, nothing to `second`, and yes to `third`, whose gate is `second`.
     scheme = scheme_of(
@@ -255,6 +267,7 @@ def test_a_closed_gate_implies_nothing_about_a_question_without_yes_and_no(tmp_p
     for with_implied in (False, True):
         row = row_of(study, "stars", by_gates=True, with_implied=with_implied)
         assert row["percent_agreement"] == 1  # 4 and 4
+        assert row["icc_raters"] == 2
 
 
 # --- means after gates ----------------------------------------------------------------------
