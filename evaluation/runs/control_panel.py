@@ -17,7 +17,7 @@ from evaluation.runs.control_figures import (
     floor_threshold,
     shares_by_form,
 )
-from evaluation.runs.services.controls import failed_controls, incomplete_targets
+from evaluation.runs.controls import failed_controls, incomplete_targets
 
 MOST_SHOWN = 5  # controls that a metric gets wrong
 

@@ -5,10 +5,12 @@ This module only reads. `evaluation.runs.services.controls` draws the targets.
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from django.db.models import Count, QuerySet
+
 from annotation.models import Target
 from evaluation.metrics.base import Control, MadeControl, ScoringMaterial
-from evaluation.metrics.registry import metric_of
-from evaluation.models import AutoScore, ControlScore, MetricRun
+from evaluation.metrics.registry import METRICS, metric_of
+from evaluation.models import AutoScore, ControlScore, MetricRun, RunChunk
 from evaluation.runs.materials import READ_TOGETHER, content_of, material_of
 from generation.models import Example
 from generation.seeded_random import random_key
@@ -109,3 +111,41 @@ def _materials(run: MetricRun, targets: set[int]) -> dict[int, ScoringMaterial]:
     return {
         each.target: each._replace(golden_answer=golden.get(each.target) or "") for each in found
     }
+
+
+# --- what is there and what waits -----------------------------------------------------------
+
+
+def failed_controls(run: MetricRun) -> QuerySet[ControlScore]:
+    """Return the controls of a run that were made and have no score, and that wait for none."""
+    waiting = [own for drawn in _waiting(run) for own, *_ in drawn]
+    failed = ControlScore.objects.filter(run=run, score=None)
+    return failed.exclude(text="").exclude(target__in=waiting)
+
+
+def n_to_draw(run: MetricRun, n: int) -> int:
+    """Return of how many targets a request queues controls, if there are `n` to draw."""
+    return max(n - len(drawn_targets(run)), 0) + len(incomplete_targets(run))
+
+
+def incomplete_targets(run: MetricRun) -> set[int]:
+    """Return the targets that have some kinds of controls, lack others, and wait for none."""
+    waiting = [own for drawn in _waiting(run) for own, *_ in drawn]
+    rows = ControlScore.objects.filter(run=run).exclude(target__in=waiting).order_by()
+    counts = rows.values_list("target").annotate(n=Count("pk"))
+    n_kinds = len(METRICS[run.metric].controls)
+    return {target for target, n in counts if n < n_kinds}
+
+
+def _waiting(run: MetricRun) -> Iterator[list[list[int]]]:
+    """Yield the drawn targets of each chunk of controls that is not done."""
+    chunks = RunChunk.objects.filter(run=run, is_of_controls=True)
+    yield from chunks.exclude(state=RunChunk.State.DONE).values_list("targets", flat=True)
+
+
+def drawn_targets(run: MetricRun) -> set[int]:
+    """Return the targets that have controls, or will have them."""
+    there = set(ControlScore.objects.filter(run=run).values_list("target", flat=True))
+    for drawn in _waiting(run):
+        there.update(own for own, *_ in drawn)
+    return there

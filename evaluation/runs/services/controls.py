@@ -5,13 +5,10 @@ from heapq import nsmallest
 from itertools import islice
 from typing import NamedTuple
 
-from django.db.models import Count, QuerySet
-
 from annotation.models import Target
-from evaluation.metrics.registry import METRICS
 from evaluation.models import AutoScore, ControlScore, MetricRun, RunChunk
 from evaluation.runs.choices import MOST_CONTROLS
-from evaluation.runs.controls import SEED
+from evaluation.runs.controls import SEED, drawn_targets, failed_controls, incomplete_targets
 from evaluation.runs.services.chunks import RUN_CHUNKS
 from evaluation.runs.services.targets import SAVED_TOGETHER
 from generation.seeded_random import random_key
@@ -72,41 +69,6 @@ def retry_controls(run: MetricRun) -> int:
     failed.filter(target__in=targets).delete()
     _queue(run, [each for each in pool if each.target in targets], pool)
     return len(targets)
-
-
-def failed_controls(run: MetricRun) -> QuerySet[ControlScore]:
-    """Return the controls of a run that were made and have no score, and that wait for none."""
-    waiting = [own for drawn in _waiting(run) for own, *_ in drawn]
-    failed = ControlScore.objects.filter(run=run, score=None)
-    return failed.exclude(text="").exclude(target__in=waiting)
-
-
-def n_to_draw(run: MetricRun, n: int) -> int:
-    """Return of how many targets `add_controls` queues controls, if there are `n` to draw."""
-    return max(n - len(drawn_targets(run)), 0) + len(incomplete_targets(run))
-
-
-def incomplete_targets(run: MetricRun) -> set[int]:
-    """Return the targets that have some kinds of controls, lack others, and wait for none."""
-    waiting = [own for drawn in _waiting(run) for own, *_ in drawn]
-    rows = ControlScore.objects.filter(run=run).exclude(target__in=waiting).order_by()
-    counts = rows.values_list("target").annotate(n=Count("pk"))
-    n_kinds = len(METRICS[run.metric].controls)
-    return {target for target, n in counts if n < n_kinds}
-
-
-def _waiting(run: MetricRun) -> Iterator[list[list[int]]]:
-    """Yield the drawn targets of each chunk of controls that is not done."""
-    chunks = RunChunk.objects.filter(run=run, is_of_controls=True)
-    yield from chunks.exclude(state=RunChunk.State.DONE).values_list("targets", flat=True)
-
-
-def drawn_targets(run: MetricRun) -> set[int]:
-    """Return the targets that have controls, or will have them."""
-    there = set(ControlScore.objects.filter(run=run).values_list("target", flat=True))
-    for drawn in _waiting(run):
-        there.update(own for own, *_ in drawn)
-    return there
 
 
 def _queue(run: MetricRun, new: Iterable[_Candidate], pool: Sequence[_Candidate]) -> None:

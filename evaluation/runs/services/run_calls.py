@@ -19,11 +19,11 @@ from evaluation.metrics.base import (
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.budget import price_of
 from evaluation.runs.choices import USUAL_CONTROLS
+from evaluation.runs.controls import failed_controls, n_to_draw
 from evaluation.runs.materials import content_of, material_of
 from evaluation.runs.plan import RunPlan, plan_again
 from evaluation.runs.progress import progress_of_runs, title_of
 from evaluation.runs.scoring import known_scores, score_signature
-from evaluation.runs.services.controls import failed_controls, n_to_draw
 from evaluation.runs.services.runs import (
     ids_without_score,
     n_controls_left,

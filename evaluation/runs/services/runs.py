@@ -16,6 +16,7 @@ from evaluation.metrics.registry import METRICS, is_of_earlier_rule, metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.choices import USUAL_CONTROLS
 from evaluation.runs.control_figures import floor_threshold
+from evaluation.runs.controls import n_to_draw
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import (
     MADE_FOR,
@@ -27,12 +28,7 @@ from evaluation.runs.plan import (
     with_study_of_choice,
 )
 from evaluation.runs.services.chunks import LONGEST_REVISION, RUN_CHUNKS
-from evaluation.runs.services.controls import (
-    add_controls,
-    copy_controls,
-    n_to_draw,
-    retry_controls,
-)
+from evaluation.runs.services.controls import add_controls, copy_controls, retry_controls
 from evaluation.runs.services.targets import (
     SAVED_TOGETHER,
     Wanted,
