@@ -21,6 +21,7 @@ from evaluation.runs.choices import MOST_CONTROLS, USUAL_CONTROLS
 from evaluation.runs.precision import Flips, flips_of
 from evaluation.runs.progress import RunProgress, progress_of_runs
 from evaluation.runs.run_list import STATES, with_failures
+from evaluation.runs.services import added_controls
 from evaluation.runs.services import runs as services
 from evaluation.runs.services.chunks import send_run
 from evaluation.runs.services.run_calls import (
@@ -233,7 +234,7 @@ class Runs(Readable):
         n = asked.validated_data["n"]
         asked.plan_first(controls_asking(run, n))
         try:
-            services.request_controls(run, who(request), n)
+            added_controls.request_controls(run, who(request), n)
         except RunError as error:
             raise Conflict(str(error)) from error
         send_run(run)

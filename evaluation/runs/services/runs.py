@@ -12,10 +12,8 @@ from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from accounts.services import set_archived
 from evaluation.backends.registry import BACKENDS
-from evaluation.metrics.registry import METRICS, is_of_earlier_rule, metric_of
+from evaluation.metrics.registry import metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
-from evaluation.runs.choices import USUAL_CONTROLS
-from evaluation.runs.control_figures import floor_threshold
 from evaluation.runs.controls import n_to_draw
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import (
@@ -28,7 +26,7 @@ from evaluation.runs.plan import (
     with_study_of_choice,
 )
 from evaluation.runs.services.chunks import LONGEST_REVISION, RUN_CHUNKS
-from evaluation.runs.services.controls import add_controls, copy_controls, retry_controls
+from evaluation.runs.services.controls import add_controls, retry_controls
 from evaluation.runs.services.targets import (
     SAVED_TOGETHER,
     Wanted,
@@ -77,7 +75,7 @@ def request_metric_run(
             "requested_by": user,
         },
     )
-    run = _locked(found)
+    run = locked_run(found)
     MetricRun.objects.filter(pk=run.pk).update(budget=plan.budget.stored(plan.spec.name))
     _note_purpose(run, plan)
     wanted = targets_for(dataset, plan, responses)
@@ -94,7 +92,7 @@ def request_metric_run(
         )
     if is_new or n_added or n_controls or is_resumed:
         counts = {f"n_{plan.metric.judges}": n_added, "n_controls": n_controls}
-        _record(user, "run.requested", run, **counts)
+        record_run(user, "run.requested", run, **counts)
     run.refresh_from_db()
     return run
 
@@ -210,18 +208,18 @@ def cancel_run(run: MetricRun, user: User | None) -> bool:
     """
     if not RUN_CHUNKS.cancel(run):
         return False
-    _record(user, "run.cancelled", run)
+    record_run(user, "run.cancelled", run)
     return True
 
 
 @transaction.atomic
 def resume_run(run: MetricRun, user: User | None) -> bool:
     """Resume a run that was cancelled or failed. Return whether it was."""
-    run = _locked(run)
+    run = locked_run(run)
     if run.state not in (MetricRun.State.CANCELLED, MetricRun.State.FAILED):
         return False
     RUN_CHUNKS.take_up(run)
-    _record(user, "run.resumed", run)
+    record_run(user, "run.resumed", run)
     return True
 
 
@@ -231,7 +229,7 @@ def retry_failed(run: MetricRun, user: User | None) -> int:
 
     Return how many targets there are, of both together.
     """
-    run = _locked(run)
+    run = locked_run(run)
     if run.is_imported:
         return 0
     n_controls = retry_controls(run)  # before the failed targets have no row
@@ -244,56 +242,8 @@ def retry_failed(run: MetricRun, user: User | None) -> int:
     if n_added:
         RUN_CHUNKS.take_up(run)
         judged = metric_of(run.metric, run.parameters).judges
-        _record(user, "run.retried", run, **{f"n_{judged}": n_added})
+        record_run(user, "run.retried", run, **{f"n_{judged}": n_added})
     return n_added
-
-
-@transaction.atomic
-def request_controls(run: MetricRun, user: User | None, n: int = USUAL_CONTROLS) -> int:
-    """Queue the controls of a run that has too few. Return of how many targets they are made.
-
-    Raises:
-        RunError: the run can have none, because it was imported, or its metric has no controls, or
-            it was scored by an earlier rule; or the run is not done.
-    """
-    run = _locked(run)
-    kind = None if run.is_imported else METRICS.get(run.metric)
-    if kind is None or not kind.controls or is_of_earlier_rule(run):
-        raise RunError("Nothing can be made here of which this run's right labels are known.")
-    if run.state != MetricRun.State.DONE:
-        raise RunError("Controls can be added when the run is done.")
-    targets = AutoScore.objects.filter(run=run).order_by().values_list("target", flat=True)
-    n_added = add_controls(run, list(targets), n)
-    if n_added:
-        _record(user, "run.controls_requested", run, n_controls=n_added)
-    return n_added
-
-
-def plan_by_floor(run: MetricRun) -> tuple[RunPlan, QuerySet[Response]]:
-    """Return the plan of a run at the threshold that the controls of a run choose.
-
-    It is over the same responses, and its scores are those of the run.
-
-    Raises:
-        RunError: there is no such threshold.
-    """
-    threshold = None if is_of_earlier_rule(run) else floor_threshold(run)
-    if threshold is None:
-        raise RunError("The controls of this run choose no threshold.")
-    plan = plan_again(run)._replace(threshold=threshold.threshold, is_by_floor=True)
-    return plan, Response.objects.filter(targets__scores__run=run).distinct()
-
-
-@transaction.atomic
-def request_by_floor(run: MetricRun, user: User | None) -> MetricRun:
-    """Return the run of `plan_by_floor`, with the same controls.
-
-    Raises:
-        RunError: as in `plan_by_floor`.
-    """
-    chosen = request_metric_run(run.dataset, *plan_by_floor(run), user)
-    copy_controls(run, chosen)
-    return chosen
 
 
 @transaction.atomic
@@ -303,13 +253,13 @@ def delete_run(run: MetricRun, user: User | None) -> None:
     Raises:
         RunError: the run is running, perhaps because it has just been resumed.
     """
-    run = _locked(run)
+    run = locked_run(run)
     if run.state == MetricRun.State.RUNNING:
         raise RunError("This run is going on. Cancel it first.")
     # A worker that has not noticed the end yet waits for this transaction, and its chunk is gone.
     RunChunk.objects.filter(run=run).delete()
     n_scores, _ = AutoScore.objects.filter(run=run).delete()
-    _record(user, "run.deleted", run, n_scores=n_scores)
+    record_run(user, "run.deleted", run, n_scores=n_scores)
     run.delete()
 
 
@@ -317,13 +267,13 @@ def delete_run(run: MetricRun, user: User | None) -> None:
 def archive_run(run: MetricRun, is_archived: bool, user: User) -> None:
     """Put a run into the archive, or take it out. Reports use its scores in either case."""
     if done := set_archived(run, is_archived):
-        _record(user, f"run.{done}", run)
+        record_run(user, f"run.{done}", run)
 
 
 # --- inside a transaction that has locked the run -------------------------------------------
 
 
-def _locked(run: MetricRun) -> MetricRun:
+def locked_run(run: MetricRun) -> MetricRun:
     """Lock a run and return its present state. Another process that changes it has to wait."""
     return MetricRun.objects.select_for_update(no_key=True).get(pk=run.pk)
 
@@ -402,6 +352,6 @@ def _add_chunks(run: MetricRun, targets: Collection[int]) -> int:
     return len(ordered)
 
 
-def _record(user: User | None, action: str, run: MetricRun, **details: object) -> None:
+def record_run(user: User | None, action: str, run: MetricRun, **details: object) -> None:
     subject = f"{run.dataset.name}: {run}"[:200]
     record_in_audit_trail(user, action, subject, run=run.pk, **details)

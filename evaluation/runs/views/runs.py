@@ -33,6 +33,7 @@ from evaluation.runs.scores import (
     setups_of_the_judge,
     studies_of,
 )
+from evaluation.runs.services import added_controls
 from evaluation.runs.services import runs as services
 from evaluation.runs.services.chunks import send_run
 from evaluation.runs.services.run_calls import (
@@ -255,7 +256,7 @@ def add_controls(request: SignedInRequest, pk: int) -> HttpResponse:
     if page := plan_first(request, controls_asking(run)):
         return page
     try:
-        services.request_controls(run, request.user)
+        added_controls.request_controls(run, request.user)
     except RunError as error:
         messages.error(request, str(error))
     else:
@@ -269,10 +270,10 @@ def threshold_by_floor(request: SignedInRequest, pk: int) -> HttpResponse:
     """Start a run of the same scores at the threshold that the controls of a run choose."""
     run = _of_ours(pk)
     try:
-        plan, responses = services.plan_by_floor(run)
+        plan, responses = added_controls.plan_by_floor(run)
         if page := plan_first(request, runs_asking(run.dataset, [plan], responses)):
             return page
-        chosen = services.request_by_floor(run, request.user)
+        chosen = added_controls.request_by_floor(run, request.user)
     except RunError as error:
         messages.error(request, str(error))
         return redirect("evaluation:run", pk)

@@ -25,7 +25,8 @@ from evaluation.runs.control_figures import control_labels, fitness_of_runs, sha
 from evaluation.runs.controls import NONE_STANDS_IN
 from evaluation.runs.progress import run_progress
 from evaluation.runs.reports import controls_report
-from evaluation.runs.services.runs import RunError, request_controls, retry_failed
+from evaluation.runs.services.added_controls import request_controls
+from evaluation.runs.services.runs import RunError, retry_failed
 from generation.model_specs import BackendError
 from generation.text.citations import ParsedCitation
 from tests.evaluation.metric_runs import cancelled, mill, requested, work
