@@ -329,14 +329,14 @@ def test_a_server_that_hangs_is_given_up_after_its_first_calls(server):
 def test_one_answer_shows_that_a_server_is_there(server):
     hangs = [Prompt(f"hangs {n}") for n in range(MOST_SILENT - 1)]
     for prompt in hangs:
-        server.plan(prompt.text, says("late", after=0.5))
-    model = opened(server, ServerPatience(request=0.1, prompt=0.25, n_tries=1))
+        server.plan(prompt.text, says("late", after=1.0))
+    model = opened(server, ServerPatience(request=0.25, prompt=0.6, n_tries=1))
 
     for _ in range(2):
         silent = [next(model.complete([prompt], GREEDY)) for prompt in hangs]
         answered = next(model.complete([Prompt("Is it?")], GREEDY))
 
-        assert all(each.problem == "no answer within 0.1 s" for each in silent)
+        assert all(each.problem == "no answer within 0.25 s" for each in silent)
         assert answered.text
 
 
