@@ -125,6 +125,8 @@ def failed_controls(run: MetricRun) -> QuerySet[ControlScore]:
 
 def n_to_draw(run: MetricRun, n: int) -> int:
     """Return of how many targets a request queues controls, if there are `n` to draw."""
+    if not n:
+        return 0
     return max(n - len(drawn_targets(run)), 0) + len(incomplete_targets(run))
 
 

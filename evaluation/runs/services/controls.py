@@ -40,7 +40,7 @@ def add_controls(run: MetricRun, targets: Collection[int], n: int) -> int:
         n: the number of targets of which controls are wanted in all.
     """
     there, incomplete = drawn_targets(run), incomplete_targets(run)
-    if n <= len(there) and not incomplete:
+    if not n or (n <= len(there) and not incomplete):
         return 0
     pool = nsmallest(MOST_CONTROLS, _candidates(targets))
     new = [each for each in pool[:n] if each.target not in there][: max(n - len(there), 0)]

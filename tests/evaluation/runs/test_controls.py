@@ -200,6 +200,8 @@ def test_controls_neither_hold_up_nor_fail_their_run(tmp_path, told):
     # The evidence itself is what each response says, so that its scores were known before.
     assert set(ControlScore.objects.values_list("kind", flat=True)) <= {"top"}
     backend.answer = lambda pair: Entailment(1.0)
+    requested(dataset, backend="told", n_controls=0)  # none are wanted, so none are queued
+    assert not run.chunks.filter(is_of_controls=True).exclude(state="done").exists()
     assert request_controls(run, None) == N
     assert work(run).state == "done"
     assert ControlScore.objects.count() == 3 * N
