@@ -68,13 +68,23 @@ def free(rows: QuerySet[Any], now: datetime) -> QuerySet[Any]:
 
 
 def take(rows: QuerySet[Any], now: datetime) -> str | None:
-    """Take a row that was free `now`; return its new token; None: another worker was faster."""
+    """Take a row if it is free; return its new token; None: another worker was faster."""
     token = new_token()
     columns: dict[str, object] = {"attempts": F("attempts") + 1}
     if issubclass(rows.model, CountedPiece):
         columns["taken_at"] = Coalesce("taken_at", Value(now))
-    is_ours = rows.update(state=RUNNING, token=token, lease_until=now + lease(), **columns)
-    return token if is_ours else None
+    mine = {"state": RUNNING, "token": token, "lease_until": now + lease()}
+    return token if free(_of_one_table(rows), now).update(**mine, **columns) else None
+
+
+def _of_one_table(rows: QuerySet[P]) -> QuerySet[P]:
+    """Return the same rows without joins; what decides who may write a row is filtered after this.
+
+    An update that waited for another one checks again what it says of its own row, but nothing that
+    it reads by a subquery, as Django does for joined tables. There, a row that another worker has
+    taken meanwhile would still look free.
+    """
+    return rows.model._default_manager.filter(pk__in=rows.order_by().values("pk"))
 
 
 def _run_out(now: datetime) -> Q:
@@ -155,7 +165,7 @@ class Hold(Generic[P]):
         rows = type(claim)._default_manager.all()
         mine = {"pk": claim.pk, "token": claim.token, "state": RUNNING}
         self._mine: QuerySet[P] = rows.filter(**mine)
-        self._wanted = (rows if wanted is None else wanted).filter(**mine)
+        self._wanted = self._mine if wanted is None else _of_one_table(wanted).filter(**mine)
         self._renewed_at = time.monotonic()
         self._is_over = Event()
         self._waiting = Thread(target=self._renew_while_waiting, name="lease", daemon=True)

@@ -146,7 +146,7 @@ class PieceKind(Generic[P, H]):
         self.lock(piece)
         if not self.has_place(piece):
             return None
-        token = take(free(self.ready().filter(pk=piece.pk), now), now)
+        token = take(self.ready().filter(pk=piece.pk), now)
         if token is None:
             # Its message is used up: if it waits, it is sent again.
             self._free(piece.pk, now).update(sent_at=None)

@@ -12,7 +12,6 @@ from evaluation.measures.entailment import Pair
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.services.chunks import RUN_CHUNKS
 from evaluation.runs.services.runs import cancel_run, resume_run
-from tests.annotation.crowd import at_once
 from tests.evaluation.metric_runs import mill, requested, work
 from tests.evaluation.told import claimed, expire, problems_of, rows_of
 from work import claims
@@ -32,16 +31,6 @@ def test_a_chunk_is_claimed_once(tmp_path):
 
     assert RUN_CHUNKS.claim(chunk.pk) is not None
     assert RUN_CHUNKS.claim(chunk.pk) is None
-
-
-@pytest.mark.both(transaction=True)
-def test_of_many_workers_at_once_one_gets_the_chunk(tmp_path):
-    run = requested(mill(tmp_path, 3))
-    (chunk,) = run.chunks.all()
-
-    claims = at_once(*[lambda: RUN_CHUNKS.claim(chunk.pk)] * 8)
-
-    assert len([claim for claim in claims if claim]) == 1
 
 
 def test_a_chunk_that_is_done_or_cancelled_or_gone_is_not_claimed(tmp_path):
