@@ -277,7 +277,7 @@ def test_a_new_kind_has_its_card_its_buttons_and_its_api(
     tmp_path, rosa, researcher, client, monkeypatch
 ):
     """It takes a class and a line that registers it."""
-    monkeypatch.setattr(work_kinds_module, "work_kinds", lambda: {"loaf": LoafKind()})
+    monkeypatch.setattr(work_kinds_module, "_discovered", lambda: {"loaf": LoafKind()})
     loaf = Sample.objects.create(dataset=mill(tmp_path), name="rye", parameters={}, n_total=4)
 
     card = shown(researcher.get(ALL)).parts("run")[0]
