@@ -1,4 +1,4 @@
-"""Of workers that claim a piece at the same moment one gets it, whatever tables its kind reads."""
+"""One worker gets a piece that several claim at the same moment, whatever its kind reads."""
 
 import time
 from functools import partial
