@@ -17,7 +17,12 @@ from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.base import AutoMetric
 from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun
-from evaluation.runs.choices import knows_questions_of, model_called, models_for
+from evaluation.runs.choices import (
+    USUAL_CONTROLS,
+    knows_questions_of,
+    model_called,
+    models_for,
+)
 from evaluation.runs.names import without_threshold
 from evaluation.runs.plan import THRESHOLD_CHOICE, Pool, RunPlan, responses_of_study, spec_of
 from evaluation.runs.study_targets import first_plan, is_about, is_of_citations
@@ -118,7 +123,8 @@ class Family(NamedTuple):
         """
         assert self.spec is not None
         plan = RunPlan(spec=self.spec, metric=metric, threshold=threshold, chosen_by_votes_of=on)
-        plan = plan._replace(made_for=THRESHOLD_CHOICE)
+        n_controls = USUAL_CONTROLS if metric.controls else 0
+        plan = plan._replace(made_for=THRESHOLD_CHOICE, n_controls=n_controls)
         if self.evidence:
             plan = plan._replace(evidence=self.evidence)
         return plan._replace(n_sampled=self.n_sampled, seed=self.seed, sampled_by=self.sampled_by)

@@ -46,6 +46,17 @@ class ThresholdChoiceTable(NamedTuple):
         return sorted(found, key=lambda pair: -pair[1])
 
     @property
+    def with_controls(self) -> list[CandidateRow]:
+        """The candidates that have scored controls."""
+        return [row for row in self.candidates if row.of_controls.verdict]
+
+    @property
+    def unfit_choice(self) -> CandidateRow | None:
+        """The chosen candidate, if its controls call it unfit for these data."""
+        chosen = (row for row in self.candidates if row.is_recommended)
+        return next((row for row in chosen if row.of_controls.faults), None)
+
+    @property
     def has_usual(self) -> bool:
         """Whether a candidate has a usual threshold. Imported scores may have none."""
         return any(row.threshold is not None for row in self.candidates)

@@ -22,6 +22,7 @@ from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, number
 from evaluation.runs.families import Family, RunWithMetric, families_of, is_usual
 from evaluation.runs.item_scores import scale_of
+from evaluation.runs.reports import fitness_columns
 from evaluation.statistics.human_auto import BALANCED_ACCURACY, Bools, cells, recalls
 from evaluation.statistics.intervals import Floats, Statistic, share_from
 from evaluation.statistics.rank_measures import auc
@@ -205,6 +206,7 @@ def _candidate_row(
         hypothesis=choices.hypothesis if choices else None,
         run_signature=run.full_signature,
         threshold=untuned_threshold(entry.candidate),
+        of_controls=fitness_columns(entry.fitness),
         without_score=without_score(entry.scores, rated),
         truncated=int(entry.scores.n_truncated[rated].sum()),
         why=entry.why or None,

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evaluation.measures.fitness import Fitness
 from evaluation.models import MetricRun
+from evaluation.runs.control_figures import fitness_of_runs
 from evaluation.runs.families import Family, RunWithMetric
 from evaluation.runs.item_scores import ItemScores, scores_of_runs
 from evaluation.votes.counts import ArmCounts
@@ -23,18 +25,20 @@ class CandidateEntry(NamedTuple):
 
     candidate: RunWithMetric
     scores: ItemScores
+    fitness: Fitness
     why: str
 
 
 def entries_of(family: Family, of_arm: ArmCounts) -> list[CandidateEntry]:
     """Return the candidates that have a score of any item. Those with too few take no part."""
-    found = scores_of_runs([each.run for each in family.candidates], of_arm)
+    runs = [each.run for each in family.candidates]
+    found, fitness = scores_of_runs(runs, of_arm), fitness_of_runs(runs)
     scored = [(each, found[each.run.pk]) for each in family.candidates]
     counts = [int((~np.isnan(scores.given)).sum()) for _, scores in scored]
     most = max(counts, default=0)
     return [
-        CandidateEntry(candidate, scores, _why_left_out(candidate.run, n, most))
-        for (candidate, scores), n in zip(scored, counts, strict=True)
+        CandidateEntry(each, scores, fitness[each.run.pk], _why_left_out(each.run, n, most))
+        for (each, scores), n in zip(scored, counts, strict=True)
         if scores.has_row.any()
     ]
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.local_ids import RunId
 from evaluation.reports.report import ReportRow
+from evaluation.runs.reports import FitnessColumns
 from evaluation.studies.reports.ceilings import CeilingColumns
 from evaluation.studies.reports.run_columns import WithoutScore
 
@@ -40,6 +41,7 @@ class CandidateRow(ReportRow):
     run_signature: str
     # The usual threshold; None: imported scores for which no threshold was given.
     threshold: Annotated[float | None, Column("Threshold", Format.THRESHOLD)]
+    of_controls: FitnessColumns  # at the run's threshold
     without_score: WithoutScore
     truncated: int
     n: Annotated[int | None, Column("n", Format.COUNT)] = None

@@ -7,8 +7,9 @@ import pytest
 from django.urls import reverse
 
 from accounts.access import Role
-from evaluation.models import MetricRun
+from evaluation.models import MetricRun, RunChunk
 from evaluation.runs.families import families_of
+from evaluation.runs.services.added_controls import request_controls
 from evaluation.studies.reports import cached_figures
 from evaluation.studies.reports.threshold_choice import threshold_choice_report
 from tests.conftest import person
@@ -111,7 +112,8 @@ def test_what_is_missing_of_the_grid_is_asked_for_once(researcher, study):
     assert answer.url.startswith(reverse("evaluation:threshold-choice", args=[study.slug]))
     runs = MetricRun.objects.filter(state="running")
     assert runs.count() == 10
-    assert sum(len(chunk.targets) for run in runs for chunk in run.chunks.all()) == 240
+    chunks = RunChunk.objects.filter(run__in=runs)
+    assert sum(len(each.targets) for each in chunks.filter(is_of_controls=False)) == 240
     begun = page_of(researcher, study)
     page = shown(begun)
     assert "10 combinations" in page.part("grid-progress").text
@@ -129,7 +131,19 @@ def test_what_is_missing_of_the_grid_is_asked_for_once(researcher, study):
     for run in others:
         work(run)
     assert "runs-finished" in researcher.get(polled)["HX-Trigger"]
-    assert "All 12 combinations" in shown(page_of(researcher, study)).part("grid").text
+    scored = shown(page_of(researcher, study)).part("grid")
+    assert "All 12 combinations" in scored.text
+    of_controls = scored.table("Controls of each combination")
+    assert len(of_controls.column("Controls")) == 10  # the two runs of before have none
+    # v3 asks the question on both sides, so that any text repeats some of its premise.
+    assert of_controls.row("v3, whole")["Controls"] == "unfit"
+    assert "v3, whole (unfit)" in scored.text
+
+    chosen = MetricRun.objects.earliest("pk")
+    request_controls(chosen, None)
+    work(chosen)
+    page = shown(page_of(researcher, study))
+    assert "v1, whole is unfit for these data. Where the right label is known, it" in page.text
 
 
 def test_to_ask_how_far_it_is_costs_one_statement_and_reads_no_score(researcher, study):
