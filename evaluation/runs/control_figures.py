@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
+from django.db.models import Case, Count, Q, Value, When
 
 from evaluation.measures.fitness import Fitness, ShareOfYes, threshold_by_floor
 from evaluation.models import ControlScore, MetricRun
@@ -68,13 +69,33 @@ def control_labels(runs: Collection[MetricRun]) -> dict[int, Labels]:
 
 def fitness_of(labels: Labels) -> Fitness:
     """Return what a run's controls say about it."""
-    shares = {kind: of_kind.share for kind, of_kind in labels.items()}
+    return _fitness({kind: of_kind.share for kind, of_kind in labels.items()})
+
+
+def _fitness(shares: Mapping[str, ShareOfYes]) -> Fitness:
     return Fitness(*(shares.get(kind, ShareOfYes()) for kind in (FLOOR, TOP, NOTHING)))
 
 
 def fitness_of_runs(runs: Collection[MetricRun]) -> dict[int, Fitness]:
     """Return what the controls of each run say about it, by run id, in one query."""
     return {pk: fitness_of(labels) for pk, labels in control_labels(runs).items()}
+
+
+def unfit_among(runs: Iterable[MetricRun]) -> set[int]:
+    """Return the ids of the runs that are unfit for their data, in one query that reads no score.
+
+    Menus ask this. It makes no intervals, which no limit is about.
+    """
+    cuts = {run.pk: run.cut for run in runs if run.cut is not None}
+    if not cuts:
+        return set()
+    cut = Case(*(When(run=run, then=Value(own)) for run, own in cuts.items()))
+    of_kind = ControlScore.objects.filter(run__in=cuts).values("run", "kind").order_by()
+    counted = of_kind.annotate(n=Count("score"), n_yes=Count("pk", filter=Q(score__gt=cut)))
+    shares: dict[int, dict[str, ShareOfYes]] = defaultdict(dict)
+    for run, kind, n, n_yes in counted.filter(n__gt=0).values_list("run", "kind", "n", "n_yes"):
+        shares[run][kind] = ShareOfYes(n_yes / n, n=n)
+    return {run for run, of_run in shares.items() if _fitness(of_run).is_unfit}
 
 
 class FloorThreshold(NamedTuple):

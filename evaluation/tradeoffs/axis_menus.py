@@ -3,7 +3,7 @@
 This module makes no queries.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import takewhile
 
 from evaluation.runs.main_metrics import Side
@@ -13,8 +13,14 @@ from evaluation.tradeoffs.axes import Axis
 AxisMenu = dict[str, dict[str, str]]  # title of a group → key of an axis → its name
 
 
-def axis_menu(axes: Sequence[Axis], side: Side) -> AxisMenu:
-    """Return the groups of a menu of axes for one side, without empty groups."""
+def axis_menu(axes: Sequence[Axis], side: Side, unfit: Collection[int] = ()) -> AxisMenu:
+    """Return the groups of a menu of axes for one side, without empty groups.
+
+    Args:
+        axes: the axes.
+        side: the side.
+        unfit: ids of runs that are unfit for these data, which their names say.
+    """
     of_side = f"Metrics of {side.name}", f"Raters on {side.name}"
     others = "Other metrics", "Other questions to raters"
     found: dict[str, list[Axis]] = {title: [] for title in (*of_side, *others)}
@@ -22,7 +28,10 @@ def axis_menu(axes: Sequence[Axis], side: Side) -> AxisMenu:
         metrics, raters = of_side if axis.shows(side) else others
         found[raters if axis.is_human else metrics].append(axis)
     return {
-        title: dict(zip([axis.key for axis in some], names_among(some), strict=True))
+        title: {
+            axis.key: f"{name} (unfit)" if axis.run and axis.run.pk in unfit else name
+            for axis, name in zip(some, names_among(some), strict=True)
+        }
         for title, some in found.items()
         if some
     }

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 
 from evaluation.models import MetricRun
+from evaluation.runs.control_figures import unfit_among
 from evaluation.runs.main_metrics import SIDES, Side, pinnable_runs
 from evaluation.runs.names import distinct_names, run_parts, run_said
 from generation.models import Dataset
@@ -19,6 +20,7 @@ class MainMetricsForm(forms.Form):
     def __init__(self, dataset: Dataset, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(data)
         self.runs = {str(run.pk): run for run in pinnable_runs(dataset)}
+        self._unfit = unfit_among(self.runs.values())
         for side in SIDES:
             self.fields[side.name] = self._field(dataset, side)
 
@@ -43,7 +45,7 @@ class MainMetricsForm(forms.Form):
         if said and not pinned:
             choices.append((KEPT, f"{said} (has no scores here)"))
         groups = {f"Metrics of {side.name}": own, "Other metrics": others}
-        choices += [(title, _menu(some)) for title, some in groups.items() if some]
+        choices += [(title, self._menu(some)) for title, some in groups.items() if some]
         return forms.ChoiceField(
             label=f"Main {side.name} metric",
             choices=choices,
@@ -51,7 +53,9 @@ class MainMetricsForm(forms.Form):
             initial=pinned or (KEPT if said else ""),
         )
 
-
-def _menu(runs: Sequence[MetricRun]) -> list[tuple[str, str]]:
-    names = distinct_names([(", ".join(run_parts(run)), run.full_signature) for run in runs])
-    return [(str(run.pk), name) for run, name in zip(runs, names, strict=True)]
+    def _menu(self, runs: Sequence[MetricRun]) -> list[tuple[str, str]]:
+        names = distinct_names([(", ".join(run_parts(run)), run.full_signature) for run in runs])
+        return [
+            (str(run.pk), f"{name} (unfit)" if run.pk in self._unfit else name)
+            for run, name in zip(runs, names, strict=True)
+        ]

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 
 from accounts.http import query_string
+from evaluation.runs.control_figures import unfit_among
 from evaluation.runs.main_metrics import SIDES
 from evaluation.tradeoffs.axes import Axes, Axis, axes_of, lost_pins, usual
 from evaluation.tradeoffs.axis_menus import axis_menu
@@ -25,7 +26,8 @@ class AxesForm(forms.Form):
         super().__init__(data)
         self.axes: Sequence[Axis] = axes_of(dataset)
         self.lost_pins = lost_pins(dataset, self.axes)
-        self.offered = {side.name: axis_menu(self.axes, side) for side in SIDES}
+        unfit = unfit_among(axis.run for axis in self.axes if axis.run)
+        self.offered = {side.name: axis_menu(self.axes, side, unfit) for side in SIDES}
         for field in fields_of(AxesChoices):
             self.fields[field.name] = form_field(field, self.offered[field.name])
 

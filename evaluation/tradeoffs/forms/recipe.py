@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from accounts.http import query_string
+from evaluation.runs.control_figures import unfit_among
 from evaluation.runs.main_metrics import SIDES as AXIS_SIDES
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.axis_menus import axis_menu
@@ -166,10 +167,11 @@ class ScorersForm(forms.Form):
         stored = newest_aggregate(recipe)
         self._stored: Mapping[str, Any] = stored.settings if stored else {}
         self.problems: list[str] = []
-        self._there: dict[Side, list[Scorer]] = {}
+        self._there = {side: scorers_of(dataset, side) for side in SIDES}
+        axes = [each.axis for there in self._there.values() for each in there if each.axis]
+        self._unfit = unfit_among(axis.run for axis in axes if axis.run)
         self._asked: dict[str, Scorer | None] = {}
         for side in SIDES:
-            self._there[side] = scorers_of(dataset, side)
             self._offer(side, side)
             for name in (side, f"{JUDGE}{side}"):
                 self._asked[name] = self._found(dataset, side, name)
@@ -186,7 +188,8 @@ class ScorersForm(forms.Form):
         """Offer the scorers of a side: axes that exist, then new runs."""
         there = self._there[side]
         [of_side] = [each for each in AXIS_SIDES if each.name == side]
-        menu = axis_menu([each.axis for each in there if each.axis], of_side)
+        axes = [each.axis for each in there if each.axis]
+        menu = axis_menu(axes, of_side, self._unfit)
         new = {each.key: each.title for each in there if not each.axis}
         choices = {**({"": first} if first else {}), **menu, **({"New runs": new} if new else {})}
         self.fields[name] = forms.ChoiceField(label=TITLES[name], choices=choices, required=False)

@@ -21,12 +21,19 @@ from evaluation.measures.fitness import Fitness, ShareOfYes, threshold_by_floor
 from evaluation.metrics.base import ScoringMaterial
 from evaluation.metrics.registry import METRICS
 from evaluation.models import AutoScore, ControlScore, MetricRun
-from evaluation.runs.control_figures import control_labels, fitness_of_runs, shares_by_form
+from evaluation.runs.control_figures import (
+    control_labels,
+    fitness_of_runs,
+    shares_by_form,
+    unfit_among,
+)
 from evaluation.runs.controls import NONE_STANDS_IN
+from evaluation.runs.forms.main_metrics import MainMetricsForm
 from evaluation.runs.progress import run_progress
 from evaluation.runs.reports import controls_report
 from evaluation.runs.services.added_controls import request_controls
 from evaluation.runs.services.runs import RunError, retry_failed
+from evaluation.tradeoffs.forms.axes import AxesForm
 from generation.model_specs import BackendError
 from generation.text.citations import ParsedCitation
 from tests.evaluation.metric_runs import cancelled, mill, requested, work
@@ -125,6 +132,7 @@ def test_a_planted_metric_is_called_what_it_is(tmp_path, told, answer, shares, f
     assert tuple(each.share for each in found) == shares
     assert all(0 <= each.low < each.high <= 1 for each in found)  # a share of 0 has a width too
     assert [each.n for each in found] == [N, N, N]
+    assert unfit_among([run]) == ({run.pk} if faults else set())
     said = list(found.faults)
     assert [each.startswith(fault) for each, fault in zip(said, faults, strict=True)] == [
         True
@@ -251,6 +259,8 @@ def test_a_run_of_before_gets_controls_by_its_button_and_says_that_it_is_unfit(
     work(run)
 
     assert "Unfit for these data" in researcher.get(page_of(run)).text
+    for form in (MainMetricsForm(dataset), AxesForm({}, dataset=dataset)):
+        assert "shown evidence (unfit)" in str(form["attribution"])
     with django_assert_num_queries(2):
         [row] = controls_report(dataset).rows
     found = row.of_controls

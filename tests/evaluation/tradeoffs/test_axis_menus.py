@@ -40,10 +40,10 @@ def test_a_menu_begins_with_the_axes_of_its_side_metrics_before_raters():
         "Other metrics": {"run-3": "Auto-SSA: sensible, heuristic"},
         "Other questions to raters": {"P/separate/understand": "understand, separate arm, P"},
     }
-    assert list(axis_menu([GOLDEN, SENSIBLE], SENSIBLENESS)) == [
-        "Metrics of sensibleness",
-        "Other metrics",
-    ]
+    assert axis_menu([GOLDEN, SENSIBLE], SENSIBLENESS, unfit={3}) == {
+        "Metrics of sensibleness": {"run-3": "Auto-SSA: sensible, heuristic (unfit)"},
+        "Other metrics": {"run-1": "Auto-AIS, lexical, K = 2, golden evidence"},
+    }
 
 
 def test_raters_are_called_by_arm_and_by_the_words_of_their_study_that_differ():
