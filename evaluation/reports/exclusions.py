@@ -42,6 +42,8 @@ REASONS = {
         "items that may have stopped early",
         "agreement and rater scores use only items that always get all raters",
     ),
+    "labelled_by_one": ("labels of one side only", "they say nothing about a change"),
+    "flips_not_listed": ("flipped labels without a row", "the first ones by key are listed"),
     "rated_in_one_arm": ("responses rated in one arm only", "there is nothing to compare with"),
     "replicate_waiting": (
         "labels waiting in one of the arms",

@@ -29,6 +29,16 @@ COMPLETIONS = Methods(
     f"was looked for, have no share of debris. All intervals are 95 %. {SHARES}",
     OF_SHARES,
 )
+DRIFT = Methods(
+    "Two judgements of the same responses are compared: two runs of a metric, or the majorities of "
+    "raters in two studies. The change is the share labelled yes after minus before, over the "
+    "responses that both have labelled. The test exchanges both labels of whole dialogs "
+    "at random (10,000 patterns of signs, seed {seed}; all patterns with up to 15 dialogs that "
+    "differ). McNemar’s mid-p is given if each dialog has one response (Fagerland, Lydersen and "
+    "Laake, 2013). Labels may flip both ways without a change, so the share that flips stands "
+    f"beside it. All intervals are 95 %. {SHARES} {MIXES}",
+    (*OF_SHARES, "zou", "fagerland"),
+)
 TRADEOFF = Methods(
     f"{_AXES} Each setup is over the examples that both axes label; responses without a label are "
     "left out and counted. Where raters label, assumed answers alone give a setup no figures. A "

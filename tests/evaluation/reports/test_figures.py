@@ -181,6 +181,7 @@ def grid_of(*hypotheses):
             hypothesis=hypothesis,
             run_signature="",
             threshold=0.5,
+            of_controls=fitness_columns(Fitness()),
             without_score=WithoutScore(unscored=0, failed=0, assumed=0),
             truncated=0,
             accuracy=estimate(0.7),
