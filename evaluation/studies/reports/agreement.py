@@ -189,7 +189,8 @@ def agreement_with_curves(
             assumed_scores=int(scores.is_assumed.sum()),
             truncated_pairs=int(scores.n_truncated.sum()),
         )
-        digest.update(f"{run.metric} {run.full_signature} {run.threshold!r}".encode())
+        said_of_run = f"{run.metric} {run.full_signature} {run.threshold!r} {fitness[run.pk]}"
+        digest.update(said_of_run.encode())
         for column in scores:
             digest.update(column.tobytes())
         for each in people:

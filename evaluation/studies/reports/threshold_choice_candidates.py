@@ -77,6 +77,7 @@ def count_missing(missing: Counter[str], entries: Sequence[CandidateEntry]) -> N
 
 def add_to_digest(digest: "hashlib._Hash", entries: Sequence[CandidateEntry]) -> None:
     for each in entries:
-        digest.update(f"{each.candidate.run.full_signature} {each.why}".encode())
+        said = f"{each.candidate.run.full_signature} {each.why} {each.fitness}"
+        digest.update(said.encode())
         for column in each.scores:
             digest.update(column.tobytes())
