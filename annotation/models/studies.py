@@ -92,6 +92,9 @@ class Study(Archivable):
     seconds_per_unit = models.FloatField(null=True, blank=True)
     n_units_by_group = models.JSONField(default=list, blank=True)  # planned so far
     settings = models.JSONField(default=dict, blank=True)  # the other keys of study.json
+    # How often its figures were looked at while it was rated, each time with more votes.
+    n_looks = models.PositiveIntegerField(default=0)
+    n_votes_at_look = models.PositiveIntegerField(default=0)  # the most votes that were seen
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

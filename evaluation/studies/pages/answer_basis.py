@@ -32,6 +32,11 @@ def rests_on(study: Study, figures: Figures, done: Mapping[str, int] | None) -> 
     if done and done["n"] < done["of"]:
         state = "was closed with" if study.state == Study.State.CLOSED else "has so far"
         said.append(f"The study {state} {done['n']:,} of {done['of']:,} judgements done.")
+    if study.n_looks > 1:
+        said.append(
+            f"These figures were looked at {study.n_looks:,} times while rating went on, and the "
+            "intervals hold for one look."
+        )
     if study.stops_when_decided:
         said.append(
             "Raters were no longer asked about a response once every majority was settled, "

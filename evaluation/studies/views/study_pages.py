@@ -49,6 +49,7 @@ from evaluation.studies.pages.tables import (
 from evaluation.studies.reports.cached_figures import MOST_VOTES_AT_ONCE
 from evaluation.studies.reports.scenarios import of_questions
 from evaluation.studies.reports.study import ON_PAGE, Figures
+from evaluation.studies.services.looks import count_look
 from evaluation.studies.views.last_figures import last_figures
 from evaluation.votes.all_responses import draw_of
 
@@ -115,6 +116,7 @@ def _show(request: SignedInRequest, slug: str, page: SubPage, contents: Contents
         "is_simulated": Rater.objects.filter(study=study, is_simulated=True).exists(),
     }
     if figures:
+        count_look(study, figures.overview.n_votes)
         auto = auto_table_of(figures, form.chosen_question, form.chosen_run, main_runs_of(study))
         plots = page_plots(figures, auto, page.charts)
         context |= {
