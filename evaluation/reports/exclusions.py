@@ -42,6 +42,11 @@ REASONS = {
         "items that may have stopped early",
         "agreement and rater scores use only items that always get all raters",
     ),
+    "items_of_one_rater": (
+        "items of one rater",
+        "a metric and a rater are compared with the other raters of an item",
+    ),
+    "votes_on_the_cut": ("votes on the cut", "they are neither a yes nor a no"),
     "rated_in_one_arm": ("responses rated in one arm only", "there is nothing to compare with"),
     "replicate_waiting": (
         "labels waiting in one of the arms",

@@ -104,6 +104,14 @@ REFERENCES: Mapping[str, str] = {
         "Benjamini and Hochberg (1995). Controlling the false discovery rate. Journal of the Royal "
         "Statistical Society B 57(1)."
     ),
+    "yekutieli": (
+        "Benjamini and Yekutieli (2001). The control of the false discovery rate in multiple "
+        "testing under dependency. Annals of Statistics 29(4)."
+    ),
+    "calderon": (
+        "Calderon, Reichart and Dror (2025). The alternative annotator test for LLM-as-a-judge: "
+        "how to statistically justify replacing human annotators with LLMs. ACL 2025."
+    ),
     "angelopoulos": (
         "Angelopoulos, Duchi and Zrnic (2023). PPI++: efficient prediction-powered inference."
     ),
