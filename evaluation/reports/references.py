@@ -55,6 +55,10 @@ REFERENCES: Mapping[str, str] = {
         "Shrout and Fleiss (1979). Intraclass correlations: uses in assessing rater reliability. "
         "Psychological Bulletin 86(2)."
     ),
+    "dawid": (
+        "Dawid and Skene (1979). Maximum likelihood estimation of observer error-rates using the "
+        "EM algorithm. Journal of the Royal Statistical Society C 28(1)."
+    ),
     "deutsch": (
         "Deutsch, Foster and Freitag (2023). Ties matter: meta-evaluating modern metrics with "
         "pairwise accuracy and tie calibration."

@@ -183,6 +183,9 @@ RATER_QUALITY = Methods(
     "people look for a single word at 600: Carver, 1992; for a tenth see Wise and Kong, 2005), and "
     "half of the responses took less than a quarter of the median reading time. The rule takes "
     "nobody out of the comparison. Nothing is judged below 20 responses. Only given votes count. "
-    f"{SHARES} All intervals are 95 %.",
-    ("wald", "brysbaert", "carver", "wise", "holm", *OF_SHARES),
+    "For diagnosis only, the model of Dawid and Skene (1979) is estimated for each yes/no question "
+    "by expectation maximisation from the shares of votes; it gives sensitivity and specificity of "
+    "raters, (right + 1) / (all + 2), and the number of majorities that differ from its labels. No "
+    f"other figure uses them. {SHARES} All intervals are 95 %.",
+    ("wald", "brysbaert", "carver", "wise", "holm", "dawid", *OF_SHARES),
 )
