@@ -1,8 +1,8 @@
 """Simulated studies for figures that experts ask for, for a table of `coverage.py`.
 
 They are Gwet's AC1 and AC2, the intraclass correlation of crossed raters, pairwise accuracy with
-tie calibration, Kendall's and Pearson's correlations, and the expected calibration error. Their
-cells are those of `rare_answers.py`.
+tie calibration, Kendall's and Pearson's correlations, the expected calibration error, and the
+advantage probability of the alternative-annotator test. Their cells are those of `rare_answers.py`.
 """
 
 import math
@@ -15,6 +15,7 @@ from scipy.special import expit
 
 from benchmarks.few_labels import N_SETUPS, Random, labels
 from benchmarks.rare_answers import (
+    N_RATERS,
     Cell,
     Outcome,
     Study,
@@ -31,10 +32,17 @@ from benchmarks.rare_answers import (
     votes,
 )
 from evaluation.statistics.agreement import Level
+from evaluation.statistics.alternative_annotator import (
+    ADVANTAGE,
+    LabelVotes,
+    advantage_by_dialog,
+    advantage_of,
+    as_good,
+)
 from evaluation.statistics.calibration_error import calibration_error
 from evaluation.statistics.crossed_raters import ICC, icc_statistics
 from evaluation.statistics.gwet import GWET_AC, gwet_ac_statistics
-from evaluation.statistics.intervals import Floats, share_interval
+from evaluation.statistics.intervals import Floats, Interval, share_interval
 from evaluation.statistics.pairwise_accuracy import PairwiseAccuracy, pairwise_accuracy
 from evaluation.statistics.rank_measures import Dialogs
 from evaluation.statistics.segment_correlations import Correlation, kendall, pearson
@@ -43,6 +51,7 @@ __all__ = ["cells", "header", "is_outside", "line"]
 
 SHARES = (0.5, 0.9)
 N_DIALOGS = (100, 400)
+RATER_RIGHT = 0.9  # share of items on which a rater is right
 OVERCONFIDENT = {"right": 1.0, "bold": 1.3, "very bold": 2.0}  # factor of the log-odds
 
 
@@ -132,6 +141,24 @@ def true_calibration_error(share: float, bold: float) -> float:
     return calibration_error(chance.ravel(), score.ravel(), dialogs, chance.size).value
 
 
+def advantage_sums(random: Random, n_dialogs: int, share: float, right: float) -> Floats:
+    """Return the sums of the advantage probability of a metric that is so often right."""
+    truth = labels(random, np.full(N_SETUPS, share), n_dialogs).reshape(-1, 1)
+    rates = np.full(N_SETUPS * (N_RATERS + 1), RATER_RIGHT)
+    rates[:N_SETUPS] = right
+    is_right = labels(random, rates, n_dialogs).reshape(n_dialogs, N_RATERS + 1, N_SETUPS)
+    said = np.abs(truth - 1 + is_right.transpose(0, 2, 1).reshape(len(truth), -1))
+    items, raters = np.indices((len(truth), N_RATERS)).reshape(2, -1)
+    votes = LabelVotes(raters, items, said[:, 1:].ravel().astype(np.int64))
+    by_metric, _ = as_good(votes, said[:, 0])
+    return advantage_by_dialog(by_metric, raters, items // N_SETUPS, (n_dialogs, N_RATERS))
+
+
+def advantage_study(random: Random, n_dialogs: int, share: float, right: float) -> Outcome:
+    _, low, high = advantage_of(advantage_sums(random, n_dialogs, share, right))
+    return Outcome(Interval(low, high))
+
+
 def kinds(share: float) -> Iterator[tuple[str, str, float, Study]]:
     """Yield statistic, what else is planted, true value, and what simulates one study."""
     yes_no = [(kappa, n, f"{kappa:g}, {n} each") for kappa, n in product((0.5, 0.9), (1, N_SETUPS))]
@@ -160,6 +187,11 @@ def kinds(share: float) -> Iterator[tuple[str, str, float, Study]]:
         truth = true_calibration_error(share, bold)
         study = partial(calibration_study, share=share, bold=bold)
         yield "calibration error", said, truth, study
+    for right in (0.4, 0.85, 0.97):
+        sums = large(partial(advantage_sums, share=share, right=right))
+        truth = float(ADVANTAGE(sums.sum(axis=0)))
+        study = partial(advantage_study, share=share, right=right)
+        yield "advantage", f"right {right:g}", truth, study
 
 
 def cells(n_runs: int, seed: int) -> Iterator[Cell]:

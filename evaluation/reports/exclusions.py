@@ -44,6 +44,11 @@ REASONS = {
     ),
     "labelled_by_one": ("labels of one side only", "they say nothing about a change"),
     "flips_not_listed": ("flipped labels without a row", "the first ones by key are listed"),
+    "items_of_one_rater": (
+        "items of one rater",
+        "a metric and a rater are compared with the other raters of an item",
+    ),
+    "votes_on_the_cut": ("votes on the cut", "they are neither a yes nor a no"),
     "rated_in_one_arm": ("responses rated in one arm only", "there is nothing to compare with"),
     "replicate_waiting": (
         "labels waiting in one of the arms",

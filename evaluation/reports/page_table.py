@@ -33,6 +33,7 @@ class PageTable(NamedTuple):
     groups: list[Head]  # empty if no column is in a group
     heads: list[Head]
     lines: list[list[PageCell]]
+    folded: str  # title under which the table is folded; "": it is open
 
 
 def page_tables(
@@ -69,7 +70,8 @@ def _table(report: Report[Any], leads: Mapping[str, Callable[[Any], str]]) -> Pa
         ]
         for row, said in zip(report.rows, texts, strict=True)
     ]
-    return PageTable(groups if any(group.title for group in groups) else [], heads, lines)
+    shown = groups if any(group.title for group in groups) else []
+    return PageTable(shown, heads, lines, report.rows[0].folded)
 
 
 def _cell(text: str, address: str, *, is_number: bool) -> PageCell:

@@ -55,6 +55,10 @@ REFERENCES: Mapping[str, str] = {
         "Shrout and Fleiss (1979). Intraclass correlations: uses in assessing rater reliability. "
         "Psychological Bulletin 86(2)."
     ),
+    "dawid": (
+        "Dawid and Skene (1979). Maximum likelihood estimation of observer error-rates using the "
+        "EM algorithm. Journal of the Royal Statistical Society C 28(1)."
+    ),
     "deutsch": (
         "Deutsch, Foster and Freitag (2023). Ties matter: meta-evaluating modern metrics with "
         "pairwise accuracy and tie calibration."
@@ -103,6 +107,14 @@ REFERENCES: Mapping[str, str] = {
     "benjamini": (
         "Benjamini and Hochberg (1995). Controlling the false discovery rate. Journal of the Royal "
         "Statistical Society B 57(1)."
+    ),
+    "yekutieli": (
+        "Benjamini and Yekutieli (2001). The control of the false discovery rate in multiple "
+        "testing under dependency. Annals of Statistics 29(4)."
+    ),
+    "calderon": (
+        "Calderon, Reichart and Dror (2025). The alternative annotator test for LLM-as-a-judge: "
+        "how to statistically justify replacing human annotators with LLMs. ACL 2025."
     ),
     "angelopoulos": (
         "Angelopoulos, Duchi and Zrnic (2023). PPI++: efficient prediction-powered inference."

@@ -27,6 +27,8 @@ class ReportRow:
     named_by: ClassVar[tuple[str, ...]] = ()
     # If the report is a paper's table: the columns that the paper prints, in its order, for LaTeX.
     paper_columns: ClassVar[tuple[str, ...]] = ()
+    # The title under which a page folds the table of these rows; "": the table is open.
+    folded: ClassVar[str] = ""
 
     @classmethod
     def paper_rows(cls, rows: Sequence["ReportRow"]) -> tuple[Sequence["ReportRow"], str]:

@@ -14,6 +14,7 @@ from evaluation.studies.figures.few_labels import few_labels_chart
 from evaluation.studies.figures.plan import plan_chart
 from evaluation.studies.figures.timing import position_chart, time_chart
 from evaluation.studies.rater_quality.reports import RATER_QUALITY
+from evaluation.studies.reports.alternative_annotator import ALTERNATIVE_ANNOTATOR
 from evaluation.studies.reports.cached_figures import as_on_page, cached_report
 from evaluation.studies.reports.comparison import COMPARISON
 from evaluation.studies.reports.plan import PLAN
@@ -26,6 +27,7 @@ ON_REQUEST: Sequence[ReportKind[Study, Any]] = (
     replace(PREDICTION_POWERED, figure=few_labels_chart),
     replace(COMPARISON, figure=comparison_chart),
     replace(SYSTEM_CORRELATION, figure=system_correlation_chart),
+    ALTERNATIVE_ANNOTATOR,
 )
 FIGURES: Mapping[str, Callable[[Sequence[Any]], Spec | None]] = {
     "scenarios": scenarios_chart,

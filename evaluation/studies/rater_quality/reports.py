@@ -29,6 +29,7 @@ from evaluation.studies.rater_quality.pace import (
     are_faster_than_reading,
     paces_of,
 )
+from evaluation.studies.rater_quality.rater_model import ModelOfRater, models_of_raters
 from evaluation.studies.rater_quality.reading_time import UnitTimes, unit_times
 from evaluation.studies.rater_quality.reasons import (
     TOO_FEW,
@@ -49,6 +50,7 @@ class QuestionOfRater(ReportRow):
     mean: float | None  # share of yes, or mean answer; None for names
     others_mean: float | None  # the mean of the others' answers to the same responses
     longest_run: int | None  # equal answers in a row
+    by_model: ModelOfRater
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,8 +147,17 @@ def made_anew(study: Study) -> RaterQuality:
         reasons[codes[mark.rater]].append(reason_of(mark, judged.scheme, partner))
     work = rater_work(study, judged.raters)
     beside = beside_others(judged, outcome.reference, study.n_raters(0))
+    models = models_of_raters(judged)
     rows = [
-        _row(judged, place, beside, paces[place], work[code], reasons.get(code, ()))
+        _row(
+            judged,
+            place,
+            beside,
+            paces[place],
+            work[code],
+            reasons.get(code, ()),
+            [of_question[place] for of_question in models],
+        )
         for place, code in enumerate(codes)
     ]
     n_implied = int(np.count_nonzero(judged.is_implied))
@@ -170,13 +181,20 @@ def _row(
     pace: PaceOfRater,
     work: RaterWork,
     reasons: Sequence[Reason],
+    by_model: Sequence[ModelOfRater],
 ) -> RaterRow:
     rater = judged.raters[place]
     own = judged.of_rater == place
     n = len(np.unique(judged.of_item[own]))
     n_compared = len(np.unique(judged.of_item[own & beside.is_compared]))
     questions = {
-        key: _of_question(judged, own & (judged.of_question == question), beside, question)
+        key: _of_question(
+            judged,
+            own & (judged.of_question == question),
+            beside,
+            question,
+            by_model[question],
+        )
         for question, key in enumerate(judged.scheme.keys)
     }
     runs = [each.longest_run for each in questions.values() if each.longest_run is not None]
@@ -217,7 +235,11 @@ def _agreement(judged: RaterJudgements, own: Bools, beside: BesideOthers) -> Agr
 
 
 def _of_question(
-    judged: RaterJudgements, own: Bools, beside: BesideOthers, question: int
+    judged: RaterJudgements,
+    own: Bools,
+    beside: BesideOthers,
+    question: int,
+    by_model: ModelOfRater,
 ) -> QuestionOfRater:
     """Return the figures of a rater's votes on one question, which `own` selects."""
     given = own & ~judged.is_implied
@@ -228,7 +250,14 @@ def _of_question(
     in_order = in_order[np.argsort(judged.turns[in_order])]
     run = longest_run(judged.answers[in_order].tolist()) if len(in_order) >= LEAST else None
     if n < LEAST:
-        return QuestionOfRater(n=n, agreement=UNKNOWN, mean=None, others_mean=None, longest_run=run)
+        return QuestionOfRater(
+            n=n,
+            agreement=UNKNOWN,
+            mean=None,
+            others_mean=None,
+            longest_run=run,
+            by_model=by_model,
+        )
     has_mean = scale.kind != "nominal"
     values = np.array(scale.values, np.float64)[judged.answers[compared]]
     return QuestionOfRater(
@@ -237,6 +266,7 @@ def _of_question(
         mean=float(values.mean()) if has_mean else None,
         others_mean=float(beside.others[compared].mean()) if has_mean else None,
         longest_run=run,
+        by_model=by_model,
     )
 
 

@@ -139,6 +139,24 @@ SYSTEM_CORRELATION = Methods(
     f"1993; Hesterberg, 2015). With few setups, τ is a description. {_LEFT_OUT}",
     ("kendall", "efron", "hesterberg"),
 )
+ALTERNATIVE_ANNOTATOR = Methods(
+    "The alternative-annotator test (Calderon, Reichart and Dror, 2025) asks whether a metric may "
+    "stand in for one of the raters. A metric says yes if its score is above its threshold. On "
+    "each item with a label of the metric and votes of two raters or more, each rater and the "
+    "metric are compared with the other raters of the item: who agrees with more of them is "
+    "better, and a tie counts for both. For each rater with 30 such items or more, Student’s t "
+    "test over dialogs, one-sided, asks whether the rater is better than the metric by less than "
+    "the margin ε. The variance of a single difference is taken as ε (1 − ε) at least, which is "
+    "the least that a true difference of ε has. The p-values of all raters are corrected by "
+    "Benjamini and Yekutieli (2001), q = .05. The winning rate is the share of raters whose test "
+    "rejects; the metric passes with one half or more. The advantage probability is the mean over "
+    "these raters of the share of items on which the metric is as good or better. It has a Wilson "
+    "interval with the variance of the jackknife over dialogs (Wilson, 1927; Efron, 1982), which "
+    "is about other dialogs with the same raters. The test takes the other raters as the measure, "
+    "so a metric that shares their errors passes. The label of an answer on an ordinal scale is on "
+    f"which side of the cut it is. {_LEFT_OUT}",
+    ("calderon", "yekutieli", "wilson", "jackknife"),
+)
 PLAN = Methods(
     "Numbers of dialogs are by formula, for large numbers and a normal distribution, with the "
     "design effect 1 + (m − 1) · ICC for m items in each dialog. A metric with correlation r to "
@@ -165,6 +183,9 @@ RATER_QUALITY = Methods(
     "people look for a single word at 600: Carver, 1992; for a tenth see Wise and Kong, 2005), and "
     "half of the responses took less than a quarter of the median reading time. The rule takes "
     "nobody out of the comparison. Nothing is judged below 20 responses. Only given votes count. "
-    f"{SHARES} All intervals are 95 %.",
-    ("wald", "brysbaert", "carver", "wise", "holm", *OF_SHARES),
+    "For diagnosis only, the model of Dawid and Skene (1979) is estimated for each yes/no question "
+    "by expectation maximisation from the shares of votes; it gives sensitivity and specificity of "
+    "raters, (right + 1) / (all + 2), and the number of majorities that differ from its labels. No "
+    f"other figure uses them. {SHARES} All intervals are 95 %.",
+    ("wald", "brysbaert", "carver", "wise", "holm", "dawid", *OF_SHARES),
 )

@@ -47,6 +47,11 @@ def all_raters(request: SignedInRequest, slug: str) -> HttpResponse:
         "n_stand_out": sum(map(stands_out, rows)),
         "n_reference": len(found.reference),
         "heads": sort_heads(request.path, asked),
+        "models": [
+            (question, [(row.rater, row.questions[question.key].by_model) for row in page])
+            for question in questions
+            if question.scale.kind == "yes_no"
+        ],
         "page": page,
         "rows": [
             (

@@ -124,7 +124,7 @@ def test_all_reports_of_a_study_and_of_its_dataset_are_equal(bundle, tmp_path):
     names = {each["report"] for each in manifest_in(of_dataset)["reports"]}
     forget(dataset)
 
-    assert "Equal: 12 reports on the study 'pilot', to the last digit." in reproduced(bundle)
+    assert "Equal: 13 reports on the study 'pilot', to the last digit." in reproduced(bundle)
     assert "on the dataset 'material', to the last digit." in reproduced(of_dataset)
     assert {"tradeoff", "takeaways", "comparable", "retrieval"} <= names
 
@@ -135,7 +135,7 @@ def test_reports_are_equal_on_a_scratch_database_of_postgresql(bundle, monkeypat
 
     said = reproduced(bundle)
 
-    assert "Equal: 12 reports" in said
+    assert "Equal: 13 reports" in said
 
 
 def test_a_manifest_with_choices_needs_its_export(study, tmp_path):
