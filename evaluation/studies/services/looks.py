@@ -8,8 +8,8 @@ from annotation.models import Study
 def count_look(study: Study, n_votes: int) -> None:
     """Count a look at a study's figures if raters are at work and votes have come since the last.
 
-    An interval holds for one look. Whoever looks again and again, and stops when the figures
-    please, is wrong more often than it says.
+    An interval holds for one look. A researcher who looks again and again, and stops when the
+    figures please, is wrong more often than it says.
 
     Args:
         study: the study; its number of looks is brought up to date.
