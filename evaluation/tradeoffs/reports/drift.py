@@ -6,7 +6,7 @@ The two may be runs by two versions of a model, prompt or recipe, or raters with
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from django.urls import reverse
@@ -69,6 +69,7 @@ class FlipRow(ReportRow):
     """A response whose label flips, with the score that each judgement gives it, in [0, 1]."""
 
     named_by = ("key",)
+    folded: ClassVar[str] = "Responses whose label flips"
 
     key: Annotated[str, Column("Response")]
     response: ResponseId
@@ -132,6 +133,19 @@ def drift_report(dataset: Dataset, choices: DriftChoices) -> Report[DriftRow | F
     return Report(dataset.name, "drift", [summary, *flips[:MOST_SHOWN]], left_out, said)
 
 
+def _known(dataset: Dataset) -> dict[str, dict[str, str]]:
+    """Return the judgements that may be chosen, by key, for either side."""
+    axes = [axis for axis in axes_of(dataset) if _has_labels(axis)]
+    menu = dict(zip([axis.key for axis in axes], names_among(axes), strict=True))
+    usual = {"": "the two newest runs of a metric"}
+    return dict.fromkeys(DriftChoices._fields, usual | menu)
+
+
+def _has_labels(axis: Axis) -> bool:
+    """Return whether what an axis says is yes or no."""
+    return not axis.mean_of and (axis.run is None or axis.run.threshold is not None)
+
+
 def _chosen(dataset: Dataset, choices: DriftChoices) -> tuple[Axis, Axis]:
     axes = axes_of(dataset)
     usual = _usual_axes(axes)
@@ -145,7 +159,7 @@ def _chosen(dataset: Dataset, choices: DriftChoices) -> tuple[Axis, Axis]:
             raise CannotReport(
                 f"No metric has two runs over {dataset.name}. Choose what comes before and after."
             )
-        if axis.mean_of or (axis.run and axis.run.threshold is None):
+        if not _has_labels(axis):
             raise ChoiceError(name, f"Found {axis.title}; expected labels that are yes or no.")
         found.append(axis)
     return found[0], found[1]
@@ -154,7 +168,7 @@ def _chosen(dataset: Dataset, choices: DriftChoices) -> tuple[Axis, Axis]:
 def _usual_axes(axes: list[Axis]) -> tuple[Axis | None, Axis | None]:
     """Return the two newest runs of the metric that has run last, of those with two runs."""
     runs = sorted(
-        (axis for axis in axes if axis.run and axis.run.threshold is not None),
+        (axis for axis in axes if axis.run and _has_labels(axis)),
         key=lambda axis: axis.run.pk if axis.run else 0,
     )
     for newest in reversed(runs):
@@ -217,6 +231,7 @@ DRIFT = ReportKind(
     methods=methods.DRIFT,
     choices=DriftChoices,
     make=drift_report,
+    known=_known,
     portable=_portable,
     rows=(DriftRow, FlipRow),
     leads={"flip": _to_response},
