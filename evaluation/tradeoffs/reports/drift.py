@@ -137,8 +137,10 @@ def _known(dataset: Dataset) -> dict[str, dict[str, str]]:
     """Return the judgements that may be chosen, by key, for either side."""
     axes = [axis for axis in axes_of(dataset) if _has_labels(axis)]
     menu = dict(zip([axis.key for axis in axes], names_among(axes), strict=True))
-    usual = {"": "the two newest runs of a metric"}
-    return dict.fromkeys(DriftChoices._fields, usual | menu)
+    return {
+        "before": {"": "the run before the newest"} | menu,
+        "after": {"": "the newest run of a metric"} | menu,
+    }
 
 
 def _has_labels(axis: Axis) -> bool:
