@@ -21,6 +21,7 @@ from evaluation.studies.reports.prediction_powered import PREDICTION_POWERED
 from evaluation.studies.reports.study import ON_PAGE
 from evaluation.studies.reports.system_correlation import SYSTEM_CORRELATION
 from evaluation.studies.reports.threshold_choice import THRESHOLD_CHOICE
+from evaluation.studies.reports.transfer import TRANSFER
 
 ON_REQUEST: Sequence[ReportKind[Study, Any]] = (
     replace(PREDICTION_POWERED, figure=few_labels_chart),
@@ -36,6 +37,6 @@ FIGURES: Mapping[str, Callable[[Sequence[Any]], Spec | None]] = {
 
 for kind in ON_PAGE:
     register(replace(kind, make=partial(as_on_page, kind), figure=FIGURES.get(kind.key)))
-register(THRESHOLD_CHOICE, replace(PLAN, figure=plan_chart), RATER_QUALITY)
+register(THRESHOLD_CHOICE, TRANSFER, replace(PLAN, figure=plan_chart), RATER_QUALITY)
 for asked in ON_REQUEST:
     register(replace(asked, make=partial(cached_report, asked)))

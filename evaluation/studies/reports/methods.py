@@ -10,6 +10,7 @@ from evaluation.reports.methods import (
     SHARES,
     Methods,
 )
+from evaluation.statistics.rogan_gladen import LEAST_DIALOGS, LEAST_DISCRIMINATION, LEAST_ITEMS
 
 _MAJORITY = (
     "The label of an item is what more than half of its raters answered. Other items wait for "
@@ -147,6 +148,18 @@ PLAN = Methods(
     "are simulated: studies are drawn from the votes of a pilot, dialogs with replacement. The "
     "table of assumptions says what was typed and what a pilot gave.",
     ("broska", "angelopoulos"),
+)
+TRANSFER = Methods(
+    "A metric’s labels are corrected by its sensitivity q1 and specificity q0 on a study of "
+    "another dataset, by the same metric, model, choices and threshold (Rogan and Gladen, 1978): "
+    "θ = (p + q0 − 1) / (q0 + q1 − 1). The assumption is that the metric errs on these data as "
+    "often as on the study, which nobody has checked. Intervals (95 %) are those of Lee et al. "
+    "(2025), with the number of independent items that share and rates are worth between dialogs, "
+    "Student’s t of the fewest dialogs, and the correlation of both rates over dialogs. There is "
+    f"no corrected share if q0 + q1 − 1 is below {LEAST_DISCRIMINATION:g}, if the study has fewer "
+    f"than {LEAST_ITEMS} items, or {LEAST_DIALOGS} dialogs, with one of the two labels, or if no "
+    f"share from 0 to 100 % fits. {SHARES}",
+    ("rogan", "lee", *OF_SHARES),
 )
 RATER_QUALITY = Methods(
     "Each rater is compared with the other raters of the same responses. The null hypothesis is "
