@@ -41,9 +41,10 @@ SCENARIOS = Methods(
     f"ordinal. {_MAJORITY} Answers that are assumed count as no. Sensibleness and Specificity "
     "Average (SSA), where the questions are asked, is the mean of the means of both (Adiwardana et "
     "al., 2020): once of majority votes, and once of the mean shares of yes votes per item. Its "
-    "intervals are made of the Wilson intervals of both questions (Zou and Donner, 2008). "
-    f"{_LEFT_OUT} {INTERVALS}",
-    ("aksitov", "adiwardana", "zou", *OF_INTERVALS),
+    "intervals are made of the Wilson intervals of both questions (Zou and Donner, 2008). If "
+    "dialogs were drawn with different probabilities, items count with the weight 1 / probability "
+    f"(Hájek, 1971). {_LEFT_OUT} {INTERVALS}",
+    ("aksitov", "adiwardana", "zou", "hajek", *OF_INTERVALS),
 )
 UNCERTAINTY = Methods(
     "The same responses were rated separately and merged. Accuracy is the share of responses "
@@ -117,8 +118,12 @@ PREDICTION_POWERED = Methods(
     "Wilson interval (Wilson, 1927; Franco et al., 2019) with as many items as labels alone would "
     "need for the same precision, another mean one by Student’s t. There is no estimate below 30 "
     "labels or 5 of the rarer answer, and none where the rated dialogs were not drawn by Attest. "
+    "Where dialogs were drawn with different probabilities, by a metric’s scores, the estimate is "
+    "the mean score of all responses plus the mean of answer − score, weighted by 1 / probability "
+    "(Zrnic and Candès, 2024), with scores shrunk towards the mean of raters alone by the λ of the "
+    "smallest variance; the mean of raters alone has the same weights (Hájek, 1971). "
     f"Assumed answers count as no. {_MAJORITY} {_LEFT_OUT} All intervals are 95 %.",
-    ("angelopoulos", *OF_SHARES),
+    ("angelopoulos", "zrnic", "hajek", *OF_SHARES),
 )
 COMPARISON = Methods(
     "Two sides are compared on the same examples. A side’s value is the mean over its responses to "

@@ -291,11 +291,14 @@ def assumption(study: Study) -> str:
 
 
 def studies_elsewhere(dataset: Dataset) -> list[Study]:
-    """Return the studies of other datasets that may have rates, newest first."""
+    """Return the studies of other datasets that may have rates, newest first.
+
+    Rates of dialogs that a metric's scores drew are those of no dataset.
+    """
     opened = Study.objects.exclude(dataset=dataset).exclude(state=Study.State.PLANNED)
     has_runs = Exists(MetricRun.objects.filter(dataset=OuterRef("dataset")))
     found = opened.filter(has_runs).order_by("-pk")
-    return [study for study in found if not is_of_citations(study)]
+    return [study for study in found if not is_of_citations(study) and study.has_uniform_draw]
 
 
 def usual_transfer(dataset: Dataset) -> TransferChoices:
