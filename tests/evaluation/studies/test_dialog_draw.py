@@ -14,6 +14,7 @@ from annotation.services.studies import (
     extend_study,
     open_study,
 )
+from annotation.study_file import StudyFileError, read_study_facts
 from annotation.study_plan import StudyPlan
 from evaluation.exchange.services import delete_dataset
 from evaluation.reports.registry import CannotReport, all_reports
@@ -30,6 +31,7 @@ from evaluation.votes.export import export_folder
 from tests.annotation.makers import material, planned, rate, raters_of
 from tests.conftest import person
 from tests.evaluation.makers_of_scores import make_run, make_scores
+from tests.evaluation.studies.few_labels import DRAWN, few_labels, few_labels_rows
 from tests.makers import import_path
 from tests.shown import shown
 
@@ -228,3 +230,26 @@ def test_researchers_draw_on_the_page_and_by_the_command(study, run, researcher,
     assert drawn_of(study) == first
     with pytest.raises(CommandError, match="no metric 'nothing'"):
         call_command("draw_dialogs", study.slug, draw="active", metric="nothing")
+
+
+def test_an_imported_study_has_the_probabilities_of_its_file(tmp_path):
+    """Half of the dialogs had twice the probability, so the others count twice as much."""
+    some = sorted(DRAWN)[::2]
+    probabilities = {dialog: 0.8 if dialog in some else 0.4 for dialog in DRAWN}
+    rows = few_labels_rows(probabilities=probabilities)
+    study = few_labels(tmp_path, probabilities=probabilities)
+    is_yes = {vote["response"]: vote["answer"] == "yes" for vote in rows["votes"]}
+    yes = sum(is_yes[f"{each}-first"] / p for each, p in probabilities.items())
+
+    [row, *_] = prediction_powered_report(study, PredictionPoweredChoices()).rows
+
+    assert row.setup == "first"
+    assert row.human_mean.value == pytest.approx(yes / (20 / 0.8 + 20 / 0.4))
+    assert row.why is None
+    assert row.mean.value != row.human_mean.value
+    assert (row.n_labels, row.n_scored) == (40, 40)
+
+
+def test_a_file_with_other_probabilities_is_refused():
+    with pytest.raises(StudyFileError, match="numbers above 0 and up to 1"):
+        read_study_facts({"probabilities": {"d1": 0}})
