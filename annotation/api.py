@@ -63,6 +63,8 @@ class WholeStudySerializer(StudySerializer):
             "full_share",
             "n_sampled",
             "n_drawn_from",
+            "draw",
+            "drawn_by",
             "n_gold_units",
             "scheme_in_full",
         )

@@ -223,7 +223,11 @@ def sampled(study: Study) -> dict[int, str]:
     # A study that opened before dialogs were drawn has a sample of single examples.
     is_of_dialogs = study.state == Study.State.PLANNED or study.n_drawn_from is not None
     names = {pk: dialog if is_of_dialogs else key for pk, key, dialog in rows}
-    drawn = drawn_names(names.values(), study.seed, study.n_sampled)
+    if study.has_uniform_draw:
+        drawn = drawn_names(names.values(), study.seed, study.n_sampled)
+    else:
+        of_draw = study.drawn_dialogs.filter(is_drawn=True)
+        drawn = set(of_draw.values_list("dialog", flat=True))
     return {pk: key for pk, key, _ in rows if names[pk] in drawn}
 
 

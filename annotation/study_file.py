@@ -9,6 +9,9 @@ from generation.limits import LARGEST_SEED
 EVIDENCE_CHOICES = ("shown", "golden", "retrieved")
 TEXT_FORMATS = ("plain", "markdown")
 MAX_RATERS = 1000
+# The key of the probabilities of drawn dialogs, where these were not all the same. It is kept with
+# all further keys.
+PROBABILITIES = "probabilities"
 COLUMNS = frozenset(
     {
         "name",
@@ -62,6 +65,7 @@ def read_study_facts(data: Mapping[str, Any]) -> StudyFacts:
     raters_per_unit = data.get("raters_per_unit")
     if raters_per_unit is not None:
         raters_per_unit = _number(data, "raters_per_unit", 1, MAX_RATERS)
+    _check_probabilities(data.get(PROBABILITIES, {}))
     share = data.get("full_share", 0.25)
     if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
         raise StudyFileError(f"full_share: found {quotation(share)}; expected a number from 0 to 1")
@@ -102,6 +106,16 @@ def _number(data: Mapping[str, Any], key: str, low: int, high: int) -> int:
         expected = f"a whole number from {low} to {high}"
         raise StudyFileError(f"{key}: found {quotation(value)}; expected {expected}")
     return value
+
+
+def _check_probabilities(found: object) -> None:
+    if isinstance(found, Mapping) and all(
+        isinstance(each, int | float) and not isinstance(each, bool) and 0 < each <= 1
+        for each in found.values()
+    ):
+        return
+    expected = 'expected an object such as {"dialog-1": 0.5}, with numbers above 0 and up to 1'
+    raise StudyFileError(f"{PROBABILITIES}: found {quotation(found)}; {expected}")
 
 
 def _guidelines(rows: object) -> tuple[tuple[int, str], ...]:

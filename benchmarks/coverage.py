@@ -5,9 +5,11 @@ setups, whose responses are alike within a dialog, and figures get their interva
 The second table is about few labels (prediction-powered figures) and about A against B, and has
 rates of rejection for tests (`few_labels.py`). The third is about figures that depend on the rarer
 answer (`rare_answers.py`), the fourth about means, medians, F1 and effects
-(`means_and_effects.py`), and the last about what experts ask for (`expert_figures.py`). The exit
-status is 1 if a coverage is outside 93 to 97 % (last three tables: below 93 %), or a test rejects
-without an effect in over 5 %, widened by two Monte-Carlo errors.
+(`means_and_effects.py`), the fifth about what experts ask for (`expert_figures.py`), the sixth
+about shares that are corrected by error rates of another study (`transferred_rates.py`), and the
+last about dialogs that a metric's scores drew (`weighted_draws.py`). The exit status is 1 if a
+coverage is outside 93 to 97 % (last five tables: below 93 %), or a test rejects without an effect
+in over 5 %, widened by two Monte-Carlo errors.
 
     .venv/bin/python benchmarks/coverage.py --runs 2000
     .venv/bin/python benchmarks/coverage.py --only few-labels --quick
@@ -28,7 +30,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks import expert_figures, few_labels, means_and_effects, rare_answers
+from benchmarks import (
+    expert_figures,
+    few_labels,
+    means_and_effects,
+    rare_answers,
+    transferred_rates,
+    weighted_draws,
+)
 from evaluation.measures.ssa import ssa_figure
 from evaluation.statistics.agreement import (
     ALPHA,
@@ -353,6 +362,8 @@ TABLES: dict[str, Callable[[argparse.Namespace], Iterator[dict[str, Any]]]] = {
     "rare-answers": partial(table_of_cells, rare_answers),
     "means-and-effects": partial(table_of_cells, means_and_effects),
     "expert-figures": partial(table_of_cells, expert_figures),
+    "transferred-rates": partial(table_of_cells, transferred_rates),
+    "weighted-draws": partial(table_of_cells, weighted_draws),
 }
 
 

@@ -14,6 +14,7 @@ from evaluation.runs.views import checkpoints, main_metrics, runs
 from evaluation.runs.views import jobs as new_jobs
 from evaluation.studies.views import (
     adjudicated_gold,
+    dialog_draw,
     disagreements,
     figures,
     plan,
@@ -141,6 +142,7 @@ urlpatterns = [
         name="former-threshold-choice",
     ),
     path("studies/<slug:slug>/votes.csv", studies.download_votes, name="votes"),
+    path("studies/<slug:slug>/draw/", dialog_draw.dialog_draw, name="dialog-draw"),
     path("studies/<slug:slug>/disagreements/", disagreements.disagreements, name="disagreements"),
     path(
         "studies/<slug:slug>/disagreements/<int:target_id>/",

@@ -8,7 +8,7 @@ from annotation.models.joining import (
     QualificationItem,
     StudyLink,
 )
-from annotation.models.studies import Arm, Guideline, Rater, Study, arm_name
+from annotation.models.studies import Arm, DrawnDialog, Guideline, Rater, Study, arm_name
 from annotation.models.units import (
     Assignment,
     AssignmentQuerySet,
@@ -28,6 +28,7 @@ __all__ = [
     "AssignmentQuerySet",
     "CrowdPlatform",
     "Draft",
+    "DrawnDialog",
     "Enquiry",
     "Exposure",
     "Flag",

@@ -41,6 +41,13 @@ class Study(Archivable):
         RANDOM = "random", "random for each rater"
         FIXED = "fixed", "by setup, the same for everybody"
 
+    class Draw(models.TextChoices):
+        """The way in which the dialogs of a sample are drawn."""
+
+        UNIFORM = "uniform", "each with the same probability"
+        STRATIFIED = "stratified", "from strata by a metric's score"
+        ACTIVE = "active", "more of those about which a metric is in doubt"
+
     class TextFormat(models.TextChoices):
         """The format in which raters read responses, passages and earlier answers of the dialog."""
 
@@ -78,8 +85,12 @@ class Study(Archivable):
     # seed; None: all of them.
     n_sampled = models.PositiveIntegerField(null=True, blank=True)
     # The number of dialogs that they were drawn from when the study opened. Each had the
-    # probability n_sampled / n_drawn_from. None: no dialogs were drawn.
+    # probability n_sampled / n_drawn_from, if the draw is uniform. None: no dialogs were drawn.
     n_drawn_from = models.PositiveIntegerField(null=True, blank=True)
+    # If the draw is not uniform, `drawn_dialogs` has the probability of each dialog, and `drawn_by`
+    # the metric run whose scores made it.
+    draw = models.CharField(max_length=10, choices=Draw, default=Draw.UNIFORM)
+    drawn_by = models.TextField(blank=True, default="")
     # Gold items: responses with known answers, mixed in for every rater.
     n_gold_units = models.PositiveIntegerField(default=0)
     n_qualifying = models.PositiveSmallIntegerField(default=0)  # gold items to rate first
@@ -124,6 +135,11 @@ class Study(Archivable):
                 condition=Q(lease_minutes__gte=1), name="study_lease_of_a_minute_or_more"
             ),
             models.CheckConstraint(
+                condition=Q(draw="uniform", drawn_by="")
+                | (~Q(draw="uniform") & ~Q(drawn_by="") & Q(n_sampled__isnull=False)),
+                name="study_drawn_by_scores_names_them",
+            ),
+            models.CheckConstraint(
                 condition=Q(archived_at=None) | Q(state__in=("planned", "closed")),
                 name="study_is_not_archived_while_raters_work",
             ),
@@ -131,6 +147,11 @@ class Study(Archivable):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def has_uniform_draw(self) -> bool:
+        """Whether every dialog had the same probability to be in the study, as its file may say."""
+        return self.draw == self.Draw.UNIFORM and not self.settings.get("probabilities")
 
     @property
     def assumed_keys(self) -> list[str] | None:
@@ -184,6 +205,27 @@ class Study(Archivable):
         if self.may_meet_both_arms:
             kinds -= {Arm.Kind.MERGED}
         return max(1, len(kinds))
+
+
+class DrawnDialog(models.Model):
+    """A dialog that a study could draw by a metric's scores, and its probability to be drawn."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="drawn_dialogs")
+    dialog = models.CharField(max_length=200)
+    probability = models.FloatField()
+    is_drawn = models.BooleanField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "dialog"], name="drawn_dialog_once_per_study"),
+            models.CheckConstraint(
+                condition=Q(probability__gt=0, probability__lte=1),
+                name="drawn_dialog_probability_above_0",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dialog}: {self.probability:.3g}"
 
 
 class Arm(models.Model):

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.services import record, set_archived
-from annotation.models import Arm, Guideline, Rater, Study, Target
+from annotation.models import Arm, DrawnDialog, Guideline, Rater, Study, Target
 from annotation.ordering import random_key
 from annotation.planning import UnitPlan, dialogs_of, plan_units, rater_needs, responses_of
 from annotation.schemes import YES_NO, Scheme, SchemeError, load_scheme
@@ -89,11 +89,66 @@ def change_study(study: Study, plan: StudyPlan, by: User | None) -> None:
         store_known_answers(study, {}, 0, None)  # they no longer fit the questions or arms
     for name, value in _columns(plan).items():
         setattr(study, name, value)
+    forget_draw(study)  # it was made of the former setups, sample and seed
     study.save()
     study.arms.exclude(kind__in=plan.arms).delete()
     _set_material(study, plan)
     deal_into_groups(study)
     record(by, "study.changed", study.name)
+
+
+def forget_draw(study: Study) -> None:
+    """Draw the dialogs of a study uniformly again. The caller saves the study."""
+    study.draw, study.drawn_by = Study.Draw.UNIFORM, ""
+    study.drawn_dialogs.all().delete()
+
+
+@transaction.atomic
+def store_draw(
+    study: Study,
+    draw: str,
+    drawn_by: str,
+    probabilities: Mapping[str, float],
+    drawn: Collection[str],
+    by: User | None,
+) -> None:
+    """Store which dialogs a planned study rates, and with which probability each could be drawn.
+
+    Args:
+        study: a planned study of responses with a sample.
+        draw: `Study.Draw.STRATIFIED` or `Study.Draw.ACTIVE`.
+        drawn_by: the metric run whose scores made the draw, the same in every database.
+        probabilities: those of all dialogs that the sample can be drawn from, by name.
+        drawn: the names of the dialogs that were drawn.
+        by: who asked for it.
+
+    Raises:
+        StudyError: the study is not planned any more, or its dialogs or sample are others by now.
+    """
+    lock_study(study, Study.State.PLANNED)
+    if dialogs_of(study) != set(probabilities) or len(drawn) != study.n_sampled:
+        raise StudyError("The dialogs of the study or its sample have changed. Draw again.")
+    forget_draw(study)
+    study.draw, study.drawn_by = draw, drawn_by
+    study.save(update_fields=["draw", "drawn_by"])
+    DrawnDialog.objects.bulk_create(
+        DrawnDialog(study=study, dialog=name, probability=each, is_drawn=name in drawn)
+        for name, each in probabilities.items()
+    )
+    record(by, "study.drawn", study.name, draw=draw, run=drawn_by)
+
+
+@transaction.atomic
+def draw_uniformly(study: Study, by: User | None) -> None:
+    """Let the seed draw the dialogs of a planned study again, each with the same probability.
+
+    Raises:
+        StudyError: the study is not planned any more.
+    """
+    lock_study(study, Study.State.PLANNED)
+    forget_draw(study)
+    study.save(update_fields=["draw", "drawn_by"])
+    record(by, "study.drawn", study.name, draw=study.draw)
 
 
 def deal_into_groups(study: Study) -> None:
@@ -192,6 +247,13 @@ def open_study(study: Study, by: User | None) -> None:
     if study.is_archived:
         raise StudyError(f"{study.name} is archived. Restore it before you open it.")
     scheme_to_rate_by(study.scheme)
+    if not study.has_uniform_draw and dialogs_of(study) != set(
+        study.drawn_dialogs.values_list("dialog", flat=True)
+    ):
+        raise StudyError(
+            "Other dialogs have responses than when the sample was drawn by a metric's scores. "
+            "Draw again."
+        )
     _note_draw(study)
     n_units = store_plan(study)
     if not n_units:
@@ -248,11 +310,16 @@ def _grow(study: Study, setups: Collection[Setup], n_sampled: int | None) -> Non
                 f"The sample has {study.n_sampled} {_sampled_what(study)}. It cannot become "
                 "smaller."
             )
+        if not study.has_uniform_draw and n_sampled != study.n_sampled:
+            raise StudyError(
+                "The sample was drawn by a metric's scores, with a probability for each dialog, so "
+                "it cannot grow. Plan another study."
+            )
         study.n_sampled = n_sampled
         study.save(update_fields=["n_sampled"])
     study.setups.add(*setups)
     _read_citations(study)
-    if study.n_drawn_from is not None:
+    if study.n_drawn_from is not None and study.has_uniform_draw:
         _note_draw(study)
 
 

@@ -31,7 +31,9 @@ def ssa_questions(scheme: Scheme) -> tuple[Question, Question] | None:
     return sensible, specific
 
 
-def ssa_figure(sensible: Floats, specific: Floats, dialogs: Indexes) -> Statistic:
+def ssa_figure(
+    sensible: Floats, specific: Floats, dialogs: Indexes, weights: Floats | None = None
+) -> Statistic:
     """Return SSA as a figure. It is undefined if one of the questions has no value.
 
     Args:
@@ -39,6 +41,9 @@ def ssa_figure(sensible: Floats, specific: Floats, dialogs: Indexes) -> Statisti
             the item has none and is not in the mean of this question.
         specific: the same for the other question.
         dialogs: the dialog of each item, from 0.
+        weights: the weight of each item; None: all count alike.
     """
     statistics = np.hstack([mean_statistics(sensible), mean_statistics(specific)])
+    if weights is not None:
+        statistics *= weights[:, np.newaxis]
     return Statistic(statistics, dialogs, MEAN_OF_BOTH)

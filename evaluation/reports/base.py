@@ -12,7 +12,7 @@ from django.db.models import Count, Q
 from annotation.models import Arm, Rater, Study, Vote, arm_name
 from annotation.schemes import Question, load_scheme
 from evaluation.reports.columns import Column, Format
-from evaluation.reports.estimates import signature_of
+from evaluation.reports.estimates import data_hash, signature_of
 from evaluation.reports.report import LeftOut, ReportRow
 from evaluation.statistics import rater_answers
 from evaluation.statistics.intervals import Floats, Indexes, Measure, share_from
@@ -30,6 +30,7 @@ from evaluation.votes.counts import (
     of_setup,
     unrated_responses,
 )
+from evaluation.votes.dialog_weights import probabilities_of
 from generation.choices.declaration import Choice
 
 SetupName = Annotated[str, Choice("Setup", help="Name of the only setup that counts.")]
@@ -172,6 +173,8 @@ def _of_study(study: Study, *, has_labels: bool) -> Iterator[str]:
         yield f"a yes is {', '.join(labels)}"
     yield f"N {study.raters_per_unit or 'the votes an item has'}"
     yield f"evidence {study.evidence_choice}"
+    if (probabilities := probabilities_of(study)) is not None:
+        yield f"dialogs weighted by 1 / probability {data_hash(probabilities.items())}"
     if study.stops_when_decided:
         yield f"stops when decided but for {100 * study.full_share:g} % of examples"
 

@@ -128,4 +128,16 @@ REFERENCES: Mapping[str, str] = {
         "Robertson and Zaragoza (2009). The probabilistic relevance framework: BM25 and beyond. "
         "Foundations and Trends in Information Retrieval 3(4)."
     ),
+    "rogan": (
+        "Rogan and Gladen (1978). Estimating prevalence from the results of a screening test. "
+        "American Journal of Epidemiology 107(1)."
+    ),
+    "zrnic": "Zrnic and Candès (2024). Active statistical inference. ICML. arXiv 2403.03208.",
+    "hajek": (
+        "Hájek (1971). Comment on a paper by Basu. Foundations of Statistical Inference. Holt, "
+        "Rinehart and Winston."
+    ),
+    "lee": (
+        "Lee et al. (2025). How to correctly report LLM-as-a-judge evaluations. arXiv 2511.21140."
+    ),
 }

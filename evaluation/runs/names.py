@@ -76,6 +76,26 @@ def without_threshold(signature: str) -> str:
     return "|".join(part for part in parts if not part.startswith(("t:", "t>=:")))
 
 
+def without_sample(signature: str) -> str:
+    """Return a signature without the parts that say which responses were drawn."""
+    parts = signature.split("|")
+    return "|".join(part for part in parts if not part.startswith(("sample:", "of each:")))
+
+
+def configuration(run: SignedRun) -> str:
+    """Return every choice of a run that changes a score or a label, whatever it is run over."""
+    return signed_name(run.metric, without_sample(run.full_signature))
+
+
+def differing_parts(run: SignedRun, other: SignedRun) -> tuple[list[str], list[str]]:
+    """Return, in words, the choices that a run has and another one has not, and the reverse."""
+    here, there = (without_sample(each.full_signature).split("|") for each in (run, other))
+    return (
+        [_in_words(part) for part in here if part not in there],
+        [_in_words(part) for part in there if part not in here],
+    )
+
+
 def _numbered(names: Iterable[str]) -> list[str]:
     """Return the names, with a number added to those that are equal."""
     wanted = list(names)

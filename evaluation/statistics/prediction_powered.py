@@ -209,7 +209,7 @@ def _figures(
     """Return all figures except the ends of the prediction-powered interval."""
     answers, dialogs = _answers(part)
     n_labels = int(np.count_nonzero(~np.isnan(answers)))
-    reason = _reason(part, n_of_rarer)
+    reason = why_humans_only(part, n_of_rarer)
     estimate = n_effective = weight = math.nan
     if reason is None:
         weight = tuned_lambda(part) if lam is None else lam
@@ -223,7 +223,7 @@ def _figures(
     )
 
 
-def _reason(part: RatedPart, n_of_rarer: float) -> HumansOnly | None:
+def why_humans_only(part: RatedPart, n_of_rarer: float) -> HumansOnly | None:
     """Return why there is no prediction-powered figure, or None."""
     if part.is_rated is None:
         return HumansOnly.NOT_DRAWN

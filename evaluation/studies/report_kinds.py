@@ -22,6 +22,8 @@ from evaluation.studies.reports.prediction_powered import PREDICTION_POWERED
 from evaluation.studies.reports.study import ON_PAGE
 from evaluation.studies.reports.system_correlation import SYSTEM_CORRELATION
 from evaluation.studies.reports.threshold_choice import THRESHOLD_CHOICE
+from evaluation.studies.reports.transfer import TRANSFER
+from evaluation.studies.reports.uniform_draw import WITH_ANY_DRAW, made_of_uniform_draw
 
 ON_REQUEST: Sequence[ReportKind[Study, Any]] = (
     replace(PREDICTION_POWERED, figure=few_labels_chart),
@@ -36,8 +38,18 @@ FIGURES: Mapping[str, Callable[[Sequence[Any]], Spec | None]] = {
     "position": position_chart,
 }
 
+
+def _of_uniform_draw(kind: ReportKind[Study, Any]) -> ReportKind[Study, Any]:
+    """Return a report that is refused where dialogs were drawn with different probabilities."""
+    if kind.key in WITH_ANY_DRAW:
+        return kind
+    return replace(kind, make=partial(made_of_uniform_draw, kind.make))
+
+
 for kind in ON_PAGE:
-    register(replace(kind, make=partial(as_on_page, kind), figure=FIGURES.get(kind.key)))
-register(THRESHOLD_CHOICE, replace(PLAN, figure=plan_chart), RATER_QUALITY)
+    on_page = replace(kind, make=partial(as_on_page, kind), figure=FIGURES.get(kind.key))
+    register(_of_uniform_draw(on_page))
+register(_of_uniform_draw(THRESHOLD_CHOICE), TRANSFER, replace(PLAN, figure=plan_chart))
+register(RATER_QUALITY)
 for asked in ON_REQUEST:
-    register(replace(asked, make=partial(cached_report, asked)))
+    register(_of_uniform_draw(replace(asked, make=partial(cached_report, asked))))

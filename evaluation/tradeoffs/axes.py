@@ -106,7 +106,8 @@ class Values(NamedTuple):
 def axes_of(dataset: Dataset) -> list[Axis]:
     """Return the axes that a dataset may show: runs with scores, then questions with votes.
 
-    If an arm of a study has votes, each of its questions is an axis, and so is SSA.
+    If an arm of a study has votes, each of its questions is an axis, and so is SSA. A study that
+    drew dialogs with different probabilities makes no axis, because a mark has no weights.
     """
     has_scores = Exists(AutoScore.objects.filter(run=OuterRef("pk"), target__citation=None))
     runs = MetricRun.objects.filter(has_scores, dataset=dataset)
@@ -116,7 +117,8 @@ def axes_of(dataset: Dataset) -> list[Axis]:
     studies = studies.prefetch_related(Prefetch("arms", rated))
     ranks = _ranks(dataset, in_order)
     of_runs = [of_run(run)._replace(ranks=ranks.get(run.pk, {})) for run in in_order]
-    return [*of_runs, *(axis for study in studies for axis in _of_study(study))]
+    of_studies = (axis for study in studies if study.has_uniform_draw for axis in _of_study(study))
+    return [*of_runs, *of_studies]
 
 
 def of_run(run: MetricRun) -> Axis:

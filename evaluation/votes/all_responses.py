@@ -1,6 +1,7 @@
 """All responses of a study's setups, rated or not, and the dialogs that were drawn to be rated."""
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +9,9 @@ from numpy.typing import NDArray
 from annotation.models import Study
 from annotation.ordering import drawn_names
 from annotation.planning import responses_of
+from evaluation.statistics.intervals import Floats
 from evaluation.votes.counts import Ints
+from evaluation.votes.dialog_weights import probabilities_of
 
 Bools = NDArray[np.bool_]
 
@@ -24,6 +27,9 @@ class AllResponses(NamedTuple):
     # (n_dialogs,): whether the seed drew a dialog to be rated. None: the rated dialogs were not
     # drawn by dialog from those that there are now, so chance did not choose them.
     is_drawn: Bools | None
+    # (n_dialogs,): the probability of each drawn dialog; NaN for one that was not drawn. None: all
+    # had the same.
+    probabilities: Floats | None
 
     @property
     def dialogs(self) -> Ints:
@@ -53,7 +59,7 @@ def all_responses(study: Study) -> AllResponses:
         examples=np.array([number[row[3]] for row in rows], np.int64),
         dialogs_of_examples=dialogs.astype(np.int64),
         n_dialogs=len(names),
-        is_drawn=_is_drawn(study, names.tolist()),
+        **_draw(study, names.tolist()),
     )
 
 
@@ -71,9 +77,14 @@ def draw_of(study: Study) -> tuple[int, int] | None:
     return None
 
 
-def _is_drawn(study: Study, names: list[str]) -> Bools | None:
-    draw = draw_of(study)
+def _draw(study: Study, names: list[str]) -> dict[str, Any]:
+    """Return which dialogs were drawn, and with which probabilities."""
+    draw, unequal = draw_of(study), probabilities_of(study)
     if draw is None or draw[1] != len(names):
-        return None
-    drawn = drawn_names(names, study.seed, draw[0])
-    return np.array([name in drawn for name in names], bool)
+        return {"is_drawn": None, "probabilities": None}
+    drawn = drawn_names(names, study.seed, draw[0]) if unequal is None else set(unequal)
+    probabilities = None
+    if unequal is not None:
+        probabilities = np.array([unequal.get(name, math.nan) for name in names])
+    is_drawn = np.array([name in drawn for name in names], bool)
+    return {"is_drawn": is_drawn, "probabilities": probabilities}

@@ -65,7 +65,7 @@ class ArmCounts(NamedTuple):
         names = sorted({*self.items.dialog_names, *self.assumed.dialogs})
         of_items = np.searchsorted(names, self.items.dialog_names).astype(np.int64)
         of_assumed = np.searchsorted(names, self.assumed.dialogs).astype(np.int64)
-        return AllDialogs(of_items[self.items.dialogs], of_assumed, len(names))
+        return AllDialogs(of_items[self.items.dialogs], of_assumed, names)
 
 
 class AllDialogs(NamedTuple):
@@ -73,7 +73,11 @@ class AllDialogs(NamedTuple):
 
     of_items: Ints  # (n_items,)
     of_assumed: Ints  # (n_assumed,)
-    n: int
+    names: list[str]
+
+    @property
+    def n(self) -> int:
+        return len(self.names)
 
 
 def arm_counts(

@@ -13,10 +13,12 @@ from django.db.models.functions import Coalesce, Concat
 
 from annotation.models import Flag, GoldAnswer, Rater, Study, Vote
 from annotation.schemes import load_scheme
+from annotation.study_file import PROBABILITIES
 from evaluation.models import Adjudication, AutoScore
 from evaluation.votes import rater_work
 from evaluation.votes.assumed_answers import assumed_responses
 from evaluation.votes.counts import gold_targets, n_responses
+from evaluation.votes.dialog_weights import probabilities_of
 from evaluation.votes.made_here import CALL_COLUMNS, call_rows, grid_rows, run_row, runs_of
 from evaluation.votes.material_rows import (
     CHUNK,
@@ -162,6 +164,8 @@ STUDY_DESIGN = (
     "lease_minutes",
     "n_sampled",
     "n_drawn_from",
+    "draw",
+    "drawn_by",
 )
 
 
@@ -169,6 +173,8 @@ def _study(study: Study) -> Row:
     further: Row = study.settings
     if not study.is_imported:
         further = further | {name: getattr(study, name) for name in STUDY_DESIGN}
+        if not study.has_uniform_draw:
+            further |= {PROBABILITIES: probabilities_of(study)}
         further |= {
             "n_responses": n_responses(study),
             "n_gold_items": len(gold_targets(study)),

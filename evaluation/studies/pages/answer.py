@@ -206,7 +206,7 @@ def _figure(question: Question, row: ScenarioRow, *, is_interim: bool = False) -
         within = f" on the scale from {question.scale.labels[0]} to {question.scale.labels[-1]}"
         over = f"{row.n_mean:,} response{'s'[: row.n_mean != 1]}" if is_interim else ""
         return f"{decimal(row.mean.value)}{in_brackets(row.mean, Format.DECIMAL, over)}{within}"
-    return counted_share(row.mean, row.n_mean, is_interim=is_interim)
+    return counted_share(row.mean, row.n_mean, is_interim=is_interim, is_weighted=row.is_weighted)
 
 
 def _seen(row: ScenarioRow) -> str:

@@ -29,6 +29,8 @@ def rests_on(study: Study, figures: Figures, done: Mapping[str, int] | None) -> 
             f"The seed drew {draw[0]:,} of {draw[1]:,} dialogs to be rated. The report "
             "Few labels adds what a metric says about the others."
         )
+    if not study.has_uniform_draw:
+        said.append("A metric’s scores made the draw, so means are weighted by 1 / probability.")
     if done and done["n"] < done["of"]:
         state = "was closed with" if study.state == Study.State.CLOSED else "has so far"
         said.append(f"The study {state} {done['n']:,} of {done['of']:,} judgements done.")

@@ -31,10 +31,10 @@ class SectionLeftOut(NamedTuple):
 def left_out_lines(figures: Figures) -> list[SectionLeftOut]:
     """Return a line for each reason and number, with its sections; the largest number first."""
     found: dict[tuple[str, int], list[str]] = {}
-    for report, section in SECTIONS.items():
-        for name, n in figures.reports[report].left_out.items():
+    for key, report in figures.reports.items():
+        for name, n in report.left_out.items():
             if name not in NOT_LEFT_OUT and (n or not _is_somewhere(name, figures)):
-                found.setdefault((name, n), []).append(section)
+                found.setdefault((name, n), []).append(SECTIONS[key])
     lines = []
     for (name, n), sections in found.items():
         what, why = REASONS.get(name, (name.replace("_", " "), ""))
@@ -53,4 +53,4 @@ def _is_somewhere(name: str, figures: Figures) -> bool:
 
     If one does, the lines of reports that leave out 0 are not shown.
     """
-    return any(figures.reports[report].left_out.get(name) for report in SECTIONS)
+    return any(report.left_out.get(name) for report in figures.reports.values())

@@ -4,9 +4,16 @@ from evaluation.reports.columns import Estimate, Format
 from evaluation.reports.numbers import percent
 
 
-def counted_share(share: Estimate, n: int, *, is_interim: bool) -> str:
-    """Return a share with its interval; an interim one with its numbers, such as '4 of 10'."""
-    numbers = f"{round((share.value or 0.0) * n):,} of {n:,}" if is_interim else ""
+def counted_share(share: Estimate, n: int, *, is_interim: bool, is_weighted: bool = False) -> str:
+    """Return a share with its interval; an interim one with its numbers, such as '4 of 10'.
+
+    A weighted share is no ratio of two numbers, so it has only that of its responses.
+    """
+    numbers = ""
+    if is_interim:
+        of_all = f"{n:,} response{'s'[: n != 1]}"
+        n_yes = round((share.value or 0.0) * n)
+        numbers = of_all if is_weighted else f"{n_yes:,} of {n:,}"
     return share_said(share, numbers)
 
 

@@ -10,10 +10,15 @@ class SubPage(NamedTuple):
     address: str  # the name of its address
     part: str = ""  # the template of its contents; "" when the page has a view of its own
     charts: tuple[str, ...] = ()  # names in `evaluation.studies.pages.plots.CHARTS`
+    has_weights: bool = False  # whether it allows for dialogs drawn with different probabilities
 
 
 RESULTS = SubPage(
-    "Results", "evaluation:study", "evaluation/studies/_results.html", ("answer", "scenarios")
+    "Results",
+    "evaluation:study",
+    "evaluation/studies/_results.html",
+    ("answer", "scenarios"),
+    has_weights=True,
 )
 MERGED = SubPage(
     "Merged against separate",
@@ -30,5 +35,10 @@ METRICS = SubPage(
     ("accuracy", "roc", "calibration"),
 )
 DISAGREEMENTS = SubPage("Disagreements", "evaluation:disagreements")
-METHODS = SubPage("Methods", "evaluation:study-methods", "evaluation/studies/_methods.html")
+METHODS = SubPage(
+    "Methods",
+    "evaluation:study-methods",
+    "evaluation/studies/_methods.html",
+    has_weights=True,
+)
 SUB_PAGES = (RESULTS, MERGED, RATERS, RATER_QUALITY, METRICS, DISAGREEMENTS, METHODS)

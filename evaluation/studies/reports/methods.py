@@ -10,6 +10,7 @@ from evaluation.reports.methods import (
     SHARES,
     Methods,
 )
+from evaluation.statistics.rogan_gladen import LEAST_DIALOGS, LEAST_DISCRIMINATION, LEAST_ITEMS
 
 _MAJORITY = (
     "The label of an item is what more than half of its raters answered. Other items wait for "
@@ -40,9 +41,10 @@ SCENARIOS = Methods(
     f"ordinal. {_MAJORITY} Answers that are assumed count as no. Sensibleness and Specificity "
     "Average (SSA), where the questions are asked, is the mean of the means of both (Adiwardana et "
     "al., 2020): once of majority votes, and once of the mean shares of yes votes per item. Its "
-    "intervals are made of the Wilson intervals of both questions (Zou and Donner, 2008). "
-    f"{_LEFT_OUT} {INTERVALS}",
-    ("aksitov", "adiwardana", "zou", *OF_INTERVALS),
+    "intervals are made of the Wilson intervals of both questions (Zou and Donner, 2008). If "
+    "dialogs were drawn with different probabilities, items count with the weight 1 / probability "
+    f"(Hájek, 1971). {_LEFT_OUT} {INTERVALS}",
+    ("aksitov", "adiwardana", "zou", "hajek", *OF_INTERVALS),
 )
 UNCERTAINTY = Methods(
     "The same responses were rated separately and merged. Accuracy is the share of responses "
@@ -116,8 +118,12 @@ PREDICTION_POWERED = Methods(
     "Wilson interval (Wilson, 1927; Franco et al., 2019) with as many items as labels alone would "
     "need for the same precision, another mean one by Student’s t. There is no estimate below 30 "
     "labels or 5 of the rarer answer, and none where the rated dialogs were not drawn by Attest. "
+    "Where dialogs were drawn with different probabilities, by a metric’s scores, the estimate is "
+    "the mean score of all responses plus the mean of answer − score, weighted by 1 / probability "
+    "(Zrnic and Candès, 2024), with scores shrunk towards the mean of raters alone by the λ of the "
+    "smallest variance; the mean of raters alone has the same weights (Hájek, 1971). "
     f"Assumed answers count as no. {_MAJORITY} {_LEFT_OUT} All intervals are 95 %.",
-    ("angelopoulos", *OF_SHARES),
+    ("angelopoulos", "zrnic", "hajek", *OF_SHARES),
 )
 COMPARISON = Methods(
     "Two sides are compared on the same examples. A side’s value is the mean over its responses to "
@@ -165,6 +171,18 @@ PLAN = Methods(
     "are simulated: studies are drawn from the votes of a pilot, dialogs with replacement. The "
     "table of assumptions says what was typed and what a pilot gave.",
     ("broska", "angelopoulos"),
+)
+TRANSFER = Methods(
+    "A metric’s labels are corrected by its sensitivity q1 and specificity q0 on a study of "
+    "another dataset, by the same metric, model, choices and threshold (Rogan and Gladen, 1978): "
+    "θ = (p + q0 − 1) / (q0 + q1 − 1). The assumption is that the metric errs on these data as "
+    "often as on the study, which nobody has checked. Intervals (95 %) are those of Lee et al. "
+    "(2025), with the number of independent items that share and rates are worth between dialogs, "
+    "Student’s t of the fewest dialogs, and the correlation of both rates over dialogs. There is "
+    f"no corrected share if q0 + q1 − 1 is below {LEAST_DISCRIMINATION:g}, if the study has fewer "
+    f"than {LEAST_ITEMS} items, or {LEAST_DIALOGS} dialogs, with one of the two labels, or if no "
+    f"share from 0 to 100 % fits. {SHARES}",
+    ("rogan", "lee", *OF_SHARES),
 )
 RATER_QUALITY = Methods(
     "Each rater is compared with the other raters of the same responses. The null hypothesis is "

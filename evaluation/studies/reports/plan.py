@@ -245,11 +245,14 @@ def _signature(choices: PlanChoices, assumptions: PlanAssumptions) -> str:
 
 
 def pilots_of(dataset: Dataset) -> list[Study]:
-    """Return the studies of a dataset that may be pilots. Of citations, no dialogs are drawn."""
+    """Return the studies of a dataset that may be pilots.
+
+    Of citations, no dialogs are drawn. A draw by scores says nothing about other dialogs.
+    """
     return [
         study
         for study in dataset.studies.order_by("-pk")
-        if load_scheme(study.scheme).target == "response"
+        if load_scheme(study.scheme).target == "response" and study.has_uniform_draw
     ]
 
 

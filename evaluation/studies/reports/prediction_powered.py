@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from evaluation.statistics.prediction_powered import (
     prediction_powered_mean,
     prediction_powered_share,
 )
+from evaluation.statistics.weighted_means import weighted_prediction_powered
 from evaluation.studies.reports import methods
 from evaluation.studies.reports.choices import usual_labels
 from evaluation.studies.reports.response_values import (
@@ -120,6 +122,13 @@ def _row(
     scores = np.where(here, of_run.on(answers.scale), math.nan)
     part = values.part(of_setup, scores)
     mean_of = prediction_powered_mean if answers.is_ordinal else prediction_powered_share
+    probabilities = values.everything.probabilities
+    if probabilities is not None:
+        mean_of = partial(
+            weighted_prediction_powered,
+            probabilities=probabilities,
+            is_share=not answers.is_ordinal,
+        )
     found, missing = mean_of(part), of_setup.missing_values
     with_ties = (
         mean_of(values.part(of_setup.with_halves, scores)) if missing.is_tied.any() else None

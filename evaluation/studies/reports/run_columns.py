@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 from django.urls import reverse
 
-from annotation.models import Study
 from evaluation.models import MetricRun
 from evaluation.reports.columns import Column
 from evaluation.reports.local_ids import RunId
@@ -26,7 +25,7 @@ class RunColumns(ReportRow):
     run_signature: str
 
 
-def to_run(study: Study, choices: object, row: Any) -> str:
+def to_run(subject: object, choices: object, row: Any) -> str:
     """Return the address of the run that a row is about; "" when it is about no run."""
     run = row.value("run")
     return reverse("evaluation:run", args=[run]) if run else ""

@@ -39,6 +39,7 @@ from evaluation.votes.counts import (
     n_outside_full_share,
     n_raters,
 )
+from evaluation.votes.dialog_weights import weights_of
 from generation.models import Setup
 
 
@@ -79,6 +80,8 @@ class ScenarioRow(RowOfQuestion):
     mean_ties_half: Annotated[float | None, Column("Mean, ties half", Format.MEAN)] = None
     # Dialogs with another median than the most frequent one; None: the scale is not ordinal.
     n_other_dialogs: int | None = None
+    # Whether its items have the weight 1 / probability, because the draw was not uniform.
+    is_weighted: bool = False
 
     @property
     def n_drawn_from(self) -> int:
@@ -190,6 +193,7 @@ def _planned(
     letters: Mapping[tuple[str, str], str],
 ) -> Iterator[Planned[ScenarioRow]]:
     all_dialogs = of_arm.all_dialogs
+    weights = weights_of(study, all_dialogs.names)
     for question in questions:
         all_votes = of_arm.votes[question.key]
         is_rated = all_votes.any(axis=1)
@@ -222,13 +226,15 @@ def _planned(
                 tied=int(missing.is_tied.sum()),
                 n_mean=0 if values is None else int(np.count_nonzero(~np.isnan(values))),
                 n_other_dialogs=n_other_dialogs(question, values, dialogs),
+                is_weighted=not study.has_uniform_draw,
             )
             figures, ties_half = {}, {}
+            of_item = weights[dialogs, np.newaxis]
             if values is not None:
-                mean = rater_answers.mean_statistics(values)
+                mean = of_item * rater_answers.mean_statistics(values)
                 figures["mean"] = Statistic(mean, dialogs, mean_measure(question))
             if (with_ties := with_assumed(halves, n_assumed)) is not None:
-                ties_half["mean"] = rater_answers.mean_statistics(with_ties)
+                ties_half["mean"] = of_item * rater_answers.mean_statistics(with_ties)
             yield Planned(make, figures, ties_half)
 
 

@@ -18,6 +18,7 @@ from evaluation.statistics.intervals import Floats
 from evaluation.statistics.rater_answers import Bools
 from evaluation.statistics.tied_labels import with_halves
 from evaluation.votes.counts import ArmCounts, Ints, n_raters
+from evaluation.votes.dialog_weights import weights_of
 from evaluation.votes.people import rater_scores_of
 from generation.models import Setup
 
@@ -69,6 +70,7 @@ class _Answers(NamedTuple):
     rater_scores: tuple[Floats, Floats]  # NaN: none
     is_waiting: Bools  # on one question or both
     is_tied: Bools
+    weights: Floats  # those of the dialogs
 
 
 def ssa_rows(
@@ -108,6 +110,7 @@ def _answers(study: Study, of_arm: ArmCounts, questions: Sequence[Question]) -> 
     is_rated = np.any([of_question.any(axis=1) for of_question in votes], axis=0)
     is_assumed = of_arm.assumed.to(questions[0])
     dialogs = of_arm.all_dialogs
+    of_answers = np.concatenate([dialogs.of_items[is_rated], dialogs.of_assumed[is_assumed]])
     no = np.zeros(int(is_assumed.sum()))
 
     def both(values: Iterable[Floats]) -> tuple[Floats, Floats]:
@@ -121,13 +124,14 @@ def _answers(study: Study, of_arm: ArmCounts, questions: Sequence[Question]) -> 
     nothing = np.zeros(len(no), bool)
     return _Answers(
         np.concatenate([of_arm.items.setups[is_rated], of_arm.assumed.setups[is_assumed]]),
-        np.concatenate([dialogs.of_items[is_rated], dialogs.of_assumed[is_assumed]]),
+        of_answers,
         np.arange(is_rated.sum() + len(no)) >= is_rated.sum(),
         both(labels),
         both(map(with_halves, labels, (each.is_tied for each in missing))),
         both(rater_scores_of(study, question, of_arm) for question in questions),
         np.concatenate([is_waiting, nothing]),
         np.concatenate([is_tied & ~is_waiting, nothing]),
+        weights_of(study, dialogs.names)[of_answers],
     )
 
 
@@ -154,7 +158,9 @@ def _planned(
         n_by_votes=int((here & has_scores).sum()),
     )
     figures = {
-        name: ssa_figure(sensible[here], specific[here], answers.dialogs[here])
+        name: ssa_figure(
+            sensible[here], specific[here], answers.dialogs[here], answers.weights[here]
+        )
         for name, (sensible, specific) in (
             ("mean", answers.labels),
             ("by_votes", answers.rater_scores),

@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotation.models import Rater, Study, Target, Vote
 from annotation.schemes import load_scheme
 from evaluation.reports.base import Choices, study_counts, votes_left_out
+from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import Report
 from evaluation.runs.item_scores import scores_once
 from evaluation.studies.rater_quality.pace import FastVotes, fast_votes
@@ -94,8 +95,9 @@ class Figures(NamedTuple):
 
     @property
     def reports(self) -> dict[str, Report[Any]]:
-        """The reports by key, in the order of the page of a study."""
-        return {kind.key: getattr(self, kind.key) for kind in ON_PAGE}
+        """The reports by key, in the order of the page of a study, without those refused."""
+        every = {kind.key: getattr(self, kind.key) for kind in ON_PAGE}
+        return {key: report for key, report in every.items() if report.signature}
 
 
 def study_figures(study: Study, choices: Choices) -> Figures:
@@ -105,6 +107,8 @@ def study_figures(study: Study, choices: Choices) -> Figures:
     counts = study_counts(study, choices)
     left_out = votes_left_out(study, counts, choices)
     given = (study, choices, counts, left_out)
+    if not study.has_uniform_draw:
+        return _with_weights(study, scenarios_report(*given), began)
     by_rater = by_rater_of(study, choices, counts)
     scores_of = scores_once(METRICS_LIKE_QUESTIONS)
     agreement, curves = agreement_with_curves(*given, scores_of=scores_of)
@@ -120,6 +124,32 @@ def study_figures(study: Study, choices: Choices) -> Figures:
         sensibleness=sensibleness_report(*given, scores_of),
         fast=fast_votes(study),
         curves=curves,
+        computed_at=timezone.now(),
+        seconds=round(time.perf_counter() - began, 3),
+    )
+
+
+def _with_weights(study: Study, scenarios: Report[RowOfScenarios], began: float) -> Figures:
+    """Return the figures of a study that drew dialogs with different probabilities.
+
+    A refused report has neither rows nor a signature.
+    """
+
+    def refused(kind: ReportKind[Study, Choices]) -> Report[Any]:
+        return Report(study.name, kind.key, [], {}, "")
+
+    return Figures(
+        overview=_overview(study),
+        raters=refused(RATERS),
+        by_setup=refused(RATERS),
+        scenarios=scenarios,
+        uncertainty=refused(UNCERTAINTY),
+        time=refused(TIME),
+        position=refused(POSITION),
+        agreement=refused(AGREEMENT),
+        sensibleness=refused(SENSIBLENESS),
+        fast=fast_votes(study),
+        curves={},
         computed_at=timezone.now(),
         seconds=round(time.perf_counter() - began, 3),
     )

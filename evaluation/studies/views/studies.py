@@ -29,8 +29,10 @@ from evaluation.reports.report import Report
 from evaluation.studies.forms.reports import ReportChoicesForm
 from evaluation.studies.reports.cached_figures import is_large, report_in
 from evaluation.studies.reports.study import ON_PAGE
+from evaluation.studies.reports.uniform_draw import WITH_ANY_DRAW
 from evaluation.studies.services.studies import delete_study as delete
 from evaluation.studies.views.last_figures import come_back_later, last_figures
+from evaluation.votes.dialog_weights import UNEQUAL
 from evaluation.votes.export import export_zip
 from evaluation.votes.tidy_rows import tidy_votes_csv
 from generation.models import Dataset
@@ -77,6 +79,8 @@ def download_report(
             f"There is no such file. Reports: {', '.join(KINDS)}. Formats: {', '.join(formats)}."
         )
     found = get_object_or_404(Study, slug=slug)
+    if not found.has_uniform_draw and report not in WITH_ANY_DRAW:
+        raise Http404(UNEQUAL)
     choices = ReportChoicesForm(request.GET, study=found).choices
     if report == "raters" and request.GET.get("by") == "setup":
         choices = choices._replace(by_setup=True)

@@ -52,6 +52,7 @@ from evaluation.studies.reports.study import ON_PAGE, Figures
 from evaluation.studies.services.looks import count_look
 from evaluation.studies.views.last_figures import last_figures
 from evaluation.votes.all_responses import draw_of
+from evaluation.votes.dialog_weights import UNEQUAL
 
 Contents = Callable[[Study, Figures, ReportChoicesForm, AutoTable], dict[str, Any]]
 
@@ -113,6 +114,7 @@ def _show(request: SignedInRequest, slug: str, page: SubPage, contents: Contents
         "page": page,
         "figures": figures,
         "is_current": stored.is_current,
+        "refusal": "" if study.has_uniform_draw or page.has_weights else UNEQUAL,
         "is_simulated": Rater.objects.filter(study=study, is_simulated=True).exists(),
     }
     if figures:
@@ -225,14 +227,15 @@ def _metrics(
 def _methods(
     study: Study, figures: Figures, form: ReportChoicesForm, auto: AutoTable
 ) -> dict[str, Any]:
+    kinds = [kind for kind in ON_PAGE if kind.key in figures.reports]
     return {
         "left_out": left_out_lines(figures),
         "excluded": excluded_raters(study),
         "signatures": [(key, report.signature) for key, report in figures.reports.items()],
         "methods": [
             (kind.title, kind.methods.paragraph(figures.reports[kind.key].signature))
-            for kind in ON_PAGE
+            for kind in kinds
         ],
-        "references": list(dict.fromkeys(text for kind in ON_PAGE for text in kind.methods.texts)),
+        "references": list(dict.fromkeys(text for kind in kinds for text in kind.methods.texts)),
         "is_large": figures.overview.n_votes > MOST_VOTES_AT_ONCE,
     }

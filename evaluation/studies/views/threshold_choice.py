@@ -34,6 +34,7 @@ from evaluation.studies.pages.threshold_choice import ThresholdChoiceTable, thre
 from evaluation.studies.reports.cached_figures import MOST_VOTES_AT_ONCE, cached_of_study, is_large
 from evaluation.studies.reports.threshold_choice import threshold_choice_report
 from evaluation.studies.reports.threshold_choice_rows import ThresholdChoiceRow
+from evaluation.votes.dialog_weights import UNEQUAL
 from generation.views.plan_first import plan_first
 
 STATE = MetricRun.State
@@ -45,7 +46,7 @@ LONGEST_ID = 19
 @allowed(Role.RESEARCHER)
 def threshold_choice(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show accuracy by window and flavor, and how much accuracy the choice among them gains."""
-    study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    study = _study(slug)
     form = ThresholdChoiceForm(request.GET, study=study)
     context: dict[str, Any] = {
         "study": study,
@@ -84,7 +85,7 @@ def threshold_choice_progress(request: SignedInRequest, slug: str) -> HttpRespon
 
     When all runs have ended, trigger the event `runs-finished` on the page.
     """
-    study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    study = _study(slug)
     asked = [int(number) for number in request.GET.getlist("run")[:MOST_RUNS] if _is_id(number)]
     scoring = scoring_of(MetricRun.objects.filter(dataset=study.dataset_id, pk__in=asked))
     context = {"study": study, "scoring": scoring}
@@ -114,7 +115,7 @@ def threshold_choice_figure(request: SignedInRequest, slug: str, format_key: str
 @allowed(Role.RESEARCHER)
 def score_grid(request: SignedInRequest, slug: str) -> HttpResponse:
     """Request the runs of a grid that are missing or that have something left to score."""
-    study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    study = _study(slug)
     form = _posted(request, study)
     family, hypothesis = form.chosen_family, form.chosen_hypothesis
     if family.can_grow and _is_usable(request, family):
@@ -213,14 +214,26 @@ def _small(slug: str) -> Study:
     """Return a study that is small enough to choose a threshold during a request.
 
     Raises:
-        Http404: the study has too many votes for that.
+        Http404: the study has too many votes for that, or no threshold can be chosen on it.
     """
-    study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    study = _study(slug)
     if is_large(study):
         raise Http404(
             f"The study has more than {MOST_VOTES_AT_ONCE:,} votes, which takes long. Use the "
             "command 'manage.py report threshold_choice' instead."
         )
+    return study
+
+
+def _study(slug: str) -> Study:
+    """Return a study.
+
+    Raises:
+        Http404: there is none, or its dialogs were drawn with different probabilities.
+    """
+    study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    if not study.has_uniform_draw:
+        raise Http404(UNEQUAL)
     return study
 
 

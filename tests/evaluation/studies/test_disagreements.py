@@ -140,6 +140,7 @@ def test_the_list_says_what_is_compared_and_what_is_left_out(tmp_path, researche
     [_, tabs] = page.parts("tabs")  # the first are the pages of the study
     assert [*tabs.links] == ["Disagreements 3", "Missed 2", "False alarm 1", "Tied 1"]
     assert "Not compared: 1 tied." in page.text
+    assert "The list is no sample" in page.text
 
 
 def test_evidence_without_a_window_scrolls_in_its_case(researcher, tmp_path):

@@ -23,6 +23,7 @@ from evaluation.runs.families import GRID, WINDOWS, Family, families_of, flavors
 from evaluation.runs.model_options import add_model_arguments, spec_from
 from evaluation.runs.plan import THRESHOLD_CHOICE, RunPlan, responses_of_study
 from evaluation.studies.reports.threshold_choice import threshold_choice_report
+from evaluation.votes.dialog_weights import UNEQUAL
 from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
 from generation.management.asking_command import AskingCommand
@@ -65,6 +66,8 @@ class Command(AskingCommand):
 
     def handle(self, **options: Any) -> None:
         study = named(Study.objects.select_related("dataset"), options["study"])
+        if not study.has_uniform_draw:
+            raise CommandError(UNEQUAL)
         truth = _checked(study, options["question"], options["truth"])
         try:
             plans = _plans(study, options)

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0017_origins'),
+        ('annotation', '0018_dialogs_drawn_by_scores'),
     ]
 
     operations = [
