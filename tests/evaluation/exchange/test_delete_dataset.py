@@ -159,6 +159,7 @@ def rate_something(study: Study) -> None:
     job = Job.objects.create(kind=Job.Kind.PROMPT_SEARCH, study=study, name=study.name)
     JobStep.objects.create(job=job, number=1)
     SavedView.objects.create(dataset=study.dataset, name="Figure 1, close")
+    study.drawn_dialogs.create(dialog="d1", probability=0.5, is_drawn=True)
 
 
 def let_people_join(study: Study, rater: Rater) -> None:
