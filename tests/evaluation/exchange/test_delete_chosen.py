@@ -44,6 +44,7 @@ KEPT = {
     "Construction",
     "CrowdPlatform",
     "Dataset",
+    "DrawnDialog",
     "Entity",
     "Grid",
     "GridChunk",

@@ -195,7 +195,7 @@ def test_the_methods_paragraph_says_what_lines_of_retrieval_are_drawn_for():
 def test_a_figure_asks_as_many_queries_whatever_it_shows(page, dataset, django_assert_num_queries):
     page("figure", "svg")
     for number in ("1", "3"):
-        with django_assert_num_queries(11):
+        with django_assert_num_queries(12):
             page("figure", "svg", figure=number, labels="1")
 
 
