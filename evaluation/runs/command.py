@@ -163,8 +163,9 @@ def _said_of_controls(run: MetricRun) -> Iterator[str]:
         share: ShareOfYes = getattr(fitness, kind)
         if share.n >= FEWEST:
             yield f"yes to {100 * share.share:.0f} % of {share.n:,} controls ({title})"
-        elif share.n:
-            yield f"{share.n:,} controls ({title}), too few to say whether it is fit"
+    n = sum(each.n for each in fitness)
+    if n and not fitness.is_known:
+        yield f"{n:,} controls, too few to say whether it is fit"
     if fitness.is_unfit:
         yield f"unfit for these data, because it {', and '.join(fitness.faults)}"
 

@@ -40,7 +40,8 @@ def test_it_scores_a_dataset_and_says_what_came_out(tmp_path):
         "auto_ais|added_words|apart|localized:2|whole|shown|t:0.5|v:2|added_words|v:1: "
         "12 of 12 responses scored, 0 reused (the same was scored before), "
         "0 failed, 0 assumed (nothing was shown, or the response says nothing), "
-        "0 of 12 pairs with a premise cut short.\n"
+        "0 of 12 pairs with a premise cut short, "
+        "24 controls, too few to say whether it is fit.\n"
     )
     assert AutoScore.objects.count() == 12
     assert MetricRun.objects.get().state == State.DONE
@@ -95,7 +96,7 @@ def test_another_metric_is_run_over_a_sample_by_the_backend_it_names_first(tmp_p
     assert out.getvalue().startswith(
         "sensible|heuristic|sample:1@0|t>=:0.5|v:2|heuristic|v:1: 12 of 12 responses scored"
     )
-    assert out.getvalue().endswith("0 of 12 prompts cut short.\n")
+    assert "0 of 12 prompts cut short, 12 controls, too few" in out.getvalue()
 
 
 def test_the_same_again_with_another_threshold_asks_nobody(tmp_path):
