@@ -88,10 +88,15 @@ class _ReportView(APIView):
     has_manifest = False
 
     def answer(self, request: Request, slug: str) -> Answer:
-        subject, choices, report = self._of(request, slug, self.kind.make)
         if self.has_manifest:
-            return Answer(manifest_of(subject, [Made(self.kind, choices, report)]))
+            _, _, manifest = self._of(request, slug, self._manifest)
+            return Answer(manifest)
+        _, _, report = self._of(request, slug, self.kind.make)
         return Answer(report.as_json())
+
+    def _manifest(self, subject: Any, choices: Any) -> dict[str, Any]:
+        made = Made(self.kind, choices, self.kind.make(subject, choices))
+        return manifest_of(subject, [made])
 
     def figure(self, request: Request, slug: str, format_key: str) -> HttpResponse:
         if format_key not in CONTENT_TYPES:

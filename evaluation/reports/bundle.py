@@ -73,6 +73,8 @@ def _made(subject: Dataset | Study, kind: ReportKind[Any, Any]) -> Made:
     Raises:
         ChoiceError, CannotReport, NotYet: there is nothing to report on, or not yet.
     """
+    if not kind.has_manifest:
+        raise CannotReport(f"It also reads {kind.beyond_export}, which this bundle does not have.")
     choices = kind.chosen(subject, {})
     if kind.prepare:
         kind.prepare(subject, choices)

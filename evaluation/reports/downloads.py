@@ -58,11 +58,10 @@ def manifest_file(subject: Dataset | Study, make: Callable[[], Made], name: str)
         Http404: there is nothing to report on.
     """
     try:
-        made = make()
+        text = as_text(manifest_of(subject, [make()]))
     except (ChoiceError, CannotReport, NotYet) as error:
         raise Http404(str(error)) from error
     content_type, suffix = MANIFEST_FILE
-    text = as_text(manifest_of(subject, [made]))
     return attachment(text, content_type, f"{name}.{suffix}")
 
 

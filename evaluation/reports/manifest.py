@@ -21,7 +21,7 @@ from evaluation.models import MetricRun
 from evaluation.reports.code_version import CODE_VERSION
 from evaluation.reports.estimates import N_RESAMPLES
 from evaluation.reports.local_ids import portable_records, run_name, runs_in
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import CannotReport, ReportKind
 from evaluation.reports.report import Record, Report
 from evaluation.votes.digests import FileDigest, file_digest
 from evaluation.votes.export import export_files
@@ -55,7 +55,18 @@ class Made(NamedTuple):
 
 
 def manifest_of(subject: Dataset | Study, made: Iterable[Made]) -> dict[str, Any]:
-    """Return the manifest of some reports on a subject, as JSON values."""
+    """Return the manifest of some reports on a subject, as JSON values.
+
+    Raises:
+        CannotReport: a report also reads what no export of the subject has.
+    """
+    made = list(made)
+    for kind in (each.kind for each in made):
+        if not kind.has_manifest:
+            raise CannotReport(
+                f"{kind.title} has no manifest, because it also reads {kind.beyond_export}, which "
+                f"no export of this {kind.about._meta.model_name} has."
+            )
     study = subject if isinstance(subject, Study) else None
     dataset = subject.dataset if isinstance(subject, Study) else subject
     runs = runs_of(dataset)

@@ -57,12 +57,20 @@ class ReportKind(Generic[S, C]):
     # Column → function from subject, choices and row to the address of the data behind a figure.
     # The address is "" if there is none.
     leads: Mapping[str, Callable[[S, C, Any], str]] = field(default_factory=dict)
+    # What it reads that no export of its subject has, so that nobody could make it again; "": all
+    # of it is there.
+    beyond_export: str = ""
     former_key: str = ""  # The key before the report was renamed; it goes on working.
 
     @property
     def has_figure(self) -> bool:
         """Whether the report has a figure, which is written to files."""
         return bool(self.figure or self.drawing)
+
+    @property
+    def has_manifest(self) -> bool:
+        """Whether a manifest and an export of its subject make the report again."""
+        return not self.beyond_export
 
     @property
     def keys(self) -> set[str]:

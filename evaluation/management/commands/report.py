@@ -33,12 +33,12 @@ class Command(BaseCommand):
         try:
             kind, subject, choices = chosen_report(report, options, self.stderr)
             made = kind.make(subject, choices)
+            if format == MANIFEST:
+                text = as_text(manifest_of(subject, [Made(kind, choices, made)]))
+            else:
+                text = write_report(made, format)
         except (ChoiceError, CannotReport) as error:
             raise CommandError(str(error)) from error
-        if format == MANIFEST:
-            text = as_text(manifest_of(subject, [Made(kind, choices, made)]))
-        else:
-            text = write_report(made, format)
         self.stdout.write(text, ending="")
 
 

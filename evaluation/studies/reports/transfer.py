@@ -356,6 +356,7 @@ TRANSFER = ReportKind(
     known=known_values,
     check=check_transfer,
     rows=(TransferRow,),
+    beyond_export="a study of another dataset",
     methods=methods.TRANSFER,
     leads={"title": to_run},
 )

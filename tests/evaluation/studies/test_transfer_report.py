@@ -1,15 +1,20 @@
 """The report on shares without votes: by the formula, its refusals, and who may read it."""
 
+import io
+import zipfile
+
 import numpy as np
 import pytest
 from django.urls import reverse
 
+from evaluation.reports.bundle import write_bundle
 from evaluation.reports.registry import CannotReport
 from evaluation.statistics.rogan_gladen import corrected_share, dialog_share, error_rates
 from evaluation.studies.reports.transfer import TRANSFER, usual_transfer
 from generation.choices.declaration import ChoiceError
 from generation.models import Dataset
 from tests.makers import example_row, import_rows, response_row, scheme_of, vote_row
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 SIGNATURE = "nli|v3|t:0.5"
@@ -142,3 +147,20 @@ def test_the_page_prints_the_assumption_for_researchers_alone(tmp_path, client_f
 
     assert "which nobody has checked" in page
     assert client_for(rachel).get(address).status_code == 403
+
+
+def test_no_bundle_has_it_because_nobody_could_make_it_again(tmp_path, researcher):
+    """The study that it reads is in no export of the dataset."""
+    voted(tmp_path)
+    dataset, out = silent(tmp_path), io.BytesIO()
+
+    write_bundle(dataset, out, "silent.zip")
+
+    with zipfile.ZipFile(out) as archive:
+        readme = archive.read("README.txt").decode()
+        assert not [name for name in archive.namelist() if "transfer" in name]
+    assert "Without votes: not here. It also reads a study of another dataset" in readme
+    address = reverse("evaluation:report-of-dataset", args=[dataset.slug, "transfer"])
+    assert "manifest" not in shown(researcher.get(address)).links
+    file = reverse("evaluation:report-file-of-dataset", args=[dataset.slug, "transfer", "manifest"])
+    assert researcher.get(file).status_code == 404
