@@ -87,9 +87,10 @@ def change_study(study: Study, plan: StudyPlan, by: User | None) -> None:
         raise StudyError(f"There is already a study named {plan.name!r}. Choose another name.")
     if plan.scheme != study.scheme or Arm.Kind.SEPARATE not in plan.arms:
         store_known_answers(study, {}, 0, None)  # they no longer fit the questions or arms
+    if (plan.n_sampled, plan.seed) != (study.n_sampled, study.seed):
+        forget_draw(study)  # other dialogs are noticed when the study opens
     for name, value in _columns(plan).items():
         setattr(study, name, value)
-    forget_draw(study)  # it was made of the former setups, sample and seed
     study.save()
     study.arms.exclude(kind__in=plan.arms).delete()
     _set_material(study, plan)

@@ -24,6 +24,7 @@ from evaluation.runs.command import requested_here, score_here
 from evaluation.runs.services.distillation import DistillationPlan, request_distillation
 from evaluation.runs.services.job_calls import distillation_asking
 from evaluation.studies.reports.sensibleness import sensibleness_report
+from evaluation.votes.dialog_weights import UNEQUAL
 from generation.choices.arguments import add_arguments, given_from
 from generation.management.asking_command import AskingCommand
 from generation.model_specs import ModelSpec
@@ -98,6 +99,9 @@ class Command(AskingCommand):
             votes = Vote.objects.filter(arm__study=study, question=teacher.metric).order_by()
             rated = Response.objects.filter(pk__in=votes.values("target__response"))
             if not rated.exists():
+                continue
+            if not study.has_uniform_draw:
+                self.stderr.write(f"{study.name} is left out. {UNEQUAL}")
                 continue
             run = requested_here(self, study.dataset, plan, rated)
             self.stderr.write(score_here(run, self.stderr))

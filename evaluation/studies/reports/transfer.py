@@ -158,6 +158,8 @@ def transfer_report(dataset: Dataset, choices: TransferChoices) -> Report[Transf
             "dataset. Run the same metric with the same choices on both, or choose a study."
         )
     compared = _compared(Study.objects.get(slug=choices.study), choices.question)
+    if not compared.people:
+        raise CannotReport(f"No question of {compared.study.name} has answers that are yes or no.")
     runs = [run for run in _runs(dataset) if choices.metric in ("", run_key(run))]
     rows: list[TransferRow] = []
     digest = hashlib.sha256()

@@ -42,7 +42,8 @@ def draw_dialogs(study: Study, draw: str, run: MetricRun | None, by: User | None
         by: who asks for it.
 
     Raises:
-        StudyError: the study has no sample of dialogs, or the scores are no shares of a scale.
+        StudyError: the study has no sample of dialogs, or the run no scores of them, or its scores
+            are no shares of a scale.
     """
     if is_of_citations(study):
         raise StudyError("Raters of this study judge citations, so no dialogs are drawn.")
@@ -56,6 +57,8 @@ def draw_dialogs(study: Study, draw: str, run: MetricRun | None, by: User | None
         draw_uniformly(study, by)
         return DialogDraw(n, len(names), 0)
     scores, doubts = _of_dialogs(study, run, names)
+    if np.isnan(scores).all():
+        raise StudyError("The run has no score of what the study rates, so it says nothing.")
     keys = np.array([random_key(study.seed, "draw by scores", name) for name in names])
     strata: Indexes = np.zeros(len(names), np.int64)
     if draw == Study.Draw.ACTIVE:

@@ -105,6 +105,7 @@ def _show(request: SignedInRequest, slug: str, page: SubPage, contents: Contents
     there = figures.computed_at.isoformat() if figures else "never"
     if seen and not stored.is_current and seen == there:
         return HttpResponse(status=204)  # there is nothing new for a page that waits
+    refusal = "" if study.has_uniform_draw or page.has_weights else UNEQUAL
     context: dict[str, Any] = {
         "study": study,
         "scheme": load_scheme(study.scheme),
@@ -114,11 +115,12 @@ def _show(request: SignedInRequest, slug: str, page: SubPage, contents: Contents
         "page": page,
         "figures": figures,
         "is_current": stored.is_current,
-        "refusal": "" if study.has_uniform_draw or page.has_weights else UNEQUAL,
+        "refusal": refusal,
         "is_simulated": Rater.objects.filter(study=study, is_simulated=True).exists(),
     }
     if figures:
-        count_look(study, figures.overview.n_votes)
+        if page is not METHODS and not refusal:
+            count_look(study, figures.overview.n_votes)
         auto = auto_table_of(figures, form.chosen_question, form.chosen_run, main_runs_of(study))
         plots = page_plots(figures, auto, page.charts)
         context |= {

@@ -164,7 +164,10 @@ def _chosen(dataset: Dataset, choices: DriftChoices) -> tuple[Axis, Axis]:
         if not _has_labels(axis):
             raise ChoiceError(name, f"Found {axis.title}; expected labels that are yes or no.")
         found.append(axis)
-    return found[0], found[1]
+    before, after = found
+    if before.key == after.key:
+        raise ChoiceError("after", f"Found {after.title} on both sides; expected another one.")
+    return before, after
 
 
 def _usual_axes(axes: list[Axis]) -> tuple[Axis | None, Axis | None]:

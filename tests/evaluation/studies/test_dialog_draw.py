@@ -25,6 +25,7 @@ from evaluation.studies.reports.prediction_powered import (
     prediction_powered_report,
 )
 from evaluation.studies.reports.scenarios import of_questions, scenarios_report
+from evaluation.studies.reports.uniform_draw import WITH_ANY_DRAW
 from evaluation.studies.services.dialog_draws import draw_dialogs
 from evaluation.tradeoffs.axes import axes_of
 from evaluation.votes.export import export_folder
@@ -127,15 +128,12 @@ def test_the_means_have_weights_by_raters_alone(study, run):
     assert few.rows[0].why == "There are fewer than 30 labels."
 
 
-REFUSED = {"raters", "uncertainty", "agreement", "sensibleness", "time", "position"}
-REFUSED |= {"threshold_choice", "comparison", "system_correlation"}
-
-
 def test_what_has_no_weights_is_refused_everywhere(study, run, researcher):
     study = rated(study, run)
     reports = {key: kind for key, kind in all_reports().items() if kind.about is Study}
 
-    for key in REFUSED:
+    assert reports.keys() >= WITH_ANY_DRAW
+    for key in reports.keys() - WITH_ANY_DRAW:
         with pytest.raises(CannotReport, match="drawn with different probabilities"):
             reports[key].make(study, reports[key].chosen(study, {}))
         answer = researcher.get(f"/api/v1/studies/{study.slug}/reports/{key}/")
@@ -144,6 +142,8 @@ def test_what_has_no_weights_is_refused_everywhere(study, run, researcher):
     for name in ("study-raters", "study-metrics", "study-merged"):
         page = shown(researcher.get(reverse(f"evaluation:{name}", args=[study.slug])))
         assert "drawn with different probabilities" in page.text
+    study.refresh_from_db()
+    assert study.n_looks == 0  # nobody has seen a figure
     for name in ("agreement.csv", "raters.csv"):
         assert researcher.get(f"/studies/{study.slug}/{name}").status_code == 404
     address = reverse("evaluation:threshold-choice", args=[study.slug])
@@ -181,8 +181,10 @@ def test_an_export_and_its_import_have_the_same_means(study, run, tmp_path, adam
 def test_a_changed_study_must_be_drawn_again_and_a_drawn_one_cannot_grow(study, run):
     draw_dialogs(study, "active", run, None)
     plan = StudyPlan("Pilot", study.dataset, study.scheme, list(study.setups.all()), n_sampled=5)
-    change_study(study, plan, None)
+    change_study(study, plan._replace(n_sampled=6, introduction="Welcome."), None)
+    assert (study.draw, study.drawn_dialogs.count()) == ("active", 12)
 
+    change_study(study, plan, None)
     assert (study.draw, study.drawn_dialogs.count()) == ("uniform", 0)
     draw_dialogs(study, "active", run, None)
     open_study(study, None)
@@ -203,6 +205,11 @@ def test_without_a_sample_there_is_nothing_to_draw(dataset, run):
 
     with pytest.raises(StudyError, match="Set its sample first"):
         draw_dialogs(study, "active", run, None)
+
+
+def test_a_run_without_scores_draws_nothing(study):
+    with pytest.raises(StudyError, match="no score of what the study rates"):
+        draw_dialogs(study, "active", make_run(study.dataset), None)
 
 
 @pytest.mark.parametrize("probability", [0, 1.5])

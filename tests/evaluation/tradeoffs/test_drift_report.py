@@ -71,6 +71,8 @@ def test_raters_may_be_one_side_and_choices_mean_the_same_elsewhere(study):
         drift_report(study.dataset, chosen)
 
     newest = study.dataset.metric_runs.latest("pk")
+    with pytest.raises(ChoiceError, match="on both sides; expected another one"):
+        drift_report(study.dataset, DriftChoices(*[f"run-{newest.pk}"] * 2))
     chosen = chosen._replace(after=f"run-{newest.pk}")
     summary, _, n_by_one = drift_of(study.dataset, chosen)
     # The raters' majorities are 1 1 1 0 0 0, the labels of v2 1 0 0 1 0 1.

@@ -27,6 +27,7 @@ from evaluation.statistics.intervals import (
     share_from,
 )
 from evaluation.votes.counts import ArmCounts, Ints
+from evaluation.votes.dialog_weights import UNEQUAL
 from generation.models import Setup
 
 REPORT = "human_alignment"
@@ -133,8 +134,11 @@ def human_alignment_report(study: Study) -> Report[HumanAlignmentRow]:
     are over dialogs.
 
     Raises:
-        CannotReport: the study does not ask exactly one yes/no question about citations.
+        CannotReport: the study does not ask exactly one yes/no question about citations, or its
+            dialogs were drawn with different probabilities.
     """
+    if not study.has_uniform_draw:
+        raise CannotReport(UNEQUAL)
     found = rated_pairs(study)
     pairs, scored, run = found.counted, found.scored, found.run
     names = sorted({each.dialog for each in pairs} | {each.dialog for each in scored})
