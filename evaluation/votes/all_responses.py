@@ -80,11 +80,11 @@ def draw_of(study: Study) -> tuple[int, int] | None:
 def _draw(study: Study, names: list[str]) -> dict[str, Any]:
     """Return which dialogs were drawn, and with which probabilities."""
     draw, unequal = draw_of(study), probabilities_of(study)
-    if draw is None or draw[1] != len(names):
-        return {"is_drawn": None, "probabilities": None}
-    drawn = drawn_names(names, study.seed, draw[0]) if unequal is None else set(unequal)
     probabilities = None
     if unequal is not None:
         probabilities = np.array([unequal.get(name, math.nan) for name in names])
+    if draw is None or draw[1] != len(names):
+        return {"is_drawn": None, "probabilities": probabilities}
+    drawn = drawn_names(names, study.seed, draw[0]) if unequal is None else set(unequal)
     is_drawn = np.array([name in drawn for name in names], bool)
     return {"is_drawn": is_drawn, "probabilities": probabilities}

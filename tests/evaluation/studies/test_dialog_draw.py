@@ -32,7 +32,7 @@ from tests.annotation.makers import material, planned, rate, raters_of
 from tests.conftest import person
 from tests.evaluation.makers_of_scores import make_run, make_scores
 from tests.evaluation.studies.few_labels import DRAWN, few_labels, few_labels_rows
-from tests.makers import import_path
+from tests.makers import example_row, import_path, import_rows, response_row
 from tests.shown import shown
 
 pytestmark = pytest.mark.once
@@ -248,6 +248,18 @@ def test_an_imported_study_has_the_probabilities_of_its_file(tmp_path):
     assert row.why is None
     assert row.mean.value != row.human_mean.value
     assert (row.n_labels, row.n_scored) == (40, 40)
+
+    import_rows(
+        tmp_path / "more",
+        "few",
+        examples=[example_row("d99", dialog="d99")],
+        responses=[response_row("d99-first", "d99", setup={"model": "first"})],
+    )
+    [grown, *_] = prediction_powered_report(study, PredictionPoweredChoices()).rows
+
+    assert grown.human_mean == row.human_mean
+    assert grown.mean.value is None
+    assert grown.why == "The rated dialogs are no sample that was drawn here from all dialogs."
 
 
 def test_a_file_with_other_probabilities_is_refused():
