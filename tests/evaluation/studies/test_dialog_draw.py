@@ -28,11 +28,19 @@ from evaluation.studies.reports.scenarios import of_questions, scenarios_report
 from evaluation.studies.services.dialog_draws import draw_dialogs
 from evaluation.tradeoffs.axes import axes_of
 from evaluation.votes.export import export_folder
+from generation.importers.errors import DatasetError
 from tests.annotation.makers import material, planned, rate, raters_of
 from tests.conftest import person
 from tests.evaluation.makers_of_scores import make_run, make_scores
 from tests.evaluation.studies.few_labels import DRAWN, few_labels, few_labels_rows
-from tests.makers import example_row, import_path, import_rows, response_row
+from tests.makers import (
+    example_row,
+    import_path,
+    import_rows,
+    response_row,
+    scheme_of,
+    vote_row,
+)
 from tests.shown import shown
 
 pytestmark = pytest.mark.once
@@ -262,6 +270,64 @@ def test_an_imported_study_has_the_probabilities_of_its_file(tmp_path):
     assert grown.why == "The rated dialogs are no sample that was drawn here from all dialogs."
 
 
-def test_a_file_with_other_probabilities_is_refused():
-    with pytest.raises(StudyFileError, match="numbers above 0 and up to 1"):
-        read_study_facts({"probabilities": {"d1": 0}})
+HALF = {"d1": 0.5, "d2": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"probabilities": {"d1": 0}}, "found .*d1.*; expected .* numbers from 0.000001 to 1"),
+        ({"probabilities": {"d1": 1e-200}}, "numbers from 0.000001 to 1"),
+        ({"probabilities": {"d1": True}}, "numbers from 0.000001 to 1"),
+        ({"probabilities": HALF}, "found 2 dialogs; .* n_sampled says, which is nothing"),
+        ({"probabilities": HALF, "n_sampled": 1}, "found 2 dialogs; .* which is 1"),
+        ({"probabilities": HALF, "n_sampled": 2}, "n_drawn_from: found nothing; .* the 2 were"),
+        (
+            {"probabilities": HALF, "n_sampled": 2, "n_drawn_from": 1},
+            "n_drawn_from: found 1; expected the number of dialogs",
+        ),
+    ],
+)
+def test_a_file_with_other_probabilities_is_refused(facts, message):
+    with pytest.raises(StudyFileError, match=message):
+        read_study_facts(facts)
+
+
+def pair_rows(**facts):
+    """Return two dialogs of three that were drawn from, both with votes."""
+    names = ["d1", "d2", "d3"]
+    return {
+        "examples": [example_row(name, dialog=name) for name in names],
+        "responses": [response_row(name, name) for name in names],
+        "votes": [vote_row(name, "w1", "yes", "good") for name in names[:2]],
+        "scheme": scheme_of({"good": "yes_no"}),
+        "study": {"n_sampled": 2, "n_drawn_from": 3} | facts,
+    }
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ("zzz", r'study.json, probabilities: found "zzz", which is no dialog of the dataset; exp'),
+        (
+            "d3",
+            r'study.json, probabilities: found no probability of "d2", a dialog with votes; exp',
+        ),
+    ],
+)
+def test_probabilities_of_other_dialogs_than_the_rated_ones_are_refused(tmp_path, other, message):
+    with pytest.raises(DatasetError, match=message):
+        import_rows(tmp_path, **pair_rows(probabilities={"d1": 0.5, other: 0.25}))
+
+    assert not Study.objects.exists()
+
+
+def test_later_rows_cannot_change_the_probabilities(tmp_path):
+    probabilities = {"d1": 0.5, "d2": 0.25}
+    import_rows(tmp_path / "first", **pair_rows(probabilities=probabilities))
+    import_rows(tmp_path / "again", **pair_rows(probabilities=probabilities))
+
+    with pytest.raises(DatasetError, match=r"probabilities: found .*0.3.*; expected .*0.25.*, as"):
+        import_rows(tmp_path / "b", **pair_rows(probabilities={"d1": 0.5, "d2": 0.3}))
+    with pytest.raises(DatasetError, match='no probability of "d3"'):
+        import_rows(tmp_path / "c", votes=[vote_row("d3", "w1", "yes", "good")])
