@@ -4,6 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError
 from django.urls import reverse
+from scipy import stats
 
 from accounts.access import Role
 from annotation.models import DrawnDialog, Study
@@ -291,6 +292,29 @@ HALF = {"d1": 0.5, "d2": 0.5}
 def test_a_file_with_other_probabilities_is_refused(facts, message):
     with pytest.raises(StudyFileError, match=message):
         read_study_facts(facts)
+
+
+def test_drawn_dialogs_without_votes_do_not_narrow_an_interval(tmp_path):
+    """Four dialogs with the weight 1 and four with 4 tell as much as 20² / 68 = 5.88 equal ones.
+
+    All answers are yes, and Wilson's interval then begins at n / (n + t²).
+    """
+    names = [f"d{n:02}" for n in range(30)]
+    probabilities = {name: 0.25 if n < 4 else 1 for n, name in enumerate(names[:28])}
+    study = import_rows(
+        tmp_path,
+        examples=[example_row(name, dialog=name) for name in names],
+        responses=[response_row(name, name) for name in names],
+        votes=[vote_row(name, "w1", "yes", "good") for name in names[:8]],
+        scheme=scheme_of({"good": "yes_no"}),
+        study={"n_sampled": 28, "n_drawn_from": 30, "probabilities": probabilities},
+    ).study
+    n, t = 20**2 / 68, stats.t.ppf(0.975, 7)
+
+    [row] = of_questions(scenarios_report(study).rows)
+
+    assert (row.mean.value, row.mean.high) == (1, 1)
+    assert row.mean.low == pytest.approx(n / (n + t**2), abs=1e-5)
 
 
 def pair_rows(**facts):
