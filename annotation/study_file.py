@@ -134,8 +134,9 @@ def _check_probabilities(data: Mapping[str, Any]) -> None:
 
 
 def _is_probability(found: object) -> bool:
-    is_number = isinstance(found, int | float) and not isinstance(found, bool)
-    return is_number and LEAST_PROBABILITY <= found <= 1
+    if not isinstance(found, int | float) or isinstance(found, bool):
+        return False
+    return LEAST_PROBABILITY <= found <= 1
 
 
 def _guidelines(rows: object) -> tuple[tuple[int, str], ...]:

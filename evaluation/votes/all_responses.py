@@ -68,13 +68,9 @@ def draw_of(study: Study) -> tuple[int, int] | None:
 
     An imported study has them from its file.
     """
-    drawn: object = study.n_sampled
-    drawn_from: object = study.n_drawn_from
-    if study.is_imported:
-        drawn, drawn_from = (study.settings.get(name) for name in ("n_sampled", "n_drawn_from"))
-    if isinstance(drawn, int) and isinstance(drawn_from, int):
-        return drawn, drawn_from
-    return None
+    facts = study.draw_facts
+    drawn, drawn_from = facts["n_sampled"], facts["n_drawn_from"]
+    return None if drawn is None or drawn_from is None else (drawn, drawn_from)
 
 
 def _draw(study: Study, names: list[str]) -> dict[str, Any]:

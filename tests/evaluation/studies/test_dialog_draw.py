@@ -173,8 +173,24 @@ def test_the_first_page_and_the_methods_have_the_weighted_means(study, run, rese
     assert researcher.get(f"/studies/{study.slug}/scenarios.csv").status_code == 200
 
 
-def test_an_export_and_its_import_have_the_same_means(study, run, tmp_path, adam):
+def draw_in_api(study, client):
+    found = client.get(f"/api/v1/studies/{study.slug}/").json()
+    names = ("n_sampled", "n_drawn_from", "draw", "drawn_by", "has_uniform_draw")
+    return {name: found[name] for name in names}
+
+
+def test_an_export_and_its_import_have_the_same_means_and_draw(
+    study, run, tmp_path, adam, researcher
+):
     study = rated(study, run)
+    drawn = draw_in_api(study, researcher)
+    assert drawn == {
+        "n_sampled": 6,
+        "n_drawn_from": 12,
+        "draw": "active",
+        "drawn_by": f"auto_ais: {run.signature}",
+        "has_uniform_draw": False,
+    }
     [_, before] = of_questions(scenarios_report(study).rows)
     export_folder(study.dataset, study, tmp_path / "export")
     delete_dataset(study.dataset, adam)
@@ -182,7 +198,7 @@ def test_an_export_and_its_import_have_the_same_means(study, run, tmp_path, adam
     again = import_path(tmp_path / "export", "again").study
 
     assert again is not None
-    assert not again.has_uniform_draw
+    assert draw_in_api(again, researcher) == drawn
     [_, after] = of_questions(scenarios_report(again).rows)
     assert after.mean == before.mean
 
@@ -309,6 +325,7 @@ def test_drawn_dialogs_without_votes_do_not_narrow_an_interval(tmp_path):
         scheme=scheme_of({"good": "yes_no"}),
         study={"n_sampled": 28, "n_drawn_from": 30, "probabilities": probabilities},
     ).study
+    assert study is not None
     n, t = 20**2 / 68, stats.t.ppf(0.975, 7)
 
     [row] = of_questions(scenarios_report(study).rows)
