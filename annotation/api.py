@@ -49,6 +49,26 @@ class WholeStudySerializer(StudySerializer):
     """A study with its whole scheme and every choice of its design."""
 
     scheme_in_full = serializers.DictField(source="scheme", read_only=True)
+    n_sampled = serializers.IntegerField(
+        source="draw_facts.n_sampled",
+        read_only=True,
+        allow_null=True,
+        help_text="The size of the sample. Null: all, or an imported study does not say.",
+    )
+    n_drawn_from = serializers.IntegerField(
+        source="draw_facts.n_drawn_from", read_only=True, allow_null=True
+    )
+    draw = serializers.CharField(
+        source="draw_facts.draw",
+        read_only=True,
+        allow_null=True,
+        help_text="Null: the file of an imported study does not say.",
+    )
+    drawn_by = serializers.CharField(source="draw_facts.drawn_by", read_only=True, allow_null=True)
+    has_uniform_draw = serializers.BooleanField(
+        read_only=True,
+        help_text="Whether all dialogs had the same probability. If not, means are weighted.",
+    )
 
     class Meta(StudySerializer.Meta):
         fields = (
@@ -65,6 +85,7 @@ class WholeStudySerializer(StudySerializer):
             "n_drawn_from",
             "draw",
             "drawn_by",
+            "has_uniform_draw",
             "n_gold_units",
             "scheme_in_full",
         )

@@ -12,6 +12,7 @@ MAX_RATERS = 1000
 # The key of the probabilities of drawn dialogs, where these were not all the same. It is kept with
 # all further keys.
 PROBABILITIES = "probabilities"
+LEAST_PROBABILITY = 1e-6
 COLUMNS = frozenset(
     {
         "name",
@@ -65,7 +66,7 @@ def read_study_facts(data: Mapping[str, Any]) -> StudyFacts:
     raters_per_unit = data.get("raters_per_unit")
     if raters_per_unit is not None:
         raters_per_unit = _number(data, "raters_per_unit", 1, MAX_RATERS)
-    _check_probabilities(data.get(PROBABILITIES, {}))
+    _check_probabilities(data)
     share = data.get("full_share", 0.25)
     if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
         raise StudyFileError(f"full_share: found {quotation(share)}; expected a number from 0 to 1")
@@ -108,14 +109,34 @@ def _number(data: Mapping[str, Any], key: str, low: int, high: int) -> int:
     return value
 
 
-def _check_probabilities(found: object) -> None:
-    if isinstance(found, Mapping) and all(
-        isinstance(each, int | float) and not isinstance(each, bool) and 0 < each <= 1
-        for each in found.values()
-    ):
+def _check_probabilities(data: Mapping[str, Any]) -> None:
+    """Check that there is a probability for as many dialogs as were drawn, if there are any."""
+    found = data.get(PROBABILITIES, {})
+    if not isinstance(found, Mapping) or not all(map(_is_probability, found.values())):
+        expected = (
+            'expected an object such as {"dialog-1": 0.5}, with numbers from '
+            f"{LEAST_PROBABILITY:f} to 1"
+        )
+        raise StudyFileError(f"{PROBABILITIES}: found {quotation(found)}; {expected}")
+    if not found:
         return
-    expected = 'expected an object such as {"dialog-1": 0.5}, with numbers above 0 and up to 1'
-    raise StudyFileError(f"{PROBABILITIES}: found {quotation(found)}; {expected}")
+    drawn, drawn_from = (data.get(name) for name in ("n_sampled", "n_drawn_from"))
+    if drawn != len(found):
+        raise StudyFileError(
+            f"{PROBABILITIES}: found {len(found)} dialogs; expected the drawn dialogs alone, as "
+            f"many as n_sampled says, which is {quotation(drawn)}"
+        )
+    if not isinstance(drawn_from, int) or drawn_from < len(found):
+        raise StudyFileError(
+            f"n_drawn_from: found {quotation(drawn_from)}; expected the number of dialogs that the "
+            f"{len(found)} were drawn from"
+        )
+
+
+def _is_probability(found: object) -> bool:
+    if not isinstance(found, int | float) or isinstance(found, bool):
+        return False
+    return LEAST_PROBABILITY <= found <= 1
 
 
 def _guidelines(rows: object) -> tuple[tuple[int, str], ...]:

@@ -1,6 +1,7 @@
 """Studies, their arms, guidelines and raters."""
 
 import math
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -10,6 +11,9 @@ from django.db.models.functions import Left
 from accounts.models import Archivable
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Setup
+
+# The facts about a draw, with the type that a value from a file must have.
+DRAW_FACTS = {"n_sampled": int, "n_drawn_from": int, "draw": str, "drawn_by": str}
 
 
 class Study(Archivable):
@@ -152,6 +156,20 @@ class Study(Archivable):
     def has_uniform_draw(self) -> bool:
         """Whether every dialog had the same probability to be in the study, as its file may say."""
         return self.draw == self.Draw.UNIFORM and not self.settings.get("probabilities")
+
+    @property
+    def draw_facts(self) -> dict[str, Any]:
+        """The facts about its draw: `n_sampled`, `n_drawn_from`, `draw` and `drawn_by`.
+
+        An imported study has them from its file; what the file does not say is None.
+        """
+        if not self.is_imported:
+            return {name: getattr(self, name) for name in DRAW_FACTS}
+        said = {name: self.settings.get(name) for name in DRAW_FACTS}
+        return {
+            name: said[name] if type(said[name]) is kind else None
+            for name, kind in DRAW_FACTS.items()
+        }
 
     @property
     def assumed_keys(self) -> list[str] | None:

@@ -14,7 +14,7 @@ from annotation.schemes import (
     load_scheme,
     matching_scheme,
 )
-from annotation.study_file import StudyFacts, StudyFileError, read_study_facts
+from annotation.study_file import PROBABILITIES, StudyFacts, StudyFileError, read_study_facts
 from evaluation.exchange.given_votes import UndecidedWords
 from generation.importers import Material
 from generation.importers.cell_meanings import is_missing
@@ -82,10 +82,8 @@ def plan_import(
         raise DatasetError(
             "study", found, f"the name of an imported study of {name!r}, or a new name"
         )
-    for key in ("raters_per_unit", "evidence_choice", "seed"):
-        if study and key in (material.study or {}) and getattr(facts, key) != getattr(study, key):
-            expected = f"{quotation(getattr(study, key))}, as in the study {study_name!r}"
-            raise DatasetError(f"study.json, {key}", quotation(getattr(facts, key)), expected)
+    if study:
+        _refuse_other_facts(material, study, facts)
     scheme_data, origin = _scheme_for(material, study, facts, study_name, on_progress)
     try:
         scheme = load_scheme(scheme_data)
@@ -154,6 +152,21 @@ def _scheme_for(
     if material.look and any(question.scale.kind == "ordinal" for question in questions):
         return scheme, f"{origin}; a mapping may state other scales ([scales])"
     return scheme, origin
+
+
+def _refuse_other_facts(material: Material, study: Study, facts: StudyFacts) -> None:
+    """Refuse facts of a study.json that differ from those of the study.
+
+    Raises:
+        DatasetError: there is one.
+    """
+    keys = ("raters_per_unit", "evidence_choice", "seed")
+    pairs = {key: (getattr(facts, key), getattr(study, key)) for key in keys}
+    pairs[PROBABILITIES] = (facts.further.get(PROBABILITIES), study.settings.get(PROBABILITIES))
+    for key, (found, there) in pairs.items():
+        if key in (material.study or {}) and found != there:
+            expected = f"{quotation(there)}, as in the study {study.name!r}"
+            raise DatasetError(f"study.json, {key}", quotation(found), expected)
 
 
 def _refuse_other_scales(material: Material, study: Study) -> None:

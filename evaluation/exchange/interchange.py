@@ -27,6 +27,7 @@ from annotation.services.imported_votes import (
     store_raters,
     store_votes,
 )
+from evaluation.exchange.drawn_dialogs import check_drawn_dialogs
 from evaluation.exchange.first_examples import FirstExamples
 from evaluation.exchange.given_votes import GivenVotes
 from evaluation.exchange.implied_noes import ImpliedNoes, implied_noes
@@ -143,7 +144,8 @@ def import_dataset(
         BadRows: there were bad rows, and neither `dry_run` nor `skip_bad`; nothing was stored.
         LossesNotAccepted: something would be lost, and neither `dry_run` nor `accept`; nothing was
             stored.
-        DatasetError: another import stored the same rows meanwhile; nothing was stored.
+        DatasetError: another import stored the same rows meanwhile, or the probabilities of
+            study.json do not fit the dialogs; nothing was stored.
     """
     tally = _Tally(on_problem)
     progress = _Report(material, on_progress)
@@ -171,6 +173,7 @@ def import_dataset(
             if material.losses and not accept:
                 raise LossesNotAccepted(tally.outcome(material, plan, None, None))
             if study:
+                check_drawn_dialogs(study)
                 store_assumed(study)
                 if without_implied or plan.is_without_implied:
                     leave_out_implied(study)

@@ -9,7 +9,7 @@ import numpy as np
 
 from annotation.schemes import YES_NO, Question, Scheme
 from evaluation.statistics.intervals import Floats, Indexes, MixOfShares, Statistic
-from evaluation.statistics.rater_answers import mean_statistics
+from evaluation.statistics.weighted_means import weighted_statistics
 
 SSA = "SSA"
 QUESTIONS = SENSIBLE, SPECIFIC = "sensible", "specific"
@@ -43,7 +43,7 @@ def ssa_figure(
         dialogs: the dialog of each item, from 0.
         weights: the weight of each item; None: all count alike.
     """
-    statistics = np.hstack([mean_statistics(sensible), mean_statistics(specific)])
-    if weights is not None:
-        statistics *= weights[:, np.newaxis]
-    return Statistic(statistics, dialogs, MEAN_OF_BOTH)
+    if weights is None:
+        weights = np.ones(len(dialogs))
+    of_both = [weighted_statistics(values, weights) for values in (sensible, specific)]
+    return Statistic(np.hstack(of_both), dialogs, MEAN_OF_BOTH)

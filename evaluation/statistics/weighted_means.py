@@ -30,6 +30,21 @@ from evaluation.statistics.rater_answers import mean, mean_statistics
 from evaluation.statistics.wilson import independent_items, wilson_ends
 
 
+def weighted_statistics(values: Floats, weights: Floats) -> Floats:
+    """Return the statistics of a weighted mean: (n_items, 2), 0 for an item without a value.
+
+    The weights of the items with a value are scaled to add up to (Σ w)² / Σ w², the number of
+    equally weighted items that tell as much (Kish, 1965). Equal weights all become 1.
+
+    Args:
+        values: the value of each item, (n_items,); NaN: none.
+        weights: the weight of each item, 0 or more.
+    """
+    statistics = mean_statistics(values) * weights[:, np.newaxis]
+    known = statistics[:, 1]
+    return statistics * (known.sum() / (known @ known)) if known.any() else statistics
+
+
 def weighted_prediction_powered(
     part: RatedPart,
     probabilities: Floats,
@@ -49,19 +64,18 @@ def weighted_prediction_powered(
     """
     weights = np.nan_to_num(1 / probabilities)  # 0 for a dialog that was not drawn
     answers = np.where(weights[part.dialogs] > 0, part.human, math.nan)
-    by_dialog = _weighted_sums(answers, part, weights)
+    statistics = weighted_statistics(answers, weights[part.dialogs])
+    by_dialog = sum_by_dialog(statistics, part.dialogs, len(weights))
     known = answers[~np.isnan(answers)]
     n_of_rarer = min(known.sum(), (1 - known).sum()) if is_share else math.inf
     reason = why_humans_only(part, n_of_rarer)
-    total, whole = by_dialog.sum(axis=0)
-    human = float(total / whole) if whole else math.nan
-    residuals = (by_dialog @ [1.0, -human]) / whole if whole else np.zeros(len(by_dialog))
+    total, kish = by_dialog.sum(axis=0)
+    human = float(total / kish) if kish else math.nan
+    residuals = (by_dialog @ [1.0, -human]) / kish if kish else np.zeros(len(by_dialog))
     sums = by_dialog[by_dialog[:, 1] > 0]
     human_variance = variance_between_dialogs(residuals, len(sums))
-    kish = whole**2 / _weighted_sums(answers, part, weights**2)[:, 1].sum() if whole else math.nan
-    scaled = by_dialog * (kish / whole) if whole else by_dialog
     human_interval = (
-        share_interval(scaled, kish, level)
+        share_interval(by_dialog, kish, level)
         if is_share
         else t_interval(human, human_variance, len(sums), level)
     )
@@ -91,7 +105,7 @@ def weighted_prediction_powered(
     estimate, n_dialogs = by_both.estimate, len(sums)
     if is_share:
         estimate = min(1.0, max(0.0, estimate))
-        n = independent_items(scaled[scaled[:, 1] > 0], kish) * gain
+        n = independent_items(sums, kish) * gain
         ends = Interval(*wilson_ends(estimate, n, float(stdtrit(n_dialogs - 1, (1 + level) / 2))))
     else:
         ends = t_interval(estimate, by_both.variance, n_dialogs, level)
@@ -106,9 +120,3 @@ def _lowest_point(at_0: float, at_half: float, at_1: float) -> float:
     if square <= 0:
         return 0.0 if at_0 <= at_1 else 1.0
     return min(1.0, max(0.0, -slope / (2 * square)))
-
-
-def _weighted_sums(answers: Floats, part: RatedPart, weights: Floats) -> Floats:
-    """Return the weighted sums of answers and of their number, by dialog: (n_dialogs, 2)."""
-    statistics = mean_statistics(answers) * weights[part.dialogs, np.newaxis]
-    return sum_by_dialog(statistics, part.dialogs, len(weights))

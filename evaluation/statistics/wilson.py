@@ -18,13 +18,14 @@ def independent_items(sums: Floats, most_items: float = math.inf) -> float:
 
     The number is p (1 - p) / V, where V is the linearised variance of a ratio of sums over dialogs.
     When the share is 0 or 1, nothing varies. The number is then that of dialogs, as if all items of
-    a dialog were one. So it is where nothing varies between dialogs and there is no upper limit: an
-    interval always has a width.
+    a dialog were one, but not above the upper limit. It is also that of dialogs where nothing
+    varies between them and there is no upper limit: an interval always has a width.
 
     Args:
         sums: part and whole of each dialog, (n_dialogs, 2), with two or more dialogs and no whole
             of 0.
-        most_items: the upper limit of the result.
+        most_items: the upper limit of the result. For weighted items it is Kish's number, which may
+            be below the number of dialogs.
     """
     n_dialogs, total = len(sums), float(sums[:, 1].sum())
     share = float(sums[:, 0].sum() / total)
@@ -32,7 +33,7 @@ def independent_items(sums: Floats, most_items: float = math.inf) -> float:
     variance = float(residuals @ residuals) / total**2 * n_dialogs / (n_dialogs - 1)
     spread = share * (1 - share)
     if spread <= 0:
-        return float(n_dialogs)
+        return min(float(n_dialogs), most_items)
     if variance > spread * 1e-18:
         return min(spread / variance, most_items)
     return most_items if math.isfinite(most_items) else float(n_dialogs)

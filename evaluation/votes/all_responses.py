@@ -68,23 +68,19 @@ def draw_of(study: Study) -> tuple[int, int] | None:
 
     An imported study has them from its file.
     """
-    drawn: object = study.n_sampled
-    drawn_from: object = study.n_drawn_from
-    if study.is_imported:
-        drawn, drawn_from = (study.settings.get(name) for name in ("n_sampled", "n_drawn_from"))
-    if isinstance(drawn, int) and isinstance(drawn_from, int):
-        return drawn, drawn_from
-    return None
+    facts = study.draw_facts
+    drawn, drawn_from = facts["n_sampled"], facts["n_drawn_from"]
+    return None if drawn is None or drawn_from is None else (drawn, drawn_from)
 
 
 def _draw(study: Study, names: list[str]) -> dict[str, Any]:
     """Return which dialogs were drawn, and with which probabilities."""
     draw, unequal = draw_of(study), probabilities_of(study)
-    if draw is None or draw[1] != len(names):
-        return {"is_drawn": None, "probabilities": None}
-    drawn = drawn_names(names, study.seed, draw[0]) if unequal is None else set(unequal)
     probabilities = None
     if unequal is not None:
         probabilities = np.array([unequal.get(name, math.nan) for name in names])
+    if draw is None or draw[1] != len(names):
+        return {"is_drawn": None, "probabilities": probabilities}
+    drawn = drawn_names(names, study.seed, draw[0]) if unequal is None else set(unequal)
     is_drawn = np.array([name in drawn for name in names], bool)
     return {"is_drawn": is_drawn, "probabilities": probabilities}

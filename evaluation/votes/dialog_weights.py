@@ -33,12 +33,8 @@ def weights_of(study: Study, dialogs: Sequence[str]) -> Floats:
     """Return the weight of each dialog, given by its name.
 
     It is 1 / probability, and 1 if all dialogs had the same one. A dialog that was not drawn has 0.
-    Weights are scaled so that those of the drawn dialogs add up to (Σ w)² / Σ w², the number of
-    equally weighted dialogs that tell as much (Kish, 1965).
     """
     probabilities = probabilities_of(study)
     if probabilities is None:
         return np.ones(len(dialogs))
-    weights = {name: 1 / probability for name, probability in probabilities.items()}
-    scale = sum(weights.values()) / sum(weight**2 for weight in weights.values())
-    return np.array([scale * weights.get(name, 0.0) for name in dialogs])
+    return np.array([1 / probabilities[name] if name in probabilities else 0.0 for name in dialogs])

@@ -131,6 +131,8 @@ def test_one_study_comes_with_its_scheme_in_full(read, pilot):
     assert [q["key"] for q in study["scheme_in_full"]["questions"]] == ["sensible", "specific"]
     assert study["mixing"] == "order"
     assert study["text_format"] == "plain"
+    # It was imported, and its file says nothing of a draw.
+    assert (study["n_sampled"], study["draw"], study["has_uniform_draw"]) == (None, None, True)
 
 
 def test_votes_have_the_columns_of_the_tidy_file(read, pilot):

@@ -30,6 +30,7 @@ from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report
 from evaluation.statistics import rater_answers
 from evaluation.statistics.intervals import MIX_METHOD, Statistic
+from evaluation.statistics.weighted_means import weighted_statistics
 from evaluation.studies.reports import methods
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.studies.reports.ssa import SsaRow, ssa_rows
@@ -229,12 +230,12 @@ def _planned(
                 is_weighted=not study.has_uniform_draw,
             )
             figures, ties_half = {}, {}
-            of_item = weights[dialogs, np.newaxis]
+            of_dialogs = weights[dialogs]
             if values is not None:
-                mean = of_item * rater_answers.mean_statistics(values)
+                mean = weighted_statistics(values, of_dialogs)
                 figures["mean"] = Statistic(mean, dialogs, mean_measure(question))
             if (with_ties := with_assumed(halves, n_assumed)) is not None:
-                ties_half["mean"] = of_item * rater_answers.mean_statistics(with_ties)
+                ties_half["mean"] = weighted_statistics(with_ties, of_dialogs)
             yield Planned(make, figures, ties_half)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.statistics.inclusion_probabilities import by_uncertainty, systematic, uncertainty
 from evaluation.statistics.prediction_powered import HumansOnly, RatedPart
-from evaluation.statistics.weighted_means import weighted_prediction_powered
+from evaluation.statistics.weighted_means import weighted_prediction_powered, weighted_statistics
 
 NAN = math.nan
 
@@ -21,6 +21,21 @@ def drawn_part(seed, n=200, n_drawn=60):
     is_drawn = systematic(probabilities, random.permutation(n), random.random())
     part = RatedPart(np.where(is_drawn, answers, NAN), scores, np.arange(n), is_drawn)
     return part, np.where(is_drawn, probabilities, NAN), answers
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        # The known items have (1 + 3)² / (1 + 9) = 1.6 in all, so each weight is multiplied by .4.
+        ([1.0, 3, 5], [[0.4, 0.4], [0, 1.2], [0, 0]]),
+        ([2.0, 2, 2], [[1, 1], [0, 1], [0, 0]]),
+        ([0.0, 0, 2], [[0, 0], [0, 0], [0, 0]]),
+    ],
+)
+def test_weights_of_known_items_add_up_to_the_number_of_kish(weights, expected):
+    found = weighted_statistics(np.array([1, 0, NAN]), np.array(weights))
+
+    assert found == pytest.approx(np.array(expected))
 
 
 def test_both_means_by_their_formulas():

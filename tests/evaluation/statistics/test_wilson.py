@@ -27,8 +27,15 @@ def test_independent_items_by_hand():
     assert independent_items(sums, most_items=10) == 10
 
 
-def test_a_share_of_1_is_worth_as_many_items_as_dialogs():
-    assert independent_items(np.array([[2.0, 2], [5, 5]])) == 2
+@pytest.mark.parametrize(("most_items", "expected"), [(np.inf, 2), (7, 2), (1.6, 1.6)])
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_share_of_0_or_1_is_worth_as_many_items_as_dialogs_but_no_more_than_there_are(
+    share, most_items, expected
+):
+    """With the weights 1 and 3, two dialogs are worth 4² / (1 + 9) = 1.6."""
+    sums = np.array([[2.0, 2], [5, 5]]) * [share, 1]
+
+    assert independent_items(sums, most_items) == expected
 
 
 def test_parts_of_wholes_that_do_not_vary_are_worth_as_many_items_as_dialogs():

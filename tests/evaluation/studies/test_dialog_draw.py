@@ -4,6 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError
 from django.urls import reverse
+from scipy import stats
 
 from accounts.access import Role
 from annotation.models import DrawnDialog, Study
@@ -29,11 +30,19 @@ from evaluation.studies.reports.uniform_draw import WITH_ANY_DRAW
 from evaluation.studies.services.dialog_draws import draw_dialogs
 from evaluation.tradeoffs.axes import axes_of
 from evaluation.votes.export import export_folder
+from generation.importers.errors import DatasetError
 from tests.annotation.makers import material, planned, rate, raters_of
 from tests.conftest import person
 from tests.evaluation.makers_of_scores import make_run, make_scores
 from tests.evaluation.studies.few_labels import DRAWN, few_labels, few_labels_rows
-from tests.makers import import_path
+from tests.makers import (
+    example_row,
+    import_path,
+    import_rows,
+    response_row,
+    scheme_of,
+    vote_row,
+)
 from tests.shown import shown
 
 pytestmark = pytest.mark.once
@@ -164,8 +173,24 @@ def test_the_first_page_and_the_methods_have_the_weighted_means(study, run, rese
     assert researcher.get(f"/studies/{study.slug}/scenarios.csv").status_code == 200
 
 
-def test_an_export_and_its_import_have_the_same_means(study, run, tmp_path, adam):
+def draw_in_api(study, client):
+    found = client.get(f"/api/v1/studies/{study.slug}/").json()
+    names = ("n_sampled", "n_drawn_from", "draw", "drawn_by", "has_uniform_draw")
+    return {name: found[name] for name in names}
+
+
+def test_an_export_and_its_import_have_the_same_means_and_draw(
+    study, run, tmp_path, adam, researcher
+):
     study = rated(study, run)
+    drawn = draw_in_api(study, researcher)
+    assert drawn == {
+        "n_sampled": 6,
+        "n_drawn_from": 12,
+        "draw": "active",
+        "drawn_by": f"auto_ais: {run.signature}",
+        "has_uniform_draw": False,
+    }
     [_, before] = of_questions(scenarios_report(study).rows)
     export_folder(study.dataset, study, tmp_path / "export")
     delete_dataset(study.dataset, adam)
@@ -173,7 +198,7 @@ def test_an_export_and_its_import_have_the_same_means(study, run, tmp_path, adam
     again = import_path(tmp_path / "export", "again").study
 
     assert again is not None
-    assert not again.has_uniform_draw
+    assert draw_in_api(again, researcher) == drawn
     [_, after] = of_questions(scenarios_report(again).rows)
     assert after.mean == before.mean
 
@@ -256,7 +281,101 @@ def test_an_imported_study_has_the_probabilities_of_its_file(tmp_path):
     assert row.mean.value != row.human_mean.value
     assert (row.n_labels, row.n_scored) == (40, 40)
 
+    import_rows(
+        tmp_path / "more",
+        "few",
+        examples=[example_row("d99", dialog="d99")],
+        responses=[response_row("d99-first", "d99", setup={"model": "first"})],
+    )
+    [grown, *_] = prediction_powered_report(study, PredictionPoweredChoices()).rows
 
-def test_a_file_with_other_probabilities_is_refused():
-    with pytest.raises(StudyFileError, match="numbers above 0 and up to 1"):
-        read_study_facts({"probabilities": {"d1": 0}})
+    assert grown.human_mean == row.human_mean
+    assert grown.mean.value is None
+    assert grown.why == "The rated dialogs are no sample that was drawn here from all dialogs."
+
+
+HALF = {"d1": 0.5, "d2": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"probabilities": {"d1": 0}}, "found .*d1.*; expected .* numbers from 0.000001 to 1"),
+        ({"probabilities": {"d1": 1e-200}}, "numbers from 0.000001 to 1"),
+        ({"probabilities": {"d1": True}}, "numbers from 0.000001 to 1"),
+        ({"probabilities": HALF}, "found 2 dialogs; .* n_sampled says, which is nothing"),
+        ({"probabilities": HALF, "n_sampled": 1}, "found 2 dialogs; .* which is 1"),
+        ({"probabilities": HALF, "n_sampled": 2}, "n_drawn_from: found nothing; .* the 2 were"),
+        (
+            {"probabilities": HALF, "n_sampled": 2, "n_drawn_from": 1},
+            "n_drawn_from: found 1; expected the number of dialogs",
+        ),
+    ],
+)
+def test_a_file_with_other_probabilities_is_refused(facts, message):
+    with pytest.raises(StudyFileError, match=message):
+        read_study_facts(facts)
+
+
+def test_drawn_dialogs_without_votes_do_not_narrow_an_interval(tmp_path):
+    """Four dialogs with the weight 1 and four with 4 tell as much as 20² / 68 = 5.88 equal ones.
+
+    All answers are yes, and Wilson's interval then begins at n / (n + t²).
+    """
+    names = [f"d{n:02}" for n in range(30)]
+    probabilities = {name: 0.25 if n < 4 else 1 for n, name in enumerate(names[:28])}
+    study = import_rows(
+        tmp_path,
+        examples=[example_row(name, dialog=name) for name in names],
+        responses=[response_row(name, name) for name in names],
+        votes=[vote_row(name, "w1", "yes", "good") for name in names[:8]],
+        scheme=scheme_of({"good": "yes_no"}),
+        study={"n_sampled": 28, "n_drawn_from": 30, "probabilities": probabilities},
+    ).study
+    assert study is not None
+    n, t = 20**2 / 68, stats.t.ppf(0.975, 7)
+
+    [row] = of_questions(scenarios_report(study).rows)
+
+    assert (row.mean.value, row.mean.high) == (1, 1)
+    assert row.mean.low == pytest.approx(n / (n + t**2), abs=1e-5)
+
+
+def pair_rows(**facts):
+    """Return two dialogs of three that were drawn from, both with votes."""
+    names = ["d1", "d2", "d3"]
+    return {
+        "examples": [example_row(name, dialog=name) for name in names],
+        "responses": [response_row(name, name) for name in names],
+        "votes": [vote_row(name, "w1", "yes", "good") for name in names[:2]],
+        "scheme": scheme_of({"good": "yes_no"}),
+        "study": {"n_sampled": 2, "n_drawn_from": 3} | facts,
+    }
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ("zzz", r'study.json, probabilities: found "zzz", which is no dialog of the dataset; exp'),
+        (
+            "d3",
+            r'study.json, probabilities: found no probability of "d2", a dialog with votes; exp',
+        ),
+    ],
+)
+def test_probabilities_of_other_dialogs_than_the_rated_ones_are_refused(tmp_path, other, message):
+    with pytest.raises(DatasetError, match=message):
+        import_rows(tmp_path, **pair_rows(probabilities={"d1": 0.5, other: 0.25}))
+
+    assert not Study.objects.exists()
+
+
+def test_later_rows_cannot_change_the_probabilities(tmp_path):
+    probabilities = {"d1": 0.5, "d2": 0.25}
+    import_rows(tmp_path / "first", **pair_rows(probabilities=probabilities))
+    import_rows(tmp_path / "again", **pair_rows(probabilities=probabilities))
+
+    with pytest.raises(DatasetError, match=r"probabilities: found .*0.3.*; expected .*0.25.*, as"):
+        import_rows(tmp_path / "b", **pair_rows(probabilities={"d1": 0.5, "d2": 0.3}))
+    with pytest.raises(DatasetError, match='no probability of "d3"'):
+        import_rows(tmp_path / "c", votes=[vote_row("d3", "w1", "yes", "good")])
