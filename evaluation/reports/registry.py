@@ -57,8 +57,8 @@ class ReportKind(Generic[S, C]):
     # Column → function from subject, choices and row to the address of the data behind a figure.
     # The address is "" if there is none.
     leads: Mapping[str, Callable[[S, C, Any], str]] = field(default_factory=dict)
-    # What it reads that no export of its subject has, so that nobody could make it again; "": all
-    # of it is there.
+    # What it reads that no export of its subject has, so that it cannot be made again from one; "":
+    # an export has all of it.
     beyond_export: str = ""
     former_key: str = ""  # The key before the report was renamed; it goes on working.
 

@@ -152,7 +152,7 @@ def test_what_has_no_weights_is_refused_everywhere(study, run, researcher):
         page = shown(researcher.get(reverse(f"evaluation:{name}", args=[study.slug])))
         assert "drawn with different probabilities" in page.text
     study.refresh_from_db()
-    assert study.n_looks == 0  # nobody has seen a figure
+    assert study.n_looks == 0  # no page showed a figure
     for name in ("agreement.csv", "raters.csv"):
         assert researcher.get(f"/studies/{study.slug}/{name}").status_code == 404
     address = reverse("evaluation:threshold-choice", args=[study.slug])
