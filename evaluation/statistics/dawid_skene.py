@@ -15,7 +15,7 @@ import numpy as np
 from evaluation.statistics.intervals import Floats, Indexes
 from evaluation.statistics.rater_votes import LEAST, Bools, RaterVotes
 
-MOST_STEPS = 1000
+MOST_STEPS = 200
 TOLERANCE = 1e-5  # the estimate is found once no probability of a class changes by more
 LEAST_RATERS = 3  # two raters do not tell who of them errs
 LEAST_OF_CLASS = 5  # expected items of a class that a rater must have judged
