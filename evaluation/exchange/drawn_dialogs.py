@@ -2,7 +2,7 @@
 
 from annotation.models import Study, Vote
 from annotation.study_file import PROBABILITIES
-from evaluation.votes.dialog_weights import probabilities_of
+from evaluation.votes.dialog_probabilities import probabilities_of
 from generation.importers.errors import DatasetError, quotation
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from annotation.schemes import YES_NO, Question, Scheme
 from evaluation.statistics.intervals import Floats, Indexes, MixOfShares, Statistic
-from evaluation.statistics.weighted_means import weighted_statistics
+from evaluation.statistics.rater_answers import weighted_statistics
 
 SSA = "SSA"
 QUESTIONS = SENSIBLE, SPECIFIC = "sensible", "specific"

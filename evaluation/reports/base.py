@@ -30,7 +30,7 @@ from evaluation.votes.counts import (
     of_setup,
     unrated_responses,
 )
-from evaluation.votes.dialog_weights import probabilities_of
+from evaluation.votes.dialog_probabilities import probabilities_of
 from generation.choices.declaration import Choice
 
 SetupName = Annotated[str, Choice("Setup", help="Name of the only setup that counts.")]

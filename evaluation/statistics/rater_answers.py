@@ -119,6 +119,21 @@ def mean_statistics(item_values: Floats) -> Floats:
     return np.column_stack([np.where(has_value, item_values, 0.0), has_value])
 
 
+def weighted_statistics(values: Floats, weights: Floats) -> Floats:
+    """Return the statistics of a weighted mean: (n_items, 2), 0 for an item without a value.
+
+    The weights of the items with a value are scaled to add up to (Σ w)² / Σ w², the number of
+    equally weighted items that tell as much (Kish, 1965). Equal weights all become 1.
+
+    Args:
+        values: the value of each item, (n_items,); NaN: none.
+        weights: the weight of each item, 0 or more.
+    """
+    statistics = mean_statistics(values) * weights[:, np.newaxis]
+    known = statistics[:, 1]
+    return statistics * (known.sum() / (known @ known)) if known.any() else statistics
+
+
 def mean_from(sums: Floats) -> Floats:
     """Return the mean from summed statistics, (..., 2) to (...).
 

@@ -11,7 +11,7 @@ from annotation.ordering import drawn_names
 from annotation.planning import responses_of
 from evaluation.statistics.intervals import Floats
 from evaluation.votes.counts import Ints
-from evaluation.votes.dialog_weights import probabilities_of
+from evaluation.votes.dialog_probabilities import probabilities_of
 
 Bools = NDArray[np.bool_]
 

@@ -1,32 +1,18 @@
 """The weights of dialogs that a study did not draw with the same probability. It only reads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from annotation.models import Study
-from annotation.study_file import PROBABILITIES
 from evaluation.statistics.intervals import Floats
+from evaluation.votes.dialog_probabilities import probabilities_of
 
 UNEQUAL = (
     "The dialogs of this study were drawn with different probabilities, by a metric’s scores, so a "
     "figure without weights would tell more about the draw than about the dataset."
 )
 WITH_WEIGHTS = "The reports Scenarios and Few labels have weights."
-
-
-def probabilities_of(study: Study) -> Mapping[str, float] | None:
-    """Return the probability of each drawn dialog by its name; None: it was the same for all.
-
-    An imported study has them from its file. There is at most one query.
-    """
-    if study.has_uniform_draw:
-        return None
-    if study.is_imported:
-        from_file: Mapping[str, float] = study.settings[PROBABILITIES]
-        return from_file
-    drawn = study.drawn_dialogs.filter(is_drawn=True)
-    return dict(drawn.order_by("dialog").values_list("dialog", "probability"))
 
 
 def weights_of(study: Study, dialogs: Sequence[str]) -> Floats:

@@ -18,7 +18,7 @@ from evaluation.models import Adjudication, AutoScore
 from evaluation.votes import rater_work
 from evaluation.votes.assumed_answers import assumed_responses
 from evaluation.votes.counts import gold_targets, n_responses
-from evaluation.votes.dialog_weights import probabilities_of
+from evaluation.votes.dialog_probabilities import probabilities_of
 from evaluation.votes.made_here import CALL_COLUMNS, call_rows, grid_rows, run_row, runs_of
 from evaluation.votes.material_rows import (
     CHUNK,

@@ -30,7 +30,7 @@ from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report
 from evaluation.statistics import rater_answers
 from evaluation.statistics.intervals import MIX_METHOD, Statistic
-from evaluation.statistics.weighted_means import weighted_statistics
+from evaluation.statistics.rater_answers import weighted_statistics
 from evaluation.studies.reports import methods
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.studies.reports.ssa import SsaRow, ssa_rows

@@ -7,7 +7,8 @@ import pytest
 
 from evaluation.statistics.inclusion_probabilities import by_uncertainty, systematic, uncertainty
 from evaluation.statistics.prediction_powered import HumansOnly, RatedPart
-from evaluation.statistics.weighted_means import weighted_prediction_powered, weighted_statistics
+from evaluation.statistics.rater_answers import weighted_statistics
+from evaluation.statistics.weighted_means import weighted_prediction_powered
 
 NAN = math.nan
 
