@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtr
-from scipy.stats import false_discovery_control
 
 from evaluation.statistics.clustered_mean import design_effect, variance_of_mean
 from evaluation.statistics.intervals import Floats, Indexes, ratio
@@ -240,6 +239,8 @@ def _mean_of_shares(sums: Floats) -> Floats:
 
 def _corrected(beside: list[BesideRater]) -> list[BesideRater]:
     """Return the raters with p-values that are corrected for how many have a part."""
+    from scipy.stats import false_discovery_control  # 45 MB, which an import has no use for
+
     p_values = [each.p for each in beside if each.has_part]
     if not p_values:
         return beside
