@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Left
 
 from accounts.models import Archivable
+from annotation.study_file import PROBABILITIES
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Setup
 
@@ -155,7 +156,7 @@ class Study(Archivable):
     @property
     def has_uniform_draw(self) -> bool:
         """Whether every dialog had the same probability to be in the study, as its file may say."""
-        return self.draw == self.Draw.UNIFORM and not self.settings.get("probabilities")
+        return self.draw == self.Draw.UNIFORM and not self.settings.get(PROBABILITIES)
 
     @property
     def draw_facts(self) -> dict[str, Any]:
