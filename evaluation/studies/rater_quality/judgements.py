@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -60,7 +61,7 @@ class RaterJudgements:
         """Whether a rater's votes count in the figures of the study, (n_raters,)."""
         return np.array([not rater.is_excluded for rater in self.raters], np.bool_)
 
-    @property
+    @cached_property
     def dialogs(self) -> Indexes:
         """The dialog of each vote, as a number, (n_votes,)."""
         names = [item.dialog for item in self.items]
