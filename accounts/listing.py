@@ -191,6 +191,10 @@ class Listing(NamedTuple):
     tabs: Options = {}  # The tab "All" is added.
     per_page: int = 50
 
+    def without(self, filter_key: str) -> "Listing":
+        """Return the list without one of its filters: where a page has made that choice."""
+        return self._replace(filters=tuple(f for f in self.filters if f.key != filter_key))
+
     def read(self, rows: QuerySet[Any], request: HttpRequest) -> ListPage:
         """Return the page of the list that an address asks for.
 

@@ -198,7 +198,7 @@ def warm() -> dict[str, float]:
     researcher.groups.add(Group.objects.get(name="researcher"))
     client = Client(headers={"host": "localhost", "x-forwarded-proto": "https"})
     client.force_login(researcher)
-    addresses = [reverse(page.address, args=[study.slug]) for page in SUB_PAGES if page.part]
+    addresses = [reverse(page.address, args=[study.slug]) for page in SUB_PAGES]
     seconds: dict[str, list[float]] = {address: [] for address in addresses}
     for address in addresses * (N_VISITS + 1):
         began = time.perf_counter()

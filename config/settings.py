@@ -156,7 +156,11 @@ TEMPLATES = [
                 "accounts.access.roles",
                 "config.page_help.page_help",
             ],
-            "builtins": ["accounts.templatetags.components", "generation.templatetags.texts"],
+            "builtins": [
+                "accounts.templatetags.components",
+                "generation.templatetags.texts",
+                "config.places",
+            ],
         },
     }
 ]

@@ -54,6 +54,7 @@ urlpatterns = [
     path("data/<slug:slug>/plan/", plan.plan, name="plan"),
     path("data/<slug:slug>/delete-chosen/", material.delete_chosen_material, name="delete-chosen"),
     path("data/<slug:slug>/delete/", material.delete_dataset, name="delete-dataset"),
+    path("data/<slug:slug>/runs/", runs.runs_of_dataset, name="runs-of-dataset"),
     path("data/<slug:slug>/retrieval/", retrieval.retrieval, name="retrieval"),
     path("data/<slug:slug>/retrieval/missed/", retrieval.missed_examples, name="missed-examples"),
     path("data/<slug:slug>/retrieval/index", retrieval.index_passages, name="index-passages"),

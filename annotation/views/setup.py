@@ -1,4 +1,4 @@
-"""Pages for setting a study up: plan, preview, open, extend and close it."""
+"""Pages for setting a study up: plan it, add raters, open, pause and close it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from accounts.models import User
 from annotation.enquiries import enquiry_counts
-from annotation.forms.changes import AddRatersForm, CloseForm, ExtendForm, OpenForm
+from annotation.forms.changes import AddRatersForm, CloseForm, OpenForm
 from annotation.forms.setup import ChooseDatasetForm, StudyForm
 from annotation.guidelines import default_guideline
 from annotation.models import Rater, Study
@@ -24,11 +24,8 @@ from annotation.services.studies import StudyError
 from annotation.stranded_slots import stranded, stranded_details
 from annotation.study_progress import (
     MOST_LISTED,
-    PlanFigures,
     arm_progress,
     group_name,
-    newest_flags,
-    newest_skips,
     plan_figures,
     rater_progress,
     was_rated,
@@ -105,7 +102,7 @@ def _follow_scheme(study: Study, was_default: str, scheme: str, by: User) -> Non
         services.write_guideline(study, default_guideline(scheme), by)
 
 
-# --- the set-up page ------------------------------------------------------------------------
+# --- the plan, later the progress ---------------------------------------------------------------
 
 
 @require_safe
@@ -118,17 +115,16 @@ def study_setup(request: SignedInRequest, slug: str) -> HttpResponse:
 def _setup_page(
     request: SignedInRequest, study: Study, status: int = 200, **more: object
 ) -> HttpResponse:
-    """Render the set-up page, with the form that was refused if there is one."""
+    """Render the page, with the form that was refused if there is one."""
     needs = rater_needs(study)
     is_planned = study.state == Study.State.PLANNED
     raters = Rater.objects.filter(study=study).select_related("user", "study")
     page = Paginator(raters, RATERS_PER_PAGE).get_page(request.GET.get("page"))
-    skips, flags = newest_skips(study), newest_flags(study)
     arms = [] if is_planned else arm_progress(study)
     of_nobody = stranded(study) if study.is_running else None
     context: dict[str, Any] = {
         "study": study,
-        "setups": study.setups.all(),
+        "n_setups": study.setups.count(),
         "needs": [(group_name(study, need.group), need) for need in needs],
         "n_missing": sum(need.n_missing for need in needs),
         "stranded": of_nobody,
@@ -142,15 +138,9 @@ def _setup_page(
         "can_be_deleted": not was_rated(study),
         "page": page,
         "raters": rater_progress(study, list(page.object_list)),
-        "skips": skips[:MOST_LISTED],
-        "n_skips": skips.count(),
-        "flags": flags[:MOST_LISTED],
-        "n_flags": flags.count(),
         "enquiries": enquiry_counts(study),
-        "guideline": study.guidelines.order_by("-version").first(),
         "open_form": OpenForm(study, needs),
         "close_form": CloseForm(),
-        "extend_form": ExtendForm(study) if study.is_running else None,
         "raters_form": AddRatersForm(study) if study.state != Study.State.CLOSED else None,
     }
     return render(request, "annotation/study_setup.html", context | more, status=status)
@@ -190,33 +180,7 @@ CHANGES: Mapping[str, tuple[Callable[[Study, User], None], str]] = {
 }
 
 
-# --- letting it grow ------------------------------------------------------------------------
-
-
-@require_POST
-@allowed(Role.RESEARCHER)
-def extend_study(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Add setups and examples to a running study, after a first request that only shows them."""
-    study = rated_here(slug)
-    form = ExtendForm(study, request.POST)
-    if not form.is_valid():
-        return _setup_page(request, study, 422, extend_form=form)
-    try:
-        if not form.cleaned_data["is_confirmed"]:
-            return _setup_page(
-                request, study, extend_form=form, extension=_extension(study, form.choice())
-            )
-        n_units = services.extend_study(study, request.user, **form.choice())
-    except StudyError as error:
-        form.add_error(None, str(error))
-        return _setup_page(request, rated_here(slug), 422, extend_form=form)
-    messages.success(request, f"{n_units:,} unit{'s are' if n_units != 1 else ' is'} added.")
-    return redirect("annotation:study-setup", slug)
-
-
-def _extension(study: Study, choice: Mapping[str, Any]) -> PlanFigures:
-    """Return what an extension would add; nothing is stored."""
-    return plan_figures(study, services.plan_extension(study, **choice), rater_needs(study))
+# --- its raters ------------------------------------------------------------------------------
 
 
 @require_POST

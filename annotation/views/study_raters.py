@@ -126,7 +126,7 @@ def ask_again(request: SignedInRequest, slug: str, unit_id: int, rater_id: int) 
             )
     except StudyError as error:
         messages.error(request, str(error))
-    return redirect("annotation:study-setup", slug)
+    return redirect("annotation:skipped-and-flagged", slug)
 
 
 @require_POST

@@ -5,16 +5,21 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts.access import Role, allowed, allowed_to_all, may_import, roles_of
 from accounts.http import SignedInRequest
 from accounts.services import FIRST_NEWS, note_home_visit
-from evaluation.home.destinations import reading
+from annotation.models import Study
+from annotation.schemes import load_scheme
 from evaluation.home.reminders import reminders
+from evaluation.home.results import last_results
 from evaluation.home.steps import DONE, first_steps
+from evaluation.reports.base import Choices
+from evaluation.studies.pages.answer import findings
+from evaluation.studies.reports.cached_figures import stored_figures
 from work.kinds import kinds_for
 from work.pages import recent_work
 
@@ -22,21 +27,33 @@ from work.pages import recent_work
 @require_safe
 @allowed_to_all
 def home(request: SignedInRequest) -> HttpResponse:
-    """Show what runs, what ended, what waits and what there is to read; raters go to their list."""
+    """Show what waits, the last answer, and what runs or has ended; raters go to their list."""
     roles = roles_of(request.user)
     if not roles:
         raise PermissionDenied("Your account has no role yet. An admin can give it one.")
     if Role.RESEARCHER not in roles:
         return redirect("annotation:my-studies")
-    found = reading()
+    found = last_results()
     steps = first_steps(found.there)
     context = _work_of(request, note_home_visit(request.user)) | {
         "reminders": reminders(request.user, with_imports=may_import(request.user)),
-        "reading": found,
+        "results": found,
         "steps": steps,
         "has_begun": all(each.state == DONE for each in steps),
     }
     return render(request, "evaluation/home/home.html", context)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def home_answer(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show the first sentence of a study's answer. Home asks for it, so that home need not wait."""
+    study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    figures = stored_figures(study, Choices()).figures
+    found = findings(study, load_scheme(study.scheme), figures) if figures else []
+    sentences = [each.sentences[0] for each in found if each.sentences]
+    context = {"study": study, "sentences": sentences[:1]}
+    return render(request, "evaluation/home/_answer.html", context)
 
 
 @require_safe

@@ -4,6 +4,7 @@ from functools import partial
 
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -17,7 +18,7 @@ from generation.grids.grid_file import GridError, of_data
 from generation.grids.grid_list import GRIDS, with_failures
 from generation.grids.plan import plan_of
 from generation.grids.progress import grids_progress, setups_progress
-from generation.models import Example, Grid
+from generation.models import Dataset, Example, Grid
 from generation.services import grids as services
 from generation.services.grids import OutgrownPlan
 from generation.services.planning import send_grid
@@ -27,9 +28,23 @@ from generation.views.plan_first import plan_first
 @require_safe
 @allowed(Role.RESEARCHER)
 def grids(request: SignedInRequest) -> HttpResponse:
-    """List the grids, each with its progress and the actions on it."""
-    rows = Grid.objects.select_related("dataset", "sample", "requested_by")
-    listed = GRIDS.read(with_failures(rows), request)
+    """List the grids of all datasets, each with its progress and the actions on it."""
+    return _list(request, Grid.objects.all())
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def grids_of_dataset(request: SignedInRequest, slug: str) -> HttpResponse:
+    """List the grids of one dataset."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    return _list(request, Grid.objects.filter(dataset=dataset), dataset)
+
+
+def _list(
+    request: SignedInRequest, grids: QuerySet[Grid], dataset: Dataset | None = None
+) -> HttpResponse:
+    rows = with_failures(grids.select_related("dataset", "sample", "requested_by"))
+    listed = (GRIDS.without("dataset") if dataset else GRIDS).read(rows, request)
     progress = grids_progress(listed.rows)
     return render_page_or_fragment(
         request,
@@ -40,9 +55,15 @@ def grids(request: SignedInRequest) -> HttpResponse:
             "page": listed.page,
             "progress": progress,
             "is_going_on": any(each.grid.state in Grid.GOING_ON for each in progress),
-            "has_examples": bool(progress) or Example.objects.exists(),
+            "has_examples": bool(progress) or _has_examples(dataset),
+            "dataset": dataset,
         },
     )
+
+
+def _has_examples(dataset: Dataset | None) -> bool:
+    examples = Example.objects.filter(dataset=dataset) if dataset else Example.objects.all()
+    return examples.exists()
 
 
 @require_safe

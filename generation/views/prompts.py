@@ -1,7 +1,7 @@
 """The page of an example's prompts. It marks the parts of each prompt."""
 
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_safe
 
 from accounts.access import Role, allowed
@@ -10,6 +10,17 @@ from generation.forms.prompts import PromptPreviewForm
 from generation.grids.previews import asks_about_graph, previews, shown_passages
 from generation.models import Example
 from generation.text.dialog_prompts import prompt_lines
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def first_prompts(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Lead to the prompts of a dataset's first example; without one, to the dataset."""
+    examples = Example.objects.of_benchmark().filter(dataset__slug=slug).order_by("pk")
+    first = examples.values_list("pk", flat=True).first()
+    if first is None:
+        return redirect("generation:dataset", slug)
+    return redirect("generation:prompts", slug, first)
 
 
 @require_safe

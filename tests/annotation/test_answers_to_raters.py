@@ -113,7 +113,8 @@ def test_the_set_up_page_and_home_say_how_many_wait(browser, study, enquiry, ros
     home = shown(browser.get(reverse("home")))
 
     assert "1 question of raters waits for an answer." in setup.messages[0]
-    assert setup.facts["Questions of raters"] == "1 open, 0 answered"
+    settings = shown(browser.get(page_of(study, "study-settings")))
+    assert settings.facts["Questions of raters"] == "1 open, 0 answered"
     [(reminder, url)] = groups["enquiry"].rows
     assert (reminder.name, reminder.n, url) == ("Pilot", 1, page_of(study))
     assert "Questions of raters to answer Pilot 1 waiting" in home.text
@@ -122,7 +123,8 @@ def test_the_set_up_page_and_home_say_how_many_wait(browser, study, enquiry, ros
 
     setup = shown(browser.get(page_of(study, "study-setup")))
     assert not any("waits" in message for message in setup.messages)
-    assert setup.facts["Questions of raters"] == "0 open, 1 answered"
+    settings = shown(browser.get(page_of(study, "study-settings")))
+    assert settings.facts["Questions of raters"] == "0 open, 1 answered"
     assert "enquiry" not in {each.group.key for each in reminders(rosa, with_imports=True)}
 
 

@@ -201,7 +201,7 @@ def test_who_skips_what_they_need_to_qualify_is_asked_again(study, rosa, client_
     rate(rater, claimed(rater), GOOD)
     assert claim_next_unit(rater) is None
     client = client_for(rosa)
-    page = reverse("annotation:study-setup", args=[study.slug])
+    page = reverse("annotation:skipped-and-flagged", args=[study.slug])
     ask = reverse("annotation:ask-again", args=[study.slug, skipped.unit_id, rater.pk])
     assert ask in shown(client.get(page)).actions
 

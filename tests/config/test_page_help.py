@@ -34,9 +34,13 @@ FILES = {
 }
 PARTS_OF_PAGES = {
     *("work:card", "work:bar", "evaluation:run-precision"),
-    *("home-work", "evaluation:study-runs", "evaluation:threshold-choice-progress"),
+    *("home-answer", "home-work", "evaluation:study-runs", "evaluation:threshold-choice-progress"),
 }
-REDIRECTS = {"evaluation:former-threshold-choice", "generation:verify-sample"}
+REDIRECTS = {
+    "evaluation:former-threshold-choice",
+    "generation:first-prompts",
+    "generation:verify-sample",
+}
 OF_PACKAGES = {"api:docs"}  # Swagger's page, without our bar
 NO_PAGES = FILES | PARTS_OF_PAGES | REDIRECTS | OF_PACKAGES
 RATERS_READ = (

@@ -278,15 +278,6 @@ def test_the_browser_costs_the_same_for_3_and_for_24_examples(researcher, tmp_pa
     assert cost("few", 3) == cost("many", 24) == cost("more than a page", 40)
 
 
-def test_a_dataset_with_responses_leads_to_its_trade_offs(researcher, pilot, tmp_path):
-    bare = import_rows(tmp_path / "b", "bare", examples=[example_row()]).dataset
-    assert bare
-
-    there = reverse("tradeoffs:tradeoff", args=[pilot.slug])
-    assert there in shown(researcher.get(address(pilot))).addresses
-    assert reverse("tradeoffs:tradeoff", args=[bare.slug]) not in researcher.get(address(bare)).text
-
-
 def test_a_dataset_that_does_not_exist_is_not_found(researcher):
     assert researcher.get("/data/nothing/").status_code == 404
 

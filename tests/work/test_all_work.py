@@ -92,7 +92,7 @@ def test_filters_leave_a_kind_a_state_and_what_is_mine(tmp_path, rosa, researche
     assert names(mine="yes") == ["Auto-AIS, v3, localized K = 2 cancelled"]
     assert names(state="failed") == []
     assert len(names(state="nonsense", page="-7")) == 3
-    assert "No work is like that" in shown(researcher.get(ALL, {"state": "failed"})).headings
+    assert "No job is like that" in shown(researcher.get(ALL, {"state": "failed"})).headings
 
 
 def test_the_work_on_a_dataset_is_on_its_page_and_on_that_of_its_graph(

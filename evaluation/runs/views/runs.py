@@ -2,6 +2,7 @@
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -44,7 +45,7 @@ from evaluation.runs.services.run_calls import (
 )
 from evaluation.runs.services.runs import RunError
 from evaluation.runs.study_targets import first_plan
-from generation.models import Response
+from generation.models import Dataset, Response
 from generation.views.plan_first import plan_first
 
 RUNS_PER_PAGE = 20
@@ -61,8 +62,23 @@ RUNNING = MetricRun.State.RUNNING
 @require_safe
 @allowed(Role.RESEARCHER)
 def runs(request: SignedInRequest) -> HttpResponse:
-    """Show the runs, each with its progress and its actions."""
-    listed = RUNS.read(with_failures(MetricRun.objects.select_related("dataset")), request)
+    """List the runs of all datasets, each with its progress and its actions."""
+    return _list(request, MetricRun.objects.all())
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def runs_of_dataset(request: SignedInRequest, slug: str) -> HttpResponse:
+    """List the runs of one dataset."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    return _list(request, MetricRun.objects.filter(dataset=dataset), dataset)
+
+
+def _list(
+    request: SignedInRequest, runs: QuerySet[MetricRun], dataset: Dataset | None = None
+) -> HttpResponse:
+    rows = with_failures(runs.select_related("dataset"))
+    listed = (RUNS.without("dataset") if dataset else RUNS).read(rows, request)
     progress = run_progress(listed.rows)
     return render_page_or_fragment(
         request,
@@ -74,9 +90,15 @@ def runs(request: SignedInRequest) -> HttpResponse:
             "progress": progress,
             "studies": studies_of([each.run for each in progress]),
             "is_running": any(each.run.state == RUNNING for each in progress),
-            "has_responses": bool(progress) or Response.objects.exists(),
+            "has_responses": bool(progress) or _has_responses(dataset),
+            "dataset": dataset,
         },
     )
+
+
+def _has_responses(dataset: Dataset | None) -> bool:
+    of_data = Response.objects.filter(example__dataset=dataset) if dataset else Response.objects
+    return of_data.exists()
 
 
 # --- a new run ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The pages of a study: the answer first, then the figures by subject."""
+"""The pages of a study that show its stored figures: the answer first, then by subject."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ class SubPage(NamedTuple):
 
     title: str
     address: str  # the name of its address
-    part: str = ""  # the template of its contents; "" when the page has a view of its own
+    part: str  # the template of its contents
     charts: tuple[str, ...] = ()  # names in `evaluation.studies.pages.plots.CHARTS`
     has_weights: bool = False  # whether it allows for dialogs drawn with different probabilities
 
@@ -27,18 +27,16 @@ MERGED = SubPage(
     ("shifts",),
 )
 RATERS = SubPage("Raters", "evaluation:study-raters", "evaluation/studies/_raters_report.html")
-RATER_QUALITY = SubPage("Rater quality", "evaluation:rater-quality")
 METRICS = SubPage(
     "Metrics",
     "evaluation:study-metrics",
     "evaluation/studies/_metrics.html",
     ("accuracy", "roc", "calibration"),
 )
-DISAGREEMENTS = SubPage("Disagreements", "evaluation:disagreements")
 METHODS = SubPage(
     "Methods",
     "evaluation:study-methods",
     "evaluation/studies/_methods.html",
     has_weights=True,
 )
-SUB_PAGES = (RESULTS, MERGED, RATERS, RATER_QUALITY, METRICS, DISAGREEMENTS, METHODS)
+SUB_PAGES = (RESULTS, MERGED, RATERS, METRICS, METHODS)

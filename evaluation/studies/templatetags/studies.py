@@ -13,7 +13,6 @@ from evaluation.reports.base import Choices
 from evaluation.reports.columns import Format
 from evaluation.reports.numbers import decimal, percent
 from evaluation.studies.disagreements.worklist import TIED
-from evaluation.studies.pages.sub_pages import SUB_PAGES, SubPage
 from evaluation.studies.reports.direction import Direction
 from evaluation.studies.reports.raters import RatersRow
 from generation.choices.declaration import unusual
@@ -21,12 +20,6 @@ from generation.choices.declaration import unusual
 register = template.Library()
 
 BAR = 120  # width of a bar of shares, in px
-
-
-@register.simple_tag
-def sub_pages() -> tuple[SubPage, ...]:
-    """Return the pages of a study in order."""
-    return SUB_PAGES
 
 
 @register.filter

@@ -187,7 +187,8 @@ def test_a_rejection_without_a_reason_is_refused(platform, post, sent, field, sa
 
 def test_disagreement_is_no_reason_that_is_offered(platform, post):
     person = finished(platform)
-    text = shown(post("reject-submission", person.rater_id)).text
+    page = shown(post("reject-submission", person.rater_id))
+    text = page.text.partition(page.headings[0])[2]
 
     offered = [each.data["label"].lower() for each in RejectForm()["category"]]
     assert len(offered) == 5

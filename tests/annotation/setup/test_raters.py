@@ -68,6 +68,7 @@ def test_the_table_tells_what_each_rater_has_done(researcher, opened):
         "Flagged": "1",
         "Take out or exclude": "Take out… Exclude…",
     }
+    page = shown(researcher.get(page_of(opened, "skipped-and-flagged")))
     assert page.table("Skipped").column("Reason") == ["I cannot judge this topic Law"]
     assert page.table("Flagged").column("Reason") == ["Cut off"]
 
@@ -124,7 +125,7 @@ def test_skips_and_flags_are_capped_and_counted(researcher, opened):
     for user in make_raters_again(opened, 25):
         Skip.objects.create(unit=unit, rater=user, reason="Another reason", at=timezone.now())
 
-    page = shown(researcher.get(page_of(opened)))
+    page = shown(researcher.get(page_of(opened, "skipped-and-flagged")))
 
     assert len(page.table("Skipped").rows) == 20
     assert "20 of 25" in page.text

@@ -104,7 +104,7 @@ class TestEntities:
     def test_more_entities_take_no_more_queries(
         self, client: Client, graph: Dataset, tmp_path: Path, django_assert_max_num_queries
     ):
-        with django_assert_max_num_queries(16) as few:
+        with django_assert_max_num_queries(17) as few:
             page_of(client, "graph", graph)
         more = [{"qid": f"Q{n}", "label": f"L{n}", "triples": []} for n in range(100, 180)]
         many = hathaways(tmp_path, "many", entities=[*ENTITIES, *more])

@@ -108,17 +108,18 @@ def test_work_that_is_shown_again_is_no_visit(client_for, rosa):
     assert rosa.home_seen_at is None
 
 
-def test_home_costs_six_queries_however_much_there_is(
+def test_home_costs_seven_queries_however_much_there_is(
     client_for, django_assert_num_queries, tmp_path
 ):
-    # The user, the roles; the work, what waits, what to read; and the visit.
+    # The user, the roles; the work, what waits, the results; and the visit. With a last answer, its
+    # study; with a trade-off, its dataset, and whether it has a graph.
     early, late = (client_for(person(name, *Role)) for name in ("early", "late"))
     with django_assert_num_queries(6):
         early.get(reverse("home"))
     study = rated(tmp_path / "rated", {"x": {"attributable": ["yes", "no"]}}, name="rated")
     fill(study)
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         page = late.get(reverse("home"))
 
     assert "There is more:" in page.text

@@ -284,7 +284,7 @@ def test_the_page_takes_the_same_queries_for_more_setups(
     researcher, scored, tmp_path, django_assert_num_queries
 ):
     page_of(researcher, scored)  # builds the index of the passages
-    n_queries = 29
+    n_queries = 30
 
     with django_assert_num_queries(n_queries):
         page_of(researcher, scored)

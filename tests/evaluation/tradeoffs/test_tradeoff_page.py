@@ -323,6 +323,6 @@ def test_queries_do_not_grow_with_setups(
     client = client_for(rosa)
 
     for each in (dataset, other):
-        with django_assert_max_num_queries(21):
+        with django_assert_max_num_queries(22):
             client.get(reverse("tradeoffs:tradeoff", args=[each.slug]))
     assert Response.objects.filter(dataset=other).count() == 48

@@ -68,9 +68,10 @@ def test_a_study_is_planned_from_the_page_and_only_once(researcher, tmp_path):
     assert page.table("Studies").row("Six 3 pairs of each model, seed 7")["State"] == "planned"
     assert "Nothing to read yet" in page.headings
     assert how_far(researcher, dataset) == "study planned"
-    page = shown(researcher.get(answer["Location"]))
-    assert page.facts["Pairs"] == "3 of each model"
-    assert "of the pairs drawn, 3 of each model, seed 7" in page.text
+    settings = shown(researcher.get(reverse("annotation:study-settings", args=[study.slug])))
+    assert settings.facts["Pairs"] == "3 of each model"
+    plan = shown(researcher.get(answer["Location"]))
+    assert "of the pairs drawn, 3 of each model, seed 7" in plan.text
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,15 @@ from tests.shown import markup, shown
 
 pytestmark = pytest.mark.once
 
-TITLES = {
-    "Results": "study",
-    "Merged against separate": "study-merged",
-    "Raters": "study-raters",
-    "Rater quality": "rater-quality",
-    "Metrics": "study-metrics",
-    "Disagreements": "disagreements",
-    "Methods": "study-methods",
+# Each page with the tab and the title by which it is open.
+PLACES = {
+    "study": ("Results", "Answer"),
+    "study-merged": ("Results", "Merged against separate"),
+    "study-raters": ("Raters", "Agreement"),
+    "rater-quality": ("Raters", "Quality"),
+    "study-metrics": ("Metrics", "Human–auto agreement"),
+    "threshold-choice": ("Metrics", "Threshold choice"),
+    "disagreements": ("Cases", ""),
 }
 CHOSEN = {"truth": "merged", "with_implied": "on", "with_excluded": "on"}
 
@@ -38,54 +39,51 @@ def address(study, name):
     return reverse(f"evaluation:{name}", args=[study.slug])
 
 
-def tabs_of(answer):
-    """Return title → address of each page of the study, and the title of the open one."""
-    [tabs] = shown(answer).parts("tabs--pages")
-    drawn = markup(answer).partition("tabs--pages")[2].partition("</nav>")[0]
-    [here] = re.findall(r'aria-current="page">([^<]+)</a>', drawn)
-    return tabs.links, here
+def links_of(answer):
+    """Return title → address of the tabs and of the pages of the open tab."""
+    parts = [*shown(answer).parts("place-tabs"), *shown(answer).parts("place-pages")]
+    return {title: to for part in parts for title, to in part.links.items()}
+
+
+def open_in(answer) -> tuple[str, str]:
+    """Return the titles of the open tab and of the open page; "" if its tab has no other page."""
+    drawn = markup(answer).partition('class="place"')[2].partition("</nav>")[0]
+    titles = {
+        kind: re.findall(rf'aria-current="{kind}">([^<]+)</a>', drawn) for kind in ("true", "page")
+    }
+    [tab], pages = titles["true"], titles["page"]
+    return tab, "".join(pages)
 
 
 # --- from page to page ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("title", "name"), TITLES.items())
-def test_each_page_leads_to_all_of_them_and_says_which_is_open(researcher, study, title, name):
-    links, here = tabs_of(page_of(researcher, study, name))
+@pytest.mark.parametrize(("name", "place"), PLACES.items())
+def test_each_page_leads_to_all_tabs_and_says_which_is_open(researcher, study, name, place):
+    answer = page_of(researcher, study, name)
 
-    assert links == {each: address(study, of) for each, of in TITLES.items()}
-    assert here == title
+    links = links_of(answer)
+    assert open_in(answer) == place
+    assert [links[tab] for tab in ("Results", "Raters", "Metrics", "Cases")] == [
+        address(study, of) for of in ("study", "study-raters", "study-metrics", "disagreements")
+    ]
+    assert place[1] == "" or links[place[1]] == address(study, name)
 
 
-def test_the_page_of_a_threshold_choice_belongs_to_metrics(researcher, study):
-    assert tabs_of(page_of(researcher, study, "threshold-choice"))[1] == "Metrics"
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PLACES.keys() - {"threshold-choice"})
 def test_what_is_counted_stays_from_page_to_page(researcher, study, name):
     chosen = CHOSEN | {"setup": study.setups.get(temperature=0.0).name}
 
-    links, _ = tabs_of(page_of(researcher, study, name, **chosen))
+    links = links_of(page_of(researcher, study, name, **chosen))
 
-    quality = links.pop("Rater quality")  # it has no such choices, and hands them on
-    assert tabs_of(researcher.get(quality))[0] == links | {"Rater quality": quality}
-    for title, to in links.items():
-        page = shown(researcher.get(to))
+    asked = {"setup": chosen["setup"], "truth": "merged", "with_excluded": "on"}
+    for title in ("Results", "Metrics"):
+        page = shown(researcher.get(links[title]))
         fields = page.fields
-        assert (fields["setup"], fields["truth"]) == (chosen["setup"], "merged"), title
+        assert (fields["setup"], fields["truth"]) == (asked["setup"], "merged"), title
         assert fields["with_excluded"] == ["on"], title
-        if title != "Disagreements":  # implied votes only count for agreement
-            assert fields["with_implied"] == ["on"], title
-
-
-def test_from_the_disagreements_arm_and_setup_stay(researcher, study):
-    chosen = {"truth": "merged", "setup": study.setups.get(temperature=0.0).name}
-
-    links, _ = tabs_of(page_of(researcher, study, "disagreements", kind="missed", **chosen))
-
-    fields = shown(researcher.get(links["Raters"])).fields
-    assert (fields["setup"], fields["truth"]) == (chosen["setup"], "merged")
-    assert "kind" not in links["Raters"]
+    fields = shown(researcher.get(links["Cases"])).fields
+    assert (fields["setup"], fields["truth"]) == (asked["setup"], "merged")
 
 
 @pytest.mark.parametrize("name", NAMES)
