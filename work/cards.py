@@ -55,6 +55,11 @@ class Card(NamedTuple):
         return self.state in (DONE, FAILED_IN_PART)
 
     @property
+    def has_succeeded(self) -> bool:
+        """Whether it is done and nothing failed, so that a list says no more than a line of it."""
+        return self.state == DONE
+
+    @property
     def is_stopped(self) -> bool:
         """Whether it was cancelled or failed, so that people can have it go on."""
         return self.state in (CANCELLED, FAILED)

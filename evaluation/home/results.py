@@ -1,4 +1,4 @@
-"""The last results: studies with votes, trade-offs, and experiments on graphs.
+"""The last results: studies with votes, trade-offs, and knowledge graphs.
 
 This module only reads.
 """
@@ -29,12 +29,11 @@ from work.union_rows import first, part, text, union
 
 SHOWN = 4  # results of each sort, at most
 RUNNING = (Study.State.OPEN, Study.State.PAUSED)
-GRAPH_METRICS = ("alignment", "incompetence")
 # The main page of each sort of result.
 RESULTS = {
     "rated": ("answer of a study", "evaluation:study"),
     "traded": ("figure of a trade-off", "tradeoffs:tradeoff"),
-    "experimented": ("experiments on a graph", "graphs:experiments"),
+    "graph": ("knowledge graph", "graphs:graph"),
 }
 
 
@@ -54,7 +53,7 @@ class Subject(NamedTuple):
 
 
 class Result(NamedTuple):
-    """One of the last results: a study with votes, a trade-off, or experiments on a graph."""
+    """One of the last results: a study with votes, a trade-off, or a knowledge graph."""
 
     sort: str
     subject: Subject
@@ -65,7 +64,7 @@ class LastResults(NamedTuple):
     """The study and the dataset with the last results, the others, and keys of what there is."""
 
     study: Study | None  # the newest that has votes; one that raters work on comes last
-    dataset: Dataset | None  # the newest that has a trade-off, else a graph with experiments
+    dataset: Dataset | None  # the newest that has a trade-off, else a graph
     others: list[Result]
     there: frozenset[str]
 
@@ -78,7 +77,7 @@ def last_results() -> LastResults:
     for subjects in found.values():
         subjects.sort(key=lambda each: (each.is_interim, -each.pk))
     study = next(iter(found["rated"]), None)
-    dataset = next(iter(found["traded"] or found["experimented"]), None)
+    dataset = next(iter(found["traded"] or found["graph"]), None)
     return LastResults(
         Study.objects.select_related("dataset").get(pk=study.pk) if study else None,
         Dataset.objects.get(pk=dataset.pk) if dataset else None,
@@ -118,13 +117,12 @@ def _parts_of_datasets() -> list[QuerySet[Any, Any]]:
     every, in_dataset = Dataset.objects.order_by("-pk"), {"dataset": OuterRef("pk")}
     traded = every.filter(_has_side(ATTRIBUTION), _has_side(SENSIBLENESS))
     graph = every.filter(Exists(Entity.objects.filter(**in_dataset)))
-    experimented = graph.filter(_has_run("pk", GRAPH_METRICS))
     with_responses = every.filter(Exists(Response.objects.filter(**in_dataset)))
     return [
         _subjects("material", first(with_responses, 1)),
         _subjects("traded", traded),
-        _subjects("experimented", experimented),
-        _subjects("scored", first(every.filter(_has_run("pk")), 1)),
+        _subjects("graph", graph),
+        _subjects("scored", first(every.filter(_has_scores()), 1)),
     ]
 
 
@@ -142,10 +140,9 @@ def _asks(questions: Collection[str]) -> Q:
     return keys
 
 
-def _has_run(dataset: str, metrics: Collection[str] = ()) -> Exists:
-    """Return whether a dataset has scores, of one of these metrics if any are given."""
-    runs = MetricRun.objects.filter(dataset=OuterRef(dataset), state=MetricRun.State.DONE)
-    return Exists(runs.filter(metric__in=metrics) if metrics else runs)
+def _has_scores() -> Exists:
+    """Return whether a dataset has scores."""
+    return Exists(MetricRun.objects.filter(dataset=OuterRef("pk"), state=MetricRun.State.DONE))
 
 
 def _has_side(side: Side) -> Q:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
@@ -32,6 +33,9 @@ from evaluation.studies.disagreements.cases import (
 from evaluation.votes.judgements import TargetJudgement, decisions, judgements, scores
 from generation.evidence import with_n_shown
 from generation.models import Dataset, Example, KGQuestion, Response, Triple
+from work.union_rows import comes_first
+
+MOST_OTHERS = 8  # other responses to the same example that are listed
 
 
 @require_safe
@@ -77,6 +81,7 @@ def response(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         pk=pk,
     )
     others = found.example.responses.select_related("setup").exclude(pk=found.pk)
+    alike = comes_first(Q(setup__prompt=found.setup.prompt))
     scored = scores([found]).get(found.pk, [])
     said = judgements([found]).get(found.pk, [])
     cited = None if found.graph_shown is None else judged_answers(found.dataset, [found])[0]
@@ -87,7 +92,8 @@ def response(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         "text_format": _text_format(said),
         "decisions": decisions([found]).get(found.pk, []),
         "scores": scored,
-        "others": others.order_by("setup__name", "key"),
+        "others": others.order_by(alike, "setup__name", "key")[:MOST_OTHERS],
+        "n_others": others.count(),
         "cited": cited,
         "entities": links_of(found.dataset_id, slug, {fact.qid for fact in cited.facts})
         if cited

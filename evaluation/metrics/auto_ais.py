@@ -51,7 +51,7 @@ class AutoAisMetric(PairMetric):
     key = "auto_ais"
     title = "Auto-AIS"
     lede = "How strongly the evidence entails each response, as a score from 0 to 1."
-    assumed_when = "nothing was shown, or the response says nothing"
+    assumed_when = "no evidence shown, or empty response"
     version = 2  # in version 1, empty responses had no score, and golden evidence no sub-graphs
     options = (
         Option(

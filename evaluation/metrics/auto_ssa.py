@@ -84,7 +84,7 @@ class AutoSsa(AutoMetric):
     prompt: SsaPrompt | None  # None: the backend needs no prompt
 
     family = "Auto-SSA"
-    assumed_when = "the response says nothing"
+    assumed_when = "empty response"
     asks_again = (
         f"A reply without a number is asked for again, up to {len(TRIES) - 1} times. Those calls "
         "are not counted here."

@@ -136,7 +136,7 @@ class AutoMetric(ABC):
     backends: ClassVar[tuple[str, ...]]  # keys of the possible backends; the first is the default
     options: ClassVar[tuple[Option, ...]] = ()
     judges: ClassVar[Literal["responses", "citations"]] = "responses"  # the targets of its scores
-    assumed_when: ClassVar[str] = "nothing was shown"  # why a score is 0 without asking
+    assumed_when: ClassVar[str] = "no evidence shown"  # why a score is 0 without asking
     needs_evidence: ClassVar[bool] = False  # if false, no evidence choice is asked for
     needs_removed: ClassVar[bool] = False  # it scores only responses whose graph lost triples
     scale: ClassVar[tuple[float, float]] = (0.0, 1.0)  # lowest and highest possible score

@@ -1,5 +1,9 @@
 """Pages of datasets: the list, the examples of one dataset, and the facts about it."""
 
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Q, QuerySet
@@ -26,7 +30,7 @@ from generation.forms.datasets import DatasetFactsForm, ExampleFilter
 from generation.models import Dataset, Entity, Example, Response
 from generation.services.datasets import archive_dataset, describe_dataset
 
-EXAMPLES_PER_PAGE = 25
+EXAMPLES_PER_PAGE = 15
 
 _examples = Example.objects.of_benchmark()
 _responses = Response.objects.of_benchmark()
@@ -82,6 +86,7 @@ def dataset(request: SignedInRequest, slug: str) -> HttpResponse:
     form.is_valid()  # if the setup was deleted, the other choices still count
     examples = _matching(found, form.cleaned_data).order_by("pk")
     page = Paginator(examples, EXAMPLES_PER_PAGE).get_page(request.GET.get("page"))
+    setups = list(found.setups.of_benchmark().with_n_responses().order_by("name"))
     listed: QuerySet[Example] = page.object_list  # type: ignore[assignment]
     page.object_list = (
         with_n_shown(listed)
@@ -97,11 +102,32 @@ def dataset(request: SignedInRequest, slug: str) -> HttpResponse:
             "form": form,
             "page": page,
             "n_passages": found.passages.count(),
-            "setups": found.setups.of_benchmark().with_n_responses().order_by("name"),
+            "setups": setups,
+            "by_model": _by_model(setups),
             "n_ad_hoc": found.examples.filter(is_ad_hoc=True).count(),
             "n_entities": found.entities.count(),
         },
     )
+
+
+class OfModel(NamedTuple):
+    """A model at one temperature with the numbers of its setups and responses; "": not known."""
+
+    model: str
+    temperature: float | None
+    n_setups: int
+    n_responses: int
+
+
+def _by_model(setups: Iterable[Any]) -> list[OfModel]:
+    """Return the numbers of setups and responses by model and temperature, in that order."""
+    found: dict[tuple[str, float | None], list[Any]] = defaultdict(list)
+    for setup in setups:
+        found[setup.model, setup.temperature].append(setup)
+    return [
+        OfModel(*key, len(own), sum(setup.n_responses for setup in own))
+        for key, own in sorted(found.items(), key=lambda item: (item[0][0], item[0][1] or 0.0))
+    ]
 
 
 @require_http_methods(["GET", "POST"])

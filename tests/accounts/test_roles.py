@@ -67,7 +67,9 @@ def test_the_navigation_shows_the_pages_of_ones_role(rachel, rosa, adam, client_
     def links(user):
         page = client_for(user).get(reverse("accounts:change-password")).text
         return [
-            name for name in ("Datasets", "Studies", "My studies", "Users", "Help") if f">{name}</a>" in page
+            name
+            for name in ("Datasets", "Studies", "My studies", "Users", "Help")
+            if f">{name}</a>" in page
         ]
 
     assert links(rachel) == ["My studies", "Help"]

@@ -25,8 +25,7 @@ def test_a_researcher_decides_what_is_tied_and_takes_it_as_the_truth(page, sign_
     case.get_by_role("button", name="Save decision").click()
     expect(case.get_by_role("status")).to_have_text("The decision is saved. No vote was changed.")
 
-    pages = page.get_by_role("navigation", name="Pages of this study")
-    pages.get_by_role("link", name="Metrics").click()
+    page.get_by_role("link", name="Metrics", exact=True).click()
     accuracies = page.get_by_role("table", name="Auto-metrics against the human majority, q")
     expect(accuracies).to_contain_text("50.0")  # a and b: yes, no; the metric says yes twice
     page.get_by_text("What is counted").click()

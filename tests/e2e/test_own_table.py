@@ -104,7 +104,7 @@ class Keyboard:
 def open_a_study(page: Page, somebody: Mouse | Keyboard, path: Path) -> None:
     """Take a table from the home page to an open study."""
     page.goto(reverse("home"))
-    somebody.press("link", "Data")
+    somebody.press("link", "Datasets")
     somebody.press("link", "Import")
     somebody.choose_file(path)
     somebody.press("button", "Check the file")

@@ -67,11 +67,11 @@ def test_a_run_is_started_cancelled_resumed_and_done(page, sign_in, rosa, mill_d
     assert run.state == "cancelled"
     assert 0 < run.scores.count() < N_RESPONSES
 
-    page.get_by_role("link", name="Metrics").first.click()
+    page.get_by_role("link", name="Score").click()
     page.get_by_role("button", name="Resume Auto-AIS").click()
     page.evaluate("window.sameDocument = true")
     expect(page.get_by_text("done", exact=True)).to_be_visible(timeout=ENDS_WITHIN)
-    expect(bar(page)).to_have_attribute("value", str(N_RESPONSES))
+    expect(page.get_by_text(f"{N_RESPONSES} responses")).to_be_visible()
     expect(page.get_by_role("link", name="Done 1")).to_be_visible()
     assert page.evaluate("window.sameDocument"), "the queue should come by htmx as well"
     assert AutoScore.objects.filter(score__isnull=False).count() == N_RESPONSES

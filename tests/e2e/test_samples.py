@@ -50,6 +50,7 @@ def test_a_sample_is_drawn_while_its_page_waits(page, sign_in, rosa, tmp_path):
     sign_in(rosa)
 
     page.goto(reverse("generation:dataset", args=[dataset.slug]))
+    page.get_by_role("button", name="More about").click()
     page.get_by_role("link", name="Samples").click()
     page.get_by_role("link", name="New sample").click()
     page.get_by_role("checkbox", name="last turn does not mention").uncheck()

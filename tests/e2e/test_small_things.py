@@ -53,8 +53,8 @@ def test_without_a_script_a_moment_is_in_utc(browser, live_server, rosa, run_add
     expect(page.locator("time").first).to_have_text("4 Mar 2026, 22:30 UTC")
 
 
-def test_on_a_phone_the_main_tabs_fade_where_they_are_cut(page, sign_in, rosa):
-    sign_in(rosa)
+def test_on_a_phone_the_main_tabs_fade_where_they_are_cut(page, sign_in, adam):
+    sign_in(adam)
     page.set_viewport_size({"width": 320, "height": 700})
     page.goto(reverse("home"))
     tabs = page.get_by_role("navigation", name="Main")

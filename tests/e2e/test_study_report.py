@@ -27,9 +27,8 @@ def report(page, sign_in, rosa, tmp_path):
     return page
 
 
-def go_to(report, title):
-    pages = report.get_by_role("navigation", name="Pages of this study")
-    pages.get_by_role("link", name=title).click()
+def go_to(report, tab, title):
+    report.get_by_role("link", name=tab, exact=True).click()
     expect(report).to_have_title(re.compile(f"^{title} · "))
 
 
@@ -38,7 +37,7 @@ def test_a_filter_and_a_run_are_chosen_and_stay_in_the_address(report):
     report.get_by_text("What is counted").click()
     report.get_by_label("Truth").select_option("majority of the merged arm")
     expect(report).to_have_url(re.compile(r"truth=merged"))
-    auto = report.get_by_role("region", name="Human–auto agreement")
+    auto = report.get_by_role("region", name="Runs beside people")
     expect(auto).to_contain_text("the majority of the merged arm give the same label")
 
     # The newest run says no to everything, the older one yes: as the merged arm does.
@@ -55,7 +54,7 @@ def test_a_filter_and_a_run_are_chosen_and_stay_in_the_address(report):
     expect(report.get_by_label("Truth")).to_have_value("merged")
     expect(report.get_by_label("Truth")).to_be_visible()  # unfolded, as it is not the usual one
 
-    go_to(report, "Results")
+    go_to(report, "Results", "Results")
     expect(report.get_by_label("Truth")).to_have_value("merged")
 
 
@@ -75,13 +74,13 @@ def test_charts_are_drawn_in_either_theme(report):
 
 
 def test_charts_are_drawn_also_when_they_unfold(report):
-    go_to(report, "Results")
+    go_to(report, "Results", "Results")
     expect(report.locator("[data-chart=answer] svg")).to_be_visible()
     expect(report.locator("[data-chart=scenarios] svg")).to_have_count(0)
     report.get_by_text("The same as a chart").click()
     expect(report.locator("[data-chart=scenarios] svg")).to_be_visible()
 
-    go_to(report, "Merged against separate")
+    go_to(report, "Merged against separate", "Merged against separate")
     expect(report.locator("[data-chart=shifts] svg")).to_have_count(0)
     report.get_by_text("The shifts as a chart").click()
     expect(report.locator("[data-chart=shifts] svg")).to_be_visible()
@@ -89,7 +88,7 @@ def test_charts_are_drawn_also_when_they_unfold(report):
 
 def test_on_a_small_screen_numbers_and_the_words_of_the_chart_are_whole(report):
     report.set_viewport_size({"width": 390, "height": 844})
-    auto = report.get_by_role("region", name="Human–auto agreement")
+    auto = report.get_by_role("region", name="Runs beside people")
     chart = auto.locator("[data-chart=accuracy] svg")
     rows = auto.locator(".auto-table--names tbody tr")
 
@@ -105,7 +104,7 @@ def test_on_a_small_screen_numbers_and_the_words_of_the_chart_are_whole(report):
     assert places[0]["bottom"] <= places[1]["top"] + 3, "the words lie on each other"
     assert {box_of(row)["height"] for row in rows.all()} == {48}
 
-    go_to(report, "Results")
+    go_to(report, "Results", "Results")
     number = report.locator("#scenarios .q-name .q-num").first
     drawn = number.evaluate(
         "e => { const r = document.createRange(); r.selectNodeContents(e);"
@@ -119,7 +118,7 @@ def box_of(element):
 
 
 def test_a_table_and_a_figure_are_taken_away(report):
-    auto = report.get_by_role("region", name="Human–auto agreement")
+    auto = report.get_by_role("region", name="Runs beside people")
     files = {}
     for name in ("CSV", "SVG"):
         with report.expect_download() as download:
@@ -141,7 +140,7 @@ def test_one_click_runs_auto_ais_and_fills_the_report(page, sign_in, rosa, tmp_p
 
     page.get_by_role("button", name="Run Auto-AIS").click()
 
-    auto = page.get_by_role("region", name="Human–auto agreement")
+    auto = page.get_by_role("region", name="Runs beside people")
     row = auto.get_by_role("row").filter(has_text="Auto-AIS, localized K = 2, added_words")
     expect(row.first).to_be_visible(timeout=30_000)
     expect(page.locator("[data-chart=accuracy] svg")).to_be_visible()

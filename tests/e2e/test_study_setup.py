@@ -51,7 +51,7 @@ def test_a_study_is_planned_and_opened_by_keyboard_without_a_script(plain_page, 
     keys.press("Space")
     page.get_by_role("button", name="Plan the study").focus()
     keys.press("Enter")
-    expect(page.get_by_role("heading", name="Mills", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Open it")).to_be_visible()
     page.get_by_role("button", name="Open the study").focus()
     keys.press("Enter")
 

@@ -9,6 +9,7 @@ from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.registry import METRICS, is_of_earlier_rule
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.budget import spent_in_words
+from evaluation.runs.names import run_parts
 from evaluation.runs.progress import RunProgress, asks_pairs, judged
 from evaluation.runs.study_targets import first_plan
 
@@ -17,13 +18,14 @@ register = template.Library()
 
 register.filter(asks_pairs)
 register.filter(judged)
+register.filter(run_parts)
 
 
 @register.filter
 def assumed_when(run: MetricRun) -> str:
-    """Return the reason why a run's score may be 0 without asking, such as 'nothing was shown'."""
+    """Return the reason why a run's score may be 0 without asking, such as 'no evidence shown'."""
     kind = METRICS.get(run.metric)
-    return kind.assumed_when if kind else "nothing was shown"
+    return kind.assumed_when if kind else "no evidence shown"
 
 
 register.filter(is_of_earlier_rule)

@@ -10,6 +10,7 @@ class SubPage(NamedTuple):
     address: str  # the name of its address
     part: str  # the template of its contents
     charts: tuple[str, ...] = ()  # names in `evaluation.studies.pages.plots.CHARTS`
+    needs_votes: bool = True
     has_weights: bool = False  # whether it allows for dialogs drawn with different probabilities
 
 
@@ -26,12 +27,17 @@ MERGED = SubPage(
     "evaluation/studies/_merged_page.html",
     ("shifts",),
 )
-RATERS = SubPage("Raters", "evaluation:study-raters", "evaluation/studies/_raters_report.html")
+RATERS = SubPage(
+    "Agreement between raters",
+    "evaluation:study-raters",
+    "evaluation/studies/_raters_report.html",
+)
 METRICS = SubPage(
-    "Metrics",
+    "Human–auto agreement",
     "evaluation:study-metrics",
     "evaluation/studies/_metrics.html",
     ("accuracy", "roc", "calibration"),
+    needs_votes=False,
 )
 METHODS = SubPage(
     "Methods",

@@ -137,7 +137,9 @@ def test_a_preview_shows_what_raters_will_see(tmp_path, db, client_for):
 def test_settings_say_how_texts_are_read(tmp_path, db, client_for):
     study = planned(marked_up(tmp_path / "m"), text_format="markdown")
 
-    page = shown(client_for(researcher()).get(reverse("annotation:study-settings", args=[study.slug])))
+    page = shown(
+        client_for(researcher()).get(reverse("annotation:study-settings", args=[study.slug]))
+    )
 
     assert page.facts["Texts"] == "rendered Markdown"
 

@@ -555,3 +555,27 @@ def test_changed_passwords_and_closed_accounts_are_not_offered(load_again):
 
     assert User.objects.get(username="rater").check_password("my own now")
     assert [username for username, _ in sign_ins()] == ["admin"]
+
+
+# --- as its visitor meets it ----------------------------------------------------------------
+
+# The heading of each reading, with the links of home and of the next page that lead to it.
+READINGS = {
+    "Agreement between raters": ("Demo: attribution (simulated raters)", "Raters"),
+    "Merged against separate": ("Demo: attribution (simulated raters)", "Merged against separate"),
+    "Attribution against sensibleness": ("Trade-off",),
+    "Recipe": ("Generate", "Recipe"),
+    "Prompts": ("Browse", "Prompts"),
+    "Gold items": (OPEN, "no gold items"),
+    "Threshold choice": ("Metrics", "Threshold choice"),
+    "Experiments": ("Demo graph", "Experiments"),
+}
+
+
+def test_each_reading_is_two_clicks_from_home(demo, client_for, rosa):
+    client = client_for(rosa)
+    for heading, links in READINGS.items():
+        page = shown(client.get(reverse("home")))
+        for link in links:
+            page = shown(client.get(page.links[link], follow=True))
+        assert heading in page.headings, links

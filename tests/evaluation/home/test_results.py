@@ -1,4 +1,4 @@
-"""Home has the last results: a study with votes, a trade-off, and experiments on a graph."""
+"""Home has the last results: studies with votes, trade-offs, and knowledge graphs."""
 
 import pytest
 
@@ -61,10 +61,10 @@ def test_a_run_for_a_threshold_choice_makes_no_trade_off(tmp_path):
     assert named()[1:] == ("", [])
 
 
-def test_experiments_on_a_graph_are_a_result(tmp_path):
+def test_a_graph_comes_behind_a_trade_off(tmp_path):
     graph = hathaways(tmp_path)
-    assert named() == ("", "", [])
-
-    make_run(graph, metric="incompetence", signature="na")
-
     assert named() == ("", graph.slug, [])
+
+    imported(tmp_path / "traded", "traded")
+
+    assert named() == ("", "traded", [f"/graphs/{graph.slug}/"])

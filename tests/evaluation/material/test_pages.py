@@ -99,8 +99,8 @@ def test_a_response_shows_its_scores_setup_and_meta_data(researcher, pilot):
     page = shown(researcher.get(response_address("r1")))
 
     scores = page.table("Scores")
-    assert scores.row("rouge v1|k2")["Score"] == "0.250"
-    assert scores.row("nli citation 2")["Score"] == "1.000"
+    assert scores.row("rouge v1|k2 (imported)")["Score"] == "0.250"
+    assert scores.row("nli (imported) citation 2")["Score"] == "1.000"
     assert page.facts == {"Name": "model-a", "tokens": "7"}
     assert shown(researcher.get(response_address("r2"))).facts == {
         "Name": "b · T 0.7 · top_p=0.9",

@@ -127,7 +127,7 @@ def test_a_run_counts_citations_and_shows_what_each_claims(researcher, dataset):
     data = "5 citations of 4 responses (1 without a complete citation), 4 pairs asked"
     assert data in choices["Data"]
     assert choices["Premise"] == "the sentence without citations"
-    assert page.facts["Assumed"] == "1 it stands in no sentence: 0"
+    assert page.facts["Scored 0"] == "1 it stands in no sentence"
     scores = page.table("Scores by citation")
     row = scores.row("a citation 2 Q1, place of birth: Rome “She was born in Rome.”")
     assert (row["Score"], row["Note"]) == ("0.333", "")

@@ -156,7 +156,7 @@ def test_reused_scores_are_counted(researcher, tmp_path):
 
     page = shown(researcher.get(address("run", again)))
 
-    assert page.facts["Reused"].startswith("12 ")
+    assert page.facts["From cache"].startswith("12 ")
     assert "12 scores reused" in choices_of(page)["Data"]
 
 

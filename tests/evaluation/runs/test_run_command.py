@@ -39,7 +39,7 @@ def test_it_scores_a_dataset_and_says_what_came_out(tmp_path):
     assert said == (
         "auto_ais|added_words|apart|localized:2|whole|shown|t:0.5|v:2|added_words|v:1: "
         "12 of 12 responses scored, 0 reused (the same was scored before), "
-        "0 failed, 0 assumed (nothing was shown, or the response says nothing), "
+        "0 failed, 0 assumed (no evidence shown, or empty response), "
         "0 of 12 pairs with a premise cut short, "
         "24 controls, too few to say whether it is fit.\n"
     )

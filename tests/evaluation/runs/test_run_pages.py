@@ -98,7 +98,7 @@ def test_assumed_scores_are_listed_but_not_in_the_bars(researcher, tmp_path):
         "r1",
         "0.000",
         "model-a",
-        "assumed: nothing was shown, or the response says nothing",
+        "assumed: no evidence shown, or empty response",
         "0",
     ]
     assert "No score yet" in page.headings

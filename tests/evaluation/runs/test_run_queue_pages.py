@@ -92,7 +92,7 @@ def test_a_queued_run_waits_for_a_worker(researcher, dataset):
 
     row = row_of(researcher.get(RUNS), run)
     assert row.headings == [f"{LOCALIZED} queued"]
-    assert "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:2 Metric run, mill" in row.text
+    assert "Auto-AIS, lexical, v3, localized K = 2, shown evidence; mill" in row.text
     assert said_by_bar(row) == "0 of 12 responses 0 %"
     assert "worker" in row.facts["Starts"]
     assert row.actions == [change("cancel", run)]
@@ -134,9 +134,10 @@ def test_a_done_run_leads_to_the_studies_that_show_it(researcher, study, tmp_pat
     agreement = reverse("evaluation:study-metrics", args=[study.slug])
 
     row = row_of(researcher.get(RUNS), run)
-    assert said_by_bar(row) == "2 of 2 responses 100 %"
+    assert "2 responses" in row.text
     assert row.links[f"See agreement {LOCALIZED}"] == agreement
-    assert row.actions == [address("archive-run", run)]
+    assert row.actions == []
+    assert address("archive-run", run) in shown(researcher.get(address("run", run))).actions
 
     # With two studies the choice is on the run's own page; a planned one shows nothing yet.
     for state in ("closed", "planned"):
@@ -218,9 +219,9 @@ def test_assumed_and_truncated_are_counted(researcher, tmp_path):
     run = done(mill(tmp_path, responses=rows))
     AutoScore.objects.filter(is_assumed=False).update(n_truncated=3)
 
-    row = row_of(researcher.get(RUNS), run)
+    [row] = shown(researcher.get(address("run", run))).parts("run")
 
-    assert row.facts["Assumed"] == "1 nothing was shown, or the response says nothing: 0"
+    assert row.facts["Scored 0"] == "1 no evidence shown, or empty response"
     assert row.facts["Truncated"] == "3 pairs"
 
 

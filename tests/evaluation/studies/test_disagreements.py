@@ -11,6 +11,7 @@ from annotation.schemes import load_scheme
 from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.models import Adjudication, AutoScore
 from evaluation.reports.base import Choices
+from evaluation.runs.names import run_parts
 from evaluation.studies.disagreements.cases import Winner
 from evaluation.studies.disagreements.worklist import disagreements
 from evaluation.studies.templatetags.windows import MarkedPiece, around, pieces
@@ -374,9 +375,9 @@ def test_a_response_shows_state_label_and_signature_of_each_score(tmp_path, rese
         return shown(researcher.get(response_address(key))).table("Scores of auto-metrics").rows
 
     of_assuming, of_run, of_failing = scores_of("r-miss")  # in the order of their signatures
-    assert of_run[:3] == [f"{NAME} {run.signature}", "0.300", "no ≤ 0.50"]
-    assert of_failing[:2] == [f"{NAME} failing", "— failed: the response is empty"]
-    assert of_assuming[:3] == [f"{NAME} assuming", "0.000", f"assumed {AutoAisMetric.assumed_when}"]
+    assert of_run[:3] == [", ".join(run_parts(run)), "0.300", "no ≤ 0.50"]
+    assert of_failing[1] == "— failed: the response is empty"
+    assert of_assuming[1:3] == ["0.000", f"assumed {AutoAisMetric.assumed_when}"]
     [score] = scores_of("r-false")
     assert score[1:3] == ["0.800", "yes > 0.50"]
 
