@@ -10,7 +10,13 @@ from django.conf import settings
 from django.template.loader import render_to_string
 
 from evaluation.reports.figures.builders import drawing_file
-from evaluation.reports.figures.free_places import Rectangle, Text, first_free, least_covering
+from evaluation.reports.figures.free_places import (
+    Rectangle,
+    Text,
+    around,
+    first_free,
+    least_covering,
+)
 from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.figures.tradeoff.clusters import PADDING
 from evaluation.tradeoffs.figures.tradeoff.figure import figure_of
@@ -197,9 +203,9 @@ def test_two_equal_marks_stand_beside_their_spot_which_counts_them():
     [spot] = found.spots
     assert (spot.x, spot.y, spot.n) == (405, 321, 2)
     first, second, alone = found.marks
-    assert (first.x, first.y) == (405 - 17, 321)
-    assert (second.x, second.y) == (405 + 17, 321)
-    assert first.stem == "M405.0 321.0L388.0 321.0"
+    assert (first.x, first.y) == (405 - 24, 321)
+    assert (second.x, second.y) == (405 + 24, 321)
+    assert first.stem == "M405.0 321.0L381.0 321.0"
     assert alone.stem == ""
     # The interval from 0.45 to 0.55 on each axis stays at the true place.
     assert first.whiskers == second.whiskers == "M369.9 321.0H440.1M405.0 350.5V291.5"
@@ -217,7 +223,7 @@ def test_five_near_marks_fan_out_and_cover_neither_each_other_nor_a_neighbour():
     assert (spot.x, spot.y, spot.n) == (407, 321, 5)  # their mean: 405 + (0 + 1 + 2 + 3 + 4) / 5
     boxes = squares(found.marks)
     assert not any(a.overlap(b) for a, b in itertools.combinations(boxes, 2))
-    assert all(distance(mark, spot) < 32 for mark in found.marks)
+    assert all(distance(mark, spot) <= 31 for mark in found.marks)
     assert [mark.row.of.prompt for mark in found.marks] == [*kinds, "random"]
     assert (found.marks[-1].x, found.marks[-1].stem) == (385, "")
     assert figure_of([*near, neighbour], FROM_0) == found
@@ -234,6 +240,26 @@ def test_marks_at_an_edge_fan_out_into_the_plot(corner):
     assert not any(a.overlap(b) for a, b in itertools.combinations(squares(found.marks), 2))
 
 
+@pytest.mark.parametrize("zoom", [FROM_0, View(x_from=0.7, y_from=0.8, y_to=0.9)])
+@pytest.mark.parametrize("place", [(1.0, 0.857), (0.85, 0.82)])
+def test_a_line_to_be_seen_leads_from_a_moved_mark_to_its_true_place(zoom, place):
+    """Six marks at one place, as re-ranking makes them at the right edge ([A] figure 6)."""
+    found = figure_of([row(*place, prompt=kind.key) for kind in TWELVE[:6]], zoom)
+
+    [spot] = found.spots
+    boxes = [*squares(found.marks), spot.box]
+    for mark in found.marks:
+        start, end = (tuple(map(float, part.split())) for part in mark.stem[1:].split("L"))
+        assert end == (mark.x, mark.y)
+        assert start == pytest.approx((spot.x, spot.y), abs=0.1)
+        seen = [
+            (start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1]))
+            for share in (step / 100 for step in range(101))
+        ]
+        seen = [(x, y) for x, y in seen if not any(around(x, y, 0.1).overlap(b) for b in boxes)]
+        assert math.dist(seen[0], seen[-1]) > 8
+
+
 def test_labels_avoid_counts_and_the_marks_around_them():
     rows = [row(0.5, 0.5, prompt=kind.key) for kind in TWELVE[:3]]
 
@@ -245,7 +271,7 @@ def test_labels_avoid_counts_and_the_marks_around_them():
     assert not any(label.overlap(box) for label in labels for box in taken)
 
 
-def test_the_count_is_in_pages_and_files():
+def test_the_count_and_the_lines_to_it_are_in_pages_and_files():
     found = figure_of([row(0.5, 0.5), row(0.5, 0.5, prompt="random")], View())
 
     page = render_to_string("evaluation/tradeoffs/_figure.svg", {"figure": found})
@@ -253,6 +279,7 @@ def test_the_count_is_in_pages_and_files():
     for drawing in (page, file_of(found)):
         assert "<title>2 setups are at this place</title>" in drawing
         assert '<text y="3.5" text-anchor="middle">2</text>' in drawing
+        assert drawing.count('<path class="stem"') == 2
 
 
 def test_a_cluster_is_the_box_around_its_marks():

@@ -1,7 +1,7 @@
 """Spots: places of several marks, which move apart so that each is seen, and are counted.
 
-A mark that has moved is tied to its true place by a thin line. Its figures and the whiskers of its
-intervals do not move.
+A mark that has moved is tied to its true place by a thin line, which other marks leave in sight
+where there is room. Its figures and the whiskers of its intervals do not move.
 """
 
 import math
@@ -14,7 +14,9 @@ from evaluation.tradeoffs.figures.tradeoff.marks import HALF_MARK, Mark
 
 NEAR = 5.0  # px between two marks that cover each other so far that one may be missed
 RADIUS = 7.0  # px from the middle of the disc with the count to its edge
-RINGS = (17.0, 24.0, 31.0, 38.0, 45.0)  # distances from a spot that a mark may move to
+# Distances from a spot that a mark may move to; a third of the shortest is a line to be seen.
+RINGS = (24.0, 31.0, 38.0, 45.0, 52.0)
+HALF_STEM, STEM_STEP = 0.75, 3.0  # half the width of a line, and px between its parts that are kept
 TURNS = (0, 20, -20, 40, -40, 60, -60, 80, -80, 100, -100, 120, -120, 140, -140, 160, -160, 180)
 
 
@@ -44,7 +46,7 @@ def fanned(marks: Sequence[Mark]) -> tuple[list[Mark], list[Spot]]:
     for spot, group in zip(spots, (group for group in groups if len(group) > 1), strict=True):
         for turn, place in enumerate(group):
             x, y = _place(spot, turn, taken)
-            taken.append(around(x, y, HALF_MARK))
+            taken += _covered(spot, x, y)
             true = marks[place]
             stem = f"M{true.x:.1f} {true.y:.1f}L{x:.1f} {y:.1f}"
             moved[place] = true._replace(x=x, y=y, stem=stem)
@@ -75,10 +77,23 @@ def _place(spot: Spot, turn: int, taken: Sequence[Rectangle]) -> tuple[float, fl
     """Return the first free place for a mark of a spot, or the place that covers the least."""
     places = list(_places(spot, 360 * turn / spot.n))
 
-    def covered(place: tuple[float, float]) -> float:
-        return sum(around(*place, HALF_MARK).overlap(box) for box in taken)
+    def overlap(place: tuple[float, float]) -> float:
+        return sum(part.overlap(box) for part in _covered(spot, *place) for box in taken)
 
-    return next((place for place in places if not covered(place)), min(places, key=covered))
+    return next((place for place in places if not overlap(place)), min(places, key=overlap))
+
+
+def _covered(spot: Spot, x: float, y: float) -> list[Rectangle]:
+    """Return what a moved mark takes: its square, and parts of its line outside spot and square."""
+    long = math.hypot(x - spot.x, y - spot.y)
+    parts = []
+    at = RADIUS + 2 * HALF_STEM
+    while at < long - HALF_MARK:
+        share = at / long
+        middle = spot.x + share * (x - spot.x), spot.y + share * (y - spot.y)
+        parts.append(around(*middle, HALF_STEM))
+        at += STEM_STEP
+    return [around(x, y, HALF_MARK), *parts]
 
 
 def _places(spot: Spot, angle: float) -> Iterator[tuple[float, float]]:

@@ -122,6 +122,7 @@ def file_style() -> str:
         ".cluster-label": {"font-style": "italic"} | _halo(5),
         ".mark-label": {"font-size": "11.5px", "fill": LIGHT["ink"]} | _halo(3),
         ".leader": {"fill": "none", "stroke": LIGHT["ink-3"], "stroke-width": 0.8},
+        ".stem": {"fill": "none", "stroke": LIGHT["ink-2"], "stroke-width": 1},
         ".spot": {"fill": LIGHT["surface"], "stroke": LIGHT["ink-3"], "stroke-width": 0.8},
         ".spot text": {"font-size": "10px", "fill": LIGHT["ink"], "stroke": "none"},
         ".dot": {"stroke-width": 1.4, "fill": LIGHT["ink"], "stroke": LIGHT["ink"]},
