@@ -290,8 +290,8 @@ FIGURES: dict[int, PaperFigure] = {
         PaperFigure(
             4,
             "Restricted context, top 1",
-            "These setups have less dialog and more evidence, step by step, golden or not. Grey "
-            "lines simulate the retrieval of one passage.",
+            "These setups have less dialog and more evidence, step by step, golden or not. "
+            "Dotted lines simulate the retrieval of one passage.",
             "restricted",
             "large",
             lambda dot: dot.is_restricted,
@@ -300,8 +300,10 @@ FIGURES: dict[int, PaperFigure] = {
         PaperFigure(
             5,
             "Restricted context, top k",
-            "This is figure 4 with red lines. They simulate the retrieval of k passages: this "
-            "finds the golden passage more often, but leaves less room for the dialog.",
+            "These are the setups of Restricted, top-1. Full lines simulate the retrieval of k "
+            "passages: this finds the golden passage more often, but leaves less room for the "
+            "dialog. The lines of one step are drawn in full, that with the best F1; those of "
+            "another step stand out with its setups.",
             "restricted",
             "large",
             lambda dot: dot.is_restricted,

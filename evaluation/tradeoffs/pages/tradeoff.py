@@ -9,7 +9,7 @@ from evaluation.reports.report import Report
 from evaluation.runs.main_metrics import SIDES
 from evaluation.tradeoffs.axes import Axes, Axis
 from evaluation.tradeoffs.chart_view import View, models_of, visible_marks
-from evaluation.tradeoffs.dots import short_title
+from evaluation.tradeoffs.dots import short_title, step_title
 from evaluation.tradeoffs.figure_choice import SWITCHES, FigureChoice
 from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure, figure_of
 from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, glyph_of, palette_of, with_rings
@@ -148,7 +148,7 @@ def figure_page(
             TradeoffTableRow(
                 row,
                 glyph_of(row.of, palette),
-                short_title(row.of.prompt_title),
+                short_title(step_title(row.of.prompt_title)),
                 short[row.of.model],
                 _ranges(row),
                 {} if view.by_score else _below(row),

@@ -3,7 +3,6 @@
 import itertools
 import math
 import xml.etree.ElementTree as ET
-from typing import NamedTuple
 
 import pytest
 from django.conf import settings
@@ -32,18 +31,13 @@ from evaluation.tradeoffs.figures.tradeoff.svg_files import (
     titled,
     well_formed,
 )
+from evaluation.tradeoffs.recall_lines import RecallLine
 from generation.text.prompt_types import TWELVE
 from tests.evaluation.tradeoffs.rows_of_tradeoffs import aggregate, row
 
 WHOLE = FigureWindow(0.0, 1.0, 0.0, 1.0)
 MODELS = ("PaLM 8B", "PaLM 62B", "PaLM 540B")
 MAGIC = {"svg": b"<svg", "pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n"}
-
-
-class Straight(NamedTuple):
-    points: tuple[tuple[float, float], ...]
-    style: str
-    label: str = "a line"
 
 
 def classes(found):
@@ -121,19 +115,20 @@ def test_an_aggregate_says_its_pool_what_chose_and_its_calls():
     )
 
 
-def test_restricted_context_of_one_model_has_colours_by_evidence():
-    rows = [row(0.5, 0.5, prompt=f"restricted-{key}-0.5") for key in ("golden", "next-best")]
+def test_restricted_context_keeps_its_model_s_colour_and_has_shapes_by_evidence():
+    """Figures 4 and 5: a colour means the model, as in the legend beside them."""
+    prompts = [f"restricted-{key}-0.4" for key in ("golden", "next-best")]
+    rows = [row(0.5, 0.5, prompt=prompt) for prompt in prompts]
+    rows += [row(0.5, 0.5, model="PaLM 62B", prompt=prompts[0], temperature=0.7)]
 
     found = [glyph_of(each.of, palette_for(rows)) for each in rows]
 
-    assert [classes(each)[0] for each in found] == ["e1", "e2"]
-    assert {each.path for each in found} == {SHAPES["small"]}
-    two = [*rows, row(0.5, 0.5, model="PaLM 62B", prompt="restricted-golden-0.5")]
-    assert [classes(glyph_of(each.of, palette_for(two))) for each in two] == [
-        ["m1", "t0"],
-        ["m1", "t7"],
-        ["m2", "t0"],
+    assert [classes(each) for each in found] == [["m1", "t0"], ["m1", "t0"], ["m2", "t7"]]
+    assert [each.path for each in found] == [
+        SHAPES[shape] for shape in ("small-diamond", "small", "small-diamond")
     ]
+    [mark, *_] = figure_of(rows, View()).marks
+    assert mark.said.startswith("Golden, 40\u00a0% of the dialog kept (earlier rule")
 
 
 def test_a_legend_has_a_line_for_each_thing_there_is():
@@ -335,13 +330,40 @@ def test_text_takes_the_first_free_place_or_that_which_covers_least():
 
 
 def test_lines_go_through_their_points_and_one_point_is_a_ring():
-    lines = [Straight(((0.0, 0.0), (0.5, 1.0)), "golden"), Straight(((0.5, 0.5),), "top-1-mark")]
+    curve = RecallLine(
+        ((0.0, 0.0), (0.5, 1.0)), "golden", "", "PaLM 8B", ("all dialog, no evidence", "")
+    )
+    lines = [curve, RecallLine(((0.5, 0.5),), "top-1-mark", "")]
 
     found = figure_of([row(0.5, 0.0)], View(), lines)
 
     assert [line.path for line in found.lines] == ["M54.0 616.0L405.0 26.0", ""]
     assert (found.lines[1].x, found.lines[1].y) == (405.0, 321.0)
-    assert found.line_legend == [("golden", "Restricted context, golden")]
+    assert found.line_legend == [("line--golden m1", "Restricted context, golden")]
+    [text] = found.line_texts
+    assert (text.text, text.x) == ("all dialog, no evidence", 54 + 12)  # above (0, 0)
+
+
+def test_of_simulated_retrieval_the_step_with_the_best_f1_is_drawn_in_full():
+    """Figure 5: F1 of k passages is 2 · 0.8 · 0.4 / 1.2 = 0.53 at 40 %, and 0.32 at 80 %."""
+    lines = [
+        RecallLine(points, style, "", share=share)
+        for share, ring in ((0.4, (0.8, 0.4)), (0.8, (0.8, 0.2)))
+        for style, points in (("top-k", ((0.1, 0.8), ring)), ("top-k-mark", (ring,)))
+    ]
+
+    found = figure_of([], View(y_from=0.0), lines)
+
+    assert [(line.share, "is-faint" in line.classes) for line in found.lines] == [
+        (0.4, False),
+        (0.4, False),
+        (0.8, True),
+        (0.8, True),
+    ]
+    assert [text.text for text in found.line_texts] == ["40\u00a0% of the dialog kept"]
+    assert ".line.is-faint" in file_of(found)
+    top_1 = [line._replace(style=line.style.replace("-k", "-1")) for line in lines]
+    assert not any("is-faint" in line.classes for line in figure_of([], View(), top_1).lines)
 
 
 # --- drawings -------------------------------------------------------------------------------
@@ -358,7 +380,7 @@ def file_of(found):
 def test_a_file_is_well_formed_with_colours_of_its_own_and_without_links():
     rows = [*dense_rows(), aggregate(0.9, 0.9), row(0.4, 0.5, model='<a & "b">')]
     view = View(labels=True, intervals=True, clusters=True)
-    lines = [Straight(((0.2, 0.3), (0.5, 0.9)), "golden", "1 < 2")]
+    lines = [RecallLine(((0.2, 0.3), (0.5, 0.9)), "golden", "1 < 2")]
     found = figure_of(rows, view, lines, address=lambda row: "/somewhere/")
 
     text = file_of(titled(found, "Auto-AIS & <more>", "x" * 200))
@@ -375,15 +397,6 @@ def test_a_file_is_well_formed_with_colours_of_its_own_and_without_links():
     assert max(len(each) for each in said) < 100
     paths = [element.get("d", "") for element in root.iter()]
     assert not any("nan" in path for path in paths)
-
-
-def test_a_legend_names_the_model_also_where_it_has_no_colour():
-    rows = [row(0.5, 0.5, prompt=f"restricted-{key}-0.5") for key in ("golden", "next-best")]
-
-    lines = {line.text: line for line in legend_lines(figure_of(rows, View()))}
-
-    assert lines["PaLM 8B"].text_x == lines["T 0.0"].text_x == lines["Model"].x
-    assert lines["Restricted, golden"].text_x > lines["Model"].x
 
 
 @pytest.mark.parametrize("format_key", MAGIC)
@@ -423,7 +436,7 @@ def test_an_empty_figure_is_drawn_too():
 
 def test_every_class_of_a_mark_has_a_colour_in_pages_and_files():
     css = (settings.BASE_DIR / "static" / "app.css").read_text()
-    names = [*(f"m{n}" for n in range(6)), "a1", "a2", "a3", "e1", "e2"]
+    names = [*(f"m{n}" for n in range(6)), "a1", "a2", "a3"]
 
     for text in (css, file_style()):
         assert not [name for name in names if f".{name} {{" not in text]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from evaluation.reports.figures.free_places import Rectangle, around
+from evaluation.reports.figures.free_places import Rectangle, Text, around
 from evaluation.tradeoffs.axis_floors import Floors
 from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.figures.tradeoff.clusters import Cluster, clusters_of
@@ -31,13 +31,14 @@ from evaluation.tradeoffs.figures.tradeoff.glyphs import (
     with_rings,
 )
 from evaluation.tradeoffs.figures.tradeoff.lines import (
-    DrawnLine,
     PlacedLine,
     legend_of_lines,
+    line_texts,
     placed_lines,
 )
 from evaluation.tradeoffs.figures.tradeoff.marks import HALF_MARK, Mark, labelled, mark_of
 from evaluation.tradeoffs.figures.tradeoff.spots import Spot, fanned
+from evaluation.tradeoffs.recall_lines import RecallLine
 from evaluation.tradeoffs.reports.tradeoff import TradeoffRow
 
 
@@ -54,7 +55,8 @@ class TradeoffFigure(NamedTuple):
     marks: list[Mark]
     spots: list[Spot]  # places of several marks, with their counts
     legend: Legend
-    line_legend: list[tuple[str, str]]  # style, title
+    line_texts: list[Text]  # what stands at lines
+    line_legend: list[tuple[str, str]]  # classes, title
     n_outside: int  # setups beyond the part that is shown
     n_undefined: int  # other setups without a figure on one axis
     n_not_rated: int  # setups without a mark, because raters have answered none of their examples
@@ -96,7 +98,7 @@ class TradeoffFigure(NamedTuple):
 def figure_of(
     rows: Sequence[TradeoffRow],
     view: View,
-    lines: Sequence[DrawnLine] = (),
+    lines: Sequence[RecallLine] = (),
     *,
     floors: Floors = (),
     palette: Palette | None = None,
@@ -126,6 +128,7 @@ def figure_of(
     ]
     marks, spots = fanned(marks)
     taken = [around(mark.x, mark.y, HALF_MARK) for mark in marks] + [spot.box for spot in spots]
+    texts = line_texts(lines, window, taken)
     clusters = list(clusters_of(marks, taken)) if view.clusters else []
     of_equal_f1 = curves(window, taken)
     marks = labelled(marks, taken) if view.labels else marks
@@ -145,11 +148,12 @@ def figure_of(
         titles=titles,
         curves=of_equal_f1,
         clusters=clusters,
-        lines=placed_lines(lines, window),
+        lines=placed_lines(lines, window, palette),
         marks=marks,
         spots=spots,
         legend=legend_of([mark.row.of for mark in marks], palette),
-        line_legend=legend_of_lines(lines),
+        line_texts=texts,
+        line_legend=legend_of_lines(lines, palette),
         n_outside=len(known) - len(marks),
         n_undefined=len(rows) - len(known) - n_not_rated,
         n_not_rated=n_not_rated,
@@ -158,7 +162,7 @@ def figure_of(
     )
 
 
-def _lowest(rows: Sequence[TradeoffRow], view: View, lines: Sequence[DrawnLine]) -> float:
+def _lowest(rows: Sequence[TradeoffRow], view: View, lines: Sequence[RecallLine]) -> float:
     """Return the lowest sensibleness that must be visible; NaN if there is none."""
     n_ends = 2 if view.intervals else 1  # the value, and with intervals the lower end
     ends = [end for row in rows for end in row.sensibleness[:n_ends]]

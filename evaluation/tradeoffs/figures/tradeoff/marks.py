@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from evaluation.reports.figures.free_places import Rectangle, Text, first_free
 from evaluation.reports.numbers import decimal
+from evaluation.tradeoffs.dots import step_title
 from evaluation.tradeoffs.figures.tradeoff.frame import PLOT, FigureWindow
-from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, Palette, glyph_of
+from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, Palette, glyph_of, kind_of
 from evaluation.tradeoffs.reports.tradeoff import TradeoffRow
 from generation.text.temperatures import temperature_text
 
@@ -39,6 +40,12 @@ class Mark(NamedTuple):
         """The temperature as views name it."""
         temperature = self.row.of.temperature
         return "none" if temperature is None else f"{temperature:g}"
+
+    @property
+    def share(self) -> float | None:
+        """The dialog share that its prompts were asked to keep; None: they keep all of it."""
+        kind = kind_of(self.row.of)
+        return kind.dialog_share if kind else None
 
     @property
     def prompt(self) -> str:
@@ -73,9 +80,10 @@ def said_of(row: TradeoffRow) -> str:
     """Return the name of a setup, its position and its figures in one line."""
     of, share = row.of, row.of.dialog_share
     temperature = "" if of.temperature is None else f"T {temperature_text(of.temperature)}"
-    of_dialog = f"dialog share {share:.2f}" if of.is_restricted and share is not None else ""
+    of_dialog = f"really {100 * share:.0f} %" if of.is_restricted and share is not None else ""
     chosen = f"chosen in each example {chosen_of(row)}" if of.is_aggregate else ""
-    name = ", ".join(filter(None, [of.prompt_title, of.model, temperature, of_dialog, chosen]))
+    title = step_title(of.prompt_title)
+    name = ", ".join(filter(None, [title, of_dialog, of.model, temperature, chosen]))
     estimates = (row.attribution, row.sensibleness, row.f1)
     attribution, sensibleness, f1 = (decimal(each.value, 3) for each in estimates)
     return (
@@ -131,17 +139,16 @@ def labelled(marks: Sequence[Mark], taken: list[Rectangle]) -> list[Mark]:
     """Return the marks with labels that cover nothing; a mark without room has no label."""
     done = []
     for mark in marks:
-        label = first_free(_beside(mark), taken, PLOT)
+        label = first_free(beside(mark.x, mark.y, mark.row.of.label), taken, PLOT)
         if label:
             taken.append(label.box)
         done.append(mark._replace(label=label, leader=_leader(mark, label) if label else ""))
     return done
 
 
-def _beside(mark: Mark) -> Iterator[Text]:
-    """Yield places for a label: right, left, above, below, then further away."""
-    text = mark.row.of.label
-    x, y = mark.x, mark.y + 4
+def beside(x: float, y: float, text: str) -> Iterator[Text]:
+    """Yield places for a label of a place: right, left, above, below, then further away."""
+    y += 4
     yield Text(x + 9, y, text, "start", LABEL_SIZE)
     yield Text(x - 9, y, text, "end", LABEL_SIZE)
     yield Text(x, y - 13, text, "middle", LABEL_SIZE)
