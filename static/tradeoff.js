@@ -1,4 +1,4 @@
-/* The figure of a trade-off: drag to zoom, a row and its mark light up together, a phone starts at the good end.
+/* The figure of a trade-off: drag to zoom, a row and its mark light up together, arrow keys between marks.
    Without it the numbers zoom, and every mark and row is a link. */
 (() => {
   const SVG = "http://www.w3.org/2000/svg", LEAST = 6; // px: a shorter drag is a click
@@ -87,29 +87,11 @@
     const middle = element => { const { x, y, width, height } = element.getBoundingClientRect(); return [x + width / 2, y + height / 2]; };
     const [x, y] = middle(mark);
     let best = null, least = Infinity;
-    for (const other of document.querySelectorAll("[data-plot] a.dot")) {
+    for (const other of plotOf(mark).querySelectorAll("a.dot")) {
       const [otherX, otherY] = middle(other), along = (otherX - x) * way[0] + (otherY - y) * way[1];
       const aside = Math.abs((otherX - x) * way[1]) + Math.abs((otherY - y) * way[0]);
       if (along > 0.5 && along + 2 * aside < least) [best, least] = [other, along + 2 * aside];
     }
     best?.focus();
   });
-
-  /* a narrow window scrolls the figure: from its upper right end, and where it was after a change; its y axis stays */
-  let scrolled = null;
-  const place = () => {
-    const plot = document.querySelector("[data-plot]");
-    if (!plot) return;
-    plot.scrollLeft = scrolled ?? plot.scrollWidth;
-    keepAxis(plot);
-  };
-  const keepAxis = plot => {
-    const axis = plot.querySelector(".y-axis"), { width } = plot.querySelector("svg").viewBox.baseVal;
-    axis.setAttribute("transform", `translate(${plot.scrollLeft * width / plot.querySelector("svg").clientWidth} 0)`);
-    axis.classList.toggle("is-moved", plot.scrollLeft > 0);
-  };
-  document.addEventListener("scroll", event => { if (event.target instanceof Element && event.target.matches("[data-plot]")) keepAxis(event.target); }, true);
-  document.addEventListener("htmx:beforeSwap", () => { scrolled = document.querySelector("[data-plot]")?.scrollLeft ?? null; });
-  document.addEventListener("htmx:afterSettle", place);
-  place();
 })();

@@ -18,7 +18,7 @@ def test_a_researcher_looks_closer_saves_what_she_sees_and_takes_it_along(
     sign_in(rosa)
     page.goto(reverse("tradeoffs:tradeoff", args=[dataset.slug]))
     page.evaluate("window.sameDocument = true")
-    marks, lines = page.locator("a.dot"), page.locator("[data-setups] tr")
+    marks, lines = page.locator("a.dot:visible"), page.locator("[data-setups] tr")
     expect(marks).to_have_count(4)
 
     page.get_by_role("checkbox", name=SMALL).click()
@@ -26,9 +26,9 @@ def test_a_researcher_looks_closer_saves_what_she_sees_and_takes_it_along(
     expect(page).to_have_url(re.compile(r"\?model=M\+540B$"))
 
     # From attribution 0.5 and sensibleness 0.9 to the lower right: only (0.75, 0.75) is in there.
-    frame = page.locator("[data-plot] .axis").bounding_box()
+    frame = page.locator(".plot--desk .axis").bounding_box()
     window = [
-        float(end) for end in page.locator("[data-plot]").get_attribute("data-window").split()
+        float(end) for end in page.locator(".plot--desk").get_attribute("data-window").split()
     ]
 
     def place(x, y):
@@ -58,7 +58,14 @@ def test_a_researcher_looks_closer_saves_what_she_sees_and_takes_it_along(
 
     page.get_by_role("link", name="Show all").click()
     expect(marks).to_have_count(3)
-    page.locator("a.dot[aria-label^='One-shot']").click()
+
+    # A phone shows the whole plane without scrolling, and opens the same responses.
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(marks).to_have_count(3)
+    plane = page.locator(".plot--phone")
+    assert plane.evaluate("plot => plot.scrollWidth <= plot.clientWidth")
+    assert plane.locator(".axis").bounding_box()["width"] > 250
+    page.locator("a.dot[aria-label^='One-shot']:visible").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("one-shot")
     expect(page.get_by_role("row")).to_have_count(5)  # a head, and four responses
     assert LARGE in page.locator(".facts").inner_text()

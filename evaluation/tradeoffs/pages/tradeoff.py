@@ -1,6 +1,7 @@
 """The contents of the page of a trade-off: figure, legend, table and warnings."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from evaluation.measures.fitness import Fitness
@@ -12,6 +13,7 @@ from evaluation.tradeoffs.chart_view import View, models_of, visible_marks
 from evaluation.tradeoffs.dots import short_title, step_title
 from evaluation.tradeoffs.figure_choice import SWITCHES, FigureChoice
 from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure, figure_of
+from evaluation.tradeoffs.figures.tradeoff.frame import PHONE
 from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, glyph_of, palette_of, with_rings
 from evaluation.tradeoffs.figures.tradeoff.marks import chosen_of
 from evaluation.tradeoffs.material import TradeoffMaterial
@@ -79,6 +81,7 @@ class FigurePage(NamedTuple):
 
     report: Report[TradeoffRow]
     figure: TradeoffFigure
+    phone: TradeoffFigure  # the same where there is little room
     groups: Sequence[LegendGroup]
     switches: Sequence[tuple[str, str, bool]]  # name, title, whether it is on
     rows: Sequence[TradeoffTableRow]
@@ -130,7 +133,8 @@ def figure_page(
     palette = palette_of([dot_columns(dot) for dot in material.dots])
     palette = with_rings(palette, [row.of for row in report.rows])
     lines = lines_in_view(material, view)
-    figure = figure_of(
+    draw = partial(
+        figure_of,
         report.rows,
         view,
         lines.lines,
@@ -141,7 +145,8 @@ def figure_page(
     short = short_names(models_of(material))
     return FigurePage(
         report,
-        figure,
+        draw(),
+        draw(frame=PHONE),
         legend_groups(material, view, palette),
         switches_of(material, view),
         [

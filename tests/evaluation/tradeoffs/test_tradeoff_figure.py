@@ -19,10 +19,7 @@ from evaluation.reports.figures.free_places import (
 from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.figures.tradeoff.clusters import PADDING
 from evaluation.tradeoffs.figures.tradeoff.figure import figure_of
-from evaluation.tradeoffs.figures.tradeoff.frame import (
-    PLOT,
-    FigureWindow,
-)
+from evaluation.tradeoffs.figures.tradeoff.frame import DESK, PHONE
 from evaluation.tradeoffs.figures.tradeoff.glyphs import SHAPES, glyph_of, legend_of, palette_of
 from evaluation.tradeoffs.figures.tradeoff.svg_files import (
     file_size,
@@ -35,7 +32,6 @@ from evaluation.tradeoffs.recall_lines import RecallLine
 from generation.text.prompt_types import TWELVE
 from tests.evaluation.tradeoffs.rows_of_tradeoffs import aggregate, row
 
-WHOLE = FigureWindow(0.0, 1.0, 0.0, 1.0)
 MODELS = ("PaLM 8B", "PaLM 62B", "PaLM 540B")
 MAGIC = {"svg": b"<svg", "pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n"}
 
@@ -230,8 +226,8 @@ def test_marks_at_an_edge_fan_out_into_the_plot(corner):
 
     found = figure_of(rows, FROM_0)
 
-    assert all(PLOT.left <= mark.x <= PLOT.right for mark in found.marks)
-    assert all(PLOT.top <= mark.y <= PLOT.bottom for mark in found.marks)
+    assert all(DESK.plot.left <= mark.x <= DESK.plot.right for mark in found.marks)
+    assert all(DESK.plot.top <= mark.y <= DESK.plot.bottom for mark in found.marks)
     assert not any(a.overlap(b) for a, b in itertools.combinations(squares(found.marks), 2))
 
 
@@ -277,6 +273,22 @@ def test_the_count_and_the_lines_to_it_are_in_pages_and_files():
         assert drawing.count('<path class="stem"') == 2
 
 
+def test_on_a_phone_the_whole_plane_is_340_px_wide_with_fewer_ticks():
+    rows = [row(0.0, 0.0), *(row(1.0, 1.0, prompt=kind.key) for kind in TWELVE[:4])]
+
+    found = figure_of(rows, View(y_from=0.0, clusters=True), frame=PHONE)
+
+    assert (found.width, found.window[:4]) == (340, (0.0, 1.0, 0.0, 1.0))
+    assert [tick.text for tick in found.x_ticks] == ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
+    # Its plot is 268 px wide, from 44 to 312, and 272 px high, from 24 to 296.
+    assert (found.marks[0].x, found.marks[0].y) == (44, 296)
+    assert [(spot.x, spot.y, spot.n) for spot in found.spots] == [(312, 24, 4)]
+    assert all(mark.x <= 312 and mark.y >= 24 for mark in found.marks)
+    texts = [curve.label for curve in found.curves] + [each.label for each in found.clusters]
+    assert all(text.box.is_inside(PHONE.canvas) for text in texts if text)
+    assert not any(a.overlap(b) for a, b in itertools.combinations(squares(found.marks), 2))
+
+
 def test_a_cluster_is_the_box_around_its_marks():
     rows = [row(0.7, 0.8), row(0.9, 0.9, prompt="one-shot"), row(0.1, 0.9, prompt="random")]
     view = View(clusters=True, y_from=0.0)
@@ -314,7 +326,7 @@ def test_no_text_covers_other_text_or_a_mark():
     assert not any(a.overlap(b) for a, b in itertools.combinations(texts, 2))
     marks = [Rectangle(mark.x - 6, mark.y - 6, mark.x + 6, mark.y + 6) for mark in found.marks]
     assert not any(label.overlap(mark) for label in labels for mark in marks)
-    assert all(label.is_inside(PLOT) for label in labels)
+    assert all(label.is_inside(DESK.plot) for label in labels)
     assert len(labels) + found.n_without_label == 21
     assert len(labels) >= 10  # a label that names its prompt type is about 150 px long
 

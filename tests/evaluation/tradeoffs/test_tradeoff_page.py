@@ -38,6 +38,12 @@ def table(page):
     return {tuple(row[:3]): tuple(row[3:]) for row in page.table("Setups").rows}
 
 
+def marks(page):
+    """Return the marks of the drawing for desks."""
+    [drawing] = page.parts("plot--desk")
+    return drawing.parts("dot")
+
+
 def test_figure_1_shows_all_setups_best_f1_first(dataset, see):
     page = see(dataset)
 
@@ -49,7 +55,7 @@ def test_figure_1_shows_all_setups_best_f1_first(dataset, see):
         (("Golden", "8B", "0.0"), ("0.75", "0.50", "0.600")),
         (("No evidence", "540B", "0.7"), ("0.25", "0.75", "0.375")),
     ]
-    assert len(page.parts("dot")) == 4
+    assert len(marks(page)) == 4
     assert "History + golden evidence" in page.text
 
 
@@ -57,7 +63,7 @@ def test_a_mark_and_its_row_lead_to_the_responses_of_the_setup(dataset, see, ros
     setup = dataset.setups.get(model=SMALL)
     there = reverse("tradeoffs:responses", args=[dataset.slug, setup.pk])
     page = see(dataset)
-    assert page.addresses.count(there) == 2
+    assert page.addresses.count(there) == 3  # its marks for desks and phones, and its row
 
     page = shown(client_for(rosa).get(there, {"said": "both"}))
 
@@ -111,12 +117,12 @@ def test_htmx_gets_the_fragment_and_a_short_address(dataset, rosa, client_for):
 def test_a_zoom_is_taken_or_refused_beside_its_field(dataset, see):
     here = reverse("tradeoffs:tradeoff", args=[dataset.slug])
     page = see(dataset, x_from="0.5", x_to="1", y_from="0.4", y_to="0.8")
-    assert len(page.parts("dot")) == 2  # (0.75, 0.5) and (0.75, 0.75)
+    assert len(marks(page)) == 2  # (0.75, 0.5) and (0.75, 0.75)
     assert "2 setups outside" in page.text
 
     page = see(dataset, x_from="0.8", x_to="0.2")
     assert "Expected at least 0.805." in page.part("tradeoff-x_to-error").text
-    assert len(page.parts("dot")) == 4
+    assert len(marks(page)) == 4
     # Figure 2 is zoomed by itself; without a zoom it says so.
     whole = see(dataset, figure=2).links["Show all"]
     assert whole == f"{here}?figure=2&x_from=&x_to=&y_from=&y_to="
@@ -198,7 +204,7 @@ def test_marks_chosen_by_an_axis_are_warned_of_until_another_judges(dataset, see
         sensibleness=axes.sensibleness.key,
     )
     chosen = "from 2 setups by auto_ais, 2 calls per example"
-    assert page.text.count(chosen) == 2  # its mark, and its row
+    assert page.text.count(chosen) == 3  # its marks, and its row
     assert (f"Max attribution {chosen}", "540B", "0.0") in table(page)
     [warning] = page.parts("callout")
     assert "Winner’s curse" in warning.text

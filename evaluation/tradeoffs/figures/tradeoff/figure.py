@@ -9,13 +9,12 @@ from evaluation.tradeoffs.axis_floors import Floors
 from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.figures.tradeoff.clusters import Cluster, clusters_of
 from evaluation.tradeoffs.figures.tradeoff.frame import (
-    HEIGHT,
-    PLOT,
+    DESK,
     SMALLEST_WINDOW,
-    WIDTH,
     Curve,
     FigureWindow,
     FloorEdge,
+    Frame,
     Tick,
     as_ticks,
     curves,
@@ -62,10 +61,19 @@ class TradeoffFigure(NamedTuple):
     n_not_rated: int  # setups without a mark, because raters have answered none of their examples
     n_without_label: int  # marks without room for their label
     floors: list[FloorEdge]  # what is below the floors of the axes
-    width: int = WIDTH
-    height: int = HEIGHT
-    plot: Rectangle = PLOT
     least: float = SMALLEST_WINDOW  # least share of each axis that a zoom shows
+
+    @property
+    def width(self) -> int:
+        return self.window.frame.width
+
+    @property
+    def height(self) -> int:
+        return self.window.frame.height
+
+    @property
+    def plot(self) -> Rectangle:
+        return self.window.plot
 
     @property
     def plot_width(self) -> float:
@@ -103,6 +111,7 @@ def figure_of(
     floors: Floors = (),
     palette: Palette | None = None,
     address: Callable[[TradeoffRow], str] | None = None,
+    frame: Frame = DESK,
 ) -> TradeoffFigure:
     """Return the figure of some rows of the report.
 
@@ -114,6 +123,7 @@ def figure_of(
         palette: the palette of all setups of the dataset, so that colours do not change with
             filters; None: a palette of these rows.
         address: a function that returns the address of a mark's link; None: marks have no links.
+        frame: the size of the drawing.
     """
     setups = [row.of for row in rows]
     palette = with_rings(palette or palette_of(setups), setups)
@@ -121,26 +131,25 @@ def figure_of(
     n_not_rated = sum(0 < row.n_examples == row.n_not_rated and not row.point for row in rows)
     lowest = _lowest([row for row, _ in known], view, lines)
     window = window_of(lowest, view.x_from, view.x_to, view.y_from, view.y_to)
+    window = window._replace(frame=frame)
     marks = [
         mark_of(row, point, window, palette, view.intervals, address)
         for row, point in known
         if window.holds(*point)
     ]
-    marks, spots = fanned(marks)
+    marks, spots = fanned(marks, window.plot)
     taken = [around(mark.x, mark.y, HALF_MARK) for mark in marks] + [spot.box for spot in spots]
     texts = line_texts(lines, window, taken)
-    clusters = list(clusters_of(marks, taken)) if view.clusters else []
+    clusters = list(clusters_of(marks, taken, window.plot)) if view.clusters else []
     of_equal_f1 = curves(window, taken)
-    marks = labelled(marks, taken) if view.labels else marks
+    marks = labelled(marks, taken, window.plot) if view.labels else marks
     kind = " (mean score)" if view.by_score else ""
     titles = (f"Attribution{kind}", f"Sensibleness{kind}")
     # A floor is a share of labels, so that mean scores have none.
     shares = [each.fitness.floor.share if each else math.nan for each in floors]
     of_axes = [] if view.by_score else list(zip(map(str.lower, titles), shares, strict=False))
-    x_values, y_values = (
-        ticks(window.x_from, window.x_to),
-        ticks(window.y_from, window.y_to),
-    )
+    x_values = ticks(window.x_from, window.x_to, frame.most_ticks)
+    y_values = ticks(window.y_from, window.y_to, frame.most_ticks)
     return TradeoffFigure(
         window=window,
         x_ticks=as_ticks(x_values, [window.x(value) for value in x_values]),

@@ -7,7 +7,7 @@ import numpy as np
 
 from evaluation.measures.tradeoff import f1
 from evaluation.reports.figures.free_places import Rectangle, Text, least_covering
-from evaluation.tradeoffs.figures.tradeoff.frame import PLOT, FigureWindow, path_of
+from evaluation.tradeoffs.figures.tradeoff.frame import FigureWindow, path_of
 from evaluation.tradeoffs.figures.tradeoff.glyphs import Palette, model_colour
 from evaluation.tradeoffs.figures.tradeoff.marks import beside
 from evaluation.tradeoffs.recall_lines import RecallLine, dialog_kept
@@ -91,7 +91,7 @@ def line_texts(
     for x, y, text in _said(lines):
         if text and window.holds(x, y):
             at = beside(window.x(x), window.y(y), text)
-            placed = least_covering(at, taken, PLOT)
+            placed = least_covering(at, taken, window.plot)
             if placed:
                 taken.append(placed.box)
                 found.append(placed)

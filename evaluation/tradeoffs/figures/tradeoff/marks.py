@@ -7,7 +7,7 @@ from typing import NamedTuple
 from evaluation.reports.figures.free_places import Rectangle, Text, first_free
 from evaluation.reports.numbers import decimal
 from evaluation.tradeoffs.dots import step_title
-from evaluation.tradeoffs.figures.tradeoff.frame import PLOT, FigureWindow
+from evaluation.tradeoffs.figures.tradeoff.frame import FigureWindow
 from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, Palette, glyph_of, kind_of
 from evaluation.tradeoffs.reports.tradeoff import TradeoffRow
 from generation.text.temperatures import temperature_text
@@ -135,11 +135,11 @@ def _whiskers(row: TradeoffRow, x: float, y: float, window: FigureWindow) -> str
 # --- labels ---------------------------------------------------------------------------------
 
 
-def labelled(marks: Sequence[Mark], taken: list[Rectangle]) -> list[Mark]:
+def labelled(marks: Sequence[Mark], taken: list[Rectangle], plot: Rectangle) -> list[Mark]:
     """Return the marks with labels that cover nothing; a mark without room has no label."""
     done = []
     for mark in marks:
-        label = first_free(beside(mark.x, mark.y, mark.row.of.label), taken, PLOT)
+        label = first_free(beside(mark.x, mark.y, mark.row.of.label), taken, plot)
         if label:
             taken.append(label.box)
         done.append(mark._replace(label=label, leader=_leader(mark, label) if label else ""))

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from evaluation.reports.figures.free_places import Rectangle, around
-from evaluation.tradeoffs.figures.tradeoff.frame import PLOT
 from evaluation.tradeoffs.figures.tradeoff.marks import HALF_MARK, Mark
 
 NEAR = 5.0  # px between two marks that cover each other so far that one may be missed
@@ -32,7 +31,7 @@ class Spot(NamedTuple):
         return around(self.x, self.y, RADIUS)
 
 
-def fanned(marks: Sequence[Mark]) -> tuple[list[Mark], list[Spot]]:
+def fanned(marks: Sequence[Mark], plot: Rectangle) -> tuple[list[Mark], list[Spot]]:
     """Return the marks, those on one spot moved around it, and the spots.
 
     The order of the marks stays. A moved mark is inside the plot. It covers neither a count nor
@@ -45,7 +44,7 @@ def fanned(marks: Sequence[Mark]) -> tuple[list[Mark], list[Spot]]:
     moved = list(marks)
     for spot, group in zip(spots, (group for group in groups if len(group) > 1), strict=True):
         for turn, place in enumerate(group):
-            x, y = _place(spot, turn, taken)
+            x, y = _place(spot, turn, taken, plot)
             taken += _covered(spot, x, y)
             true = marks[place]
             stem = f"M{true.x:.1f} {true.y:.1f}L{x:.1f} {y:.1f}"
@@ -73,9 +72,11 @@ def _spot(marks: Sequence[Mark]) -> Spot:
     return Spot(round(x, 1), round(y, 1), n)
 
 
-def _place(spot: Spot, turn: int, taken: Sequence[Rectangle]) -> tuple[float, float]:
+def _place(
+    spot: Spot, turn: int, taken: Sequence[Rectangle], plot: Rectangle
+) -> tuple[float, float]:
     """Return the first free place for a mark of a spot, or the place that covers the least."""
-    places = list(_places(spot, 360 * turn / spot.n))
+    places = list(_places(spot, 360 * turn / spot.n, plot))
 
     def overlap(place: tuple[float, float]) -> float:
         return sum(part.overlap(box) for part in _covered(spot, *place) for box in taken)
@@ -96,7 +97,7 @@ def _covered(spot: Spot, x: float, y: float) -> list[Rectangle]:
     return [around(x, y, HALF_MARK), *parts]
 
 
-def _places(spot: Spot, angle: float) -> Iterator[tuple[float, float]]:
+def _places(spot: Spot, angle: float, plot: Rectangle) -> Iterator[tuple[float, float]]:
     """Yield places around a spot inside the plot, from near to far, those at an angle first.
 
     Args:
@@ -107,5 +108,5 @@ def _places(spot: Spot, angle: float) -> Iterator[tuple[float, float]]:
             towards = math.radians(180 + angle + turn)
             x = round(spot.x + ring * math.cos(towards), 1)
             y = round(spot.y + ring * math.sin(towards), 1)
-            if PLOT.left <= x <= PLOT.right and PLOT.top <= y <= PLOT.bottom:
+            if plot.left <= x <= plot.right and plot.top <= y <= plot.bottom:
                 yield x, y
