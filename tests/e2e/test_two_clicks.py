@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 ONE_CLICK = {
     "Raters’ agreement": "Rater agreement",
     "Merged against separate: uncertainty rate": "Merged against separate: uncertainty rate",
-    "Trade-off": "Attribution against sensibleness",
+    "Trade-off": "Four clusters",
     "Recipe": "Recipe",
     "Prompts": "Prompts",
     "Gold items": "Gold items",

@@ -14,10 +14,22 @@ from evaluation.tradeoffs.dots import short_title, step_title
 from evaluation.tradeoffs.figure_choice import SWITCHES, FigureChoice
 from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure, figure_of
 from evaluation.tradeoffs.figures.tradeoff.frame import PHONE
-from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, glyph_of, palette_of, with_rings
+from evaluation.tradeoffs.figures.tradeoff.glyphs import (
+    Glyph,
+    LegendEntry,
+    glyph_of,
+    palette_of,
+    with_rings,
+)
 from evaluation.tradeoffs.figures.tradeoff.marks import chosen_of
 from evaluation.tradeoffs.material import TradeoffMaterial
-from evaluation.tradeoffs.pages.legend import LegendGroup, legend_groups, short_names
+from evaluation.tradeoffs.pages.legend import (
+    TITLES,
+    LegendGroup,
+    counted,
+    legend_groups,
+    short_names,
+)
 from evaluation.tradeoffs.reports.tradeoff import (
     Band,
     TradeoffRow,
@@ -80,6 +92,7 @@ class FigurePage(NamedTuple):
     """Everything about one figure with its table."""
 
     report: Report[TradeoffRow]
+    view: View
     figure: TradeoffFigure
     phone: TradeoffFigure  # the same where there is little room
     groups: Sequence[LegendGroup]
@@ -95,9 +108,27 @@ class FigurePage(NamedTuple):
     bands: Sequence[Band] = ()  # F1 by model and temperature, if the figure shows it
 
     @property
+    def counted(self) -> list[str]:
+        """The words for what the filters let through."""
+        return counted(self.groups)
+
+    @property
+    def key(self) -> list[tuple[str, tuple[LegendEntry, ...]]]:
+        """The meaning of the marks in view: the title of each group, and its lines."""
+        legend = self.figure.legend
+        of = (legend.models, legend.temperatures, legend.prompts, legend.functions)
+        return [pair for pair in zip(TITLES.values(), of, strict=True) if pair[1]]
+
+    @property
     def is_drawn(self) -> bool:
         """Whether there is something to draw."""
         return not self.is_about_nothing and not self.repeats_large
+
+    @property
+    def is_zoomed(self) -> bool:
+        """Whether the figure shows a part that a reader or the view chose."""
+        view = self.view
+        return any(end is not None for end in (view.x_from, view.x_to, view.y_from, view.y_to))
 
     @property
     def n_responses_left_out(self) -> int:
@@ -145,6 +176,7 @@ def figure_page(
     short = short_names(models_of(material))
     return FigurePage(
         report,
+        view,
         draw(),
         draw(frame=PHONE),
         legend_groups(material, view, palette),

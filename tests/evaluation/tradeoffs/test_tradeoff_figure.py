@@ -105,7 +105,7 @@ def test_aggregates_of_several_models_have_rings_in_the_colours_of_these():
 def test_an_aggregate_says_its_pool_what_chose_and_its_calls():
     [mark] = figure_of([aggregate(0.5, 0.5)], View()).marks
 
-    assert mark.said.startswith(
+    assert mark.one_line.startswith(
         "Sensible first, PaLM 8B, T 0.0, chosen in each example from 2 setups by auto_ais, 2 "
         "calls per example: attribution 0.500"
     )
@@ -124,7 +124,7 @@ def test_restricted_context_keeps_its_model_s_colour_and_has_shapes_by_evidence(
         SHAPES[shape] for shape in ("small-diamond", "small", "small-diamond")
     ]
     [mark, *_] = figure_of(rows, View()).marks
-    assert mark.said.startswith("Golden, 40\u00a0% of the dialog kept (earlier rule")
+    assert mark.one_line.startswith("Golden, 40\u00a0% of the dialog kept (earlier rule")
 
 
 def test_a_legend_has_a_line_for_each_thing_there_is():
@@ -200,7 +200,7 @@ def test_two_equal_marks_stand_beside_their_spot_which_counts_them():
     assert alone.stem == ""
     # The interval from 0.45 to 0.55 on each axis stays at the true place.
     assert first.whiskers == second.whiskers == "M369.9 321.0H440.1M405.0 350.5V291.5"
-    assert "attribution 0.500, sensibleness 0.500" in first.said
+    assert "attribution 0.500, sensibleness 0.500" in first.figures
 
 
 def test_five_near_marks_fan_out_and_cover_neither_each_other_nor_a_neighbour():

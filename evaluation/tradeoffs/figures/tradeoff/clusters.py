@@ -28,7 +28,10 @@ class Cluster(NamedTuple):
 def clusters_of(
     marks: Sequence[Mark], taken: list[Rectangle], plot: Rectangle
 ) -> Iterator[Cluster]:
-    """Yield the boxes around the marks of each cluster; their labels are added to `taken`."""
+    """Yield the boxes around the marks of each cluster; their labels are added to `taken`.
+
+    A label that would cover much of what is there, as on a phone, is left out.
+    """
     found: dict[str, list[Mark]] = {}
     for mark in marks:
         if mark.row.of.cluster:
@@ -46,10 +49,19 @@ def clusters_of(
         others = [each for name, each in boxes.items() if name != key]
         title = found[key][0].row.of.cluster_title
         label = least_covering(_around_box(box, title), [*taken, *others], plot)
+        if label and _covers_much(label, taken):
+            label = None
         if label:
             taken.append(label.box)
         yield Cluster(key, Rectangle(*(round(edge, 1) for edge in box)), label)
     taken.extend(edge for box in boxes.values() for edge in _edges(box))
+
+
+def _covers_much(label: Text, taken: Sequence[Rectangle]) -> bool:
+    """Whether a label covers marks and other texts with more than a tenth of its area."""
+    left, top, right, bottom = label.box
+    area = (right - left) * (bottom - top)
+    return sum(label.box.overlap(box) for box in taken) > area / 10
 
 
 def _edges(box: Rectangle) -> Iterator[Rectangle]:

@@ -23,13 +23,19 @@ class Mark(NamedTuple):
     x: float  # the place of the drawing
     y: float
     glyph: Glyph
-    said: str  # name and figures, for readers who cannot see it
+    name: str  # its prompt type, model and temperature
+    figures: str  # its place, F1 and examples in words
     whiskers: str = ""  # path of its intervals
     colour: str = ""  # class of the whiskers
     label: Text | None = None
     stem: str = ""  # path from its true place to a mark that has moved; see `spots`
     leader: str = ""  # path from the mark to a label that is not next to it
     href: str = ""
+
+    @property
+    def one_line(self) -> str:
+        """The name and the figures of the setup."""
+        return f"{self.name}: {self.figures}"
 
     @property
     def model(self) -> str:
@@ -69,25 +75,30 @@ def mark_of(
         round(x, 1),
         round(y, 1),
         glyph,
-        said=said_of(row),
+        name=name_of(row),
+        figures=figures_of(row),
         whiskers=_whiskers(row, x, y, window) if with_intervals else "",
         colour=glyph.classes.split()[0],
         href=address(row) if address else "",
     )
 
 
-def said_of(row: TradeoffRow) -> str:
-    """Return the name of a setup, its position and its figures in one line."""
+def name_of(row: TradeoffRow) -> str:
+    """Return what a setup is called among all setups of a figure."""
     of, share = row.of, row.of.dialog_share
     temperature = "" if of.temperature is None else f"T {temperature_text(of.temperature)}"
     of_dialog = f"really {100 * share:.0f} %" if of.is_restricted and share is not None else ""
     chosen = f"chosen in each example {chosen_of(row)}" if of.is_aggregate else ""
     title = step_title(of.prompt_title)
-    name = ", ".join(filter(None, [title, of_dialog, of.model, temperature, chosen]))
+    return ", ".join(filter(None, [title, of_dialog, of.model, temperature, chosen]))
+
+
+def figures_of(row: TradeoffRow) -> str:
+    """Return the place of a setup, its F1 and its examples in words."""
     estimates = (row.attribution, row.sensibleness, row.f1)
     attribution, sensibleness, f1 = (decimal(each.value, 3) for each in estimates)
     return (
-        f"{name}: attribution {attribution}, sensibleness {sensibleness}, F1 {f1}, "
+        f"attribution {attribution}, sensibleness {sensibleness}, F1 {f1}, "
         f"{_examples_of(row)}{_debris_of(row)}"
     )
 
