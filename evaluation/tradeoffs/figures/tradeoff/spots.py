@@ -8,7 +8,10 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from evaluation.reports.figures.free_places import Rectangle, around
+from evaluation.statistics.intervals import Floats
 from evaluation.tradeoffs.figures.tradeoff.marks import HALF_MARK, Mark
 
 NEAR = 5.0  # px between two marks that cover each other so far that one may be missed
@@ -76,12 +79,22 @@ def _place(
     spot: Spot, turn: int, taken: Sequence[Rectangle], plot: Rectangle
 ) -> tuple[float, float]:
     """Return the first free place for a mark of a spot, or the place that covers the least."""
-    places = list(_places(spot, 360 * turn / spot.n, plot))
+    boxes = np.array(taken)
+    best, least = (spot.x, spot.y), math.inf
+    for place in _places(spot, 360 * turn / spot.n, plot):
+        overlap = _overlap(np.array(_covered(spot, *place)), boxes)
+        if overlap < least:
+            best, least = place, overlap
+        if not overlap:
+            break
+    return best
 
-    def overlap(place: tuple[float, float]) -> float:
-        return sum(part.overlap(box) for part in _covered(spot, *place) for box in taken)
 
-    return next((place for place in places if not overlap(place)), min(places, key=overlap))
+def _overlap(some: Floats, others: Floats) -> float:
+    """Return the area that some rectangles share with others; (n, 4) and (m, 4)."""
+    low = np.maximum(some[:, None, :2], others[None, :, :2])
+    high = np.minimum(some[:, None, 2:], others[None, :, 2:])
+    return float((high - low).clip(0).prod(axis=2).sum())
 
 
 def _covered(spot: Spot, x: float, y: float) -> list[Rectangle]:
