@@ -381,7 +381,7 @@ def lines_of(
         ]
         if with_top_k:
             end = golden_of_top_k_from(sums, each.mixing)
-            left = "none" if each.share_of_top_k == 0 else f"{each.share_of_top_k:.0%}"
+            left = f"{100 * each.share_of_top_k:.0f}\u00a0%"
             label = f"Top {recalls.k}, {at_share}, {left} with {recalls.k} passages"
             here += [
                 _line([other, end], "top-k", label),
