@@ -1,4 +1,4 @@
-/* The figure of a trade-off: drag to zoom, a row and its mark light up together, a phone starts at the good end.
+/* The figure of a trade-off: drag to zoom, a card beside a mark, a row and its mark light up together, arrow keys.
    Without it the numbers zoom, and every mark and row is a link. */
 (() => {
   const SVG = "http://www.w3.org/2000/svg", LEAST = 6; // px: a shorter drag is a click
@@ -25,6 +25,7 @@
     const least = Number(plot.dataset.least), narrow = ["x", "y"].find(side => ends[`${side}_to`] - ends[`${side}_from`] < least);
     if (narrow) { // as the server refuses it
       const field = document.getElementById(`zoom-${narrow}_to`);
+      field.closest("details").open = true;
       field.setCustomValidity(`A part to see is at least ${least} wide and high.`);
       field.reportValidity();
       field.setCustomValidity("");
@@ -64,12 +65,35 @@
   document.addEventListener("keydown", event => { if (event.key === "Escape") cancel(); });
   document.addEventListener("dragstart", event => { if (plotOf(event.target)) event.preventDefault(); });
   document.addEventListener("dblclick", event => {
-    if (plotOf(event.target) && !event.target.closest("a")) document.querySelector("[data-whole]").click();
+    if (plotOf(event.target) && !event.target.closest("a")) document.querySelector("[data-whole]")?.click();
   });
 
-  /* a row and its mark lead to the same responses */
+  /* a small card says what a mark is */
+  const card = document.createElement("p");
+  Object.assign(card, { className: "plot-card", hidden: true, ariaHidden: "true" }); // the mark's label says the same
+  const tell = mark => {
+    const plot = plotOf(mark), { name } = mark.dataset, strong = document.createElement("strong");
+    mark.querySelector("title")?.remove(); // the browser's own card
+    strong.textContent = name;
+    card.replaceChildren(strong, mark.getAttribute("aria-label").slice(name.length + 2));
+    card.hidden = false;
+    plot.append(card);
+    const room = plot.getBoundingClientRect(), at = mark.getBoundingClientRect(), { width, height } = card.getBoundingClientRect();
+    const above = at.top - room.top - height - 6;
+    card.style.left = `${Math.max(0, Math.min(at.left - room.left + at.width / 2 - width / 2, room.width - width))}px`;
+    card.style.top = `${above >= 0 ? above : at.bottom - room.top + 6}px`;
+  };
+  document.addEventListener("keydown", event => { if (event.key === "Escape") card.hidden = true; });
+
+  /* a row and its mark lead to the same responses, and a step of restricted context has its own lines */
+  const lightStep = (share, on) => { for (const line of document.querySelectorAll(`[data-plot] .line[data-share="${share}"]`)) line.classList.toggle("is-on", on); };
   const light = on => event => {
-    const link = event.target instanceof Element && (event.target.closest("[data-plot] a.dot") ?? event.target.closest("[data-setups] tr")?.querySelector("a"));
+    if (!(event.target instanceof Element)) return;
+    const { share } = event.target.closest("[data-plot] [data-share]")?.dataset ?? {};
+    if (share) lightStep(share, on);
+    const mark = event.target.closest("[data-plot] a.dot");
+    if (mark && on && !drag) tell(mark); else card.hidden = true;
+    const link = mark ?? event.target.closest("[data-setups] tr")?.querySelector("a");
     if (!link) return;
     const address = link.getAttribute("href");
     for (const mark of document.querySelectorAll("[data-plot] a.dot")) if (mark.getAttribute("href") === address) mark.classList.toggle("is-on", on);
@@ -87,7 +111,7 @@
     const middle = element => { const { x, y, width, height } = element.getBoundingClientRect(); return [x + width / 2, y + height / 2]; };
     const [x, y] = middle(mark);
     let best = null, least = Infinity;
-    for (const other of document.querySelectorAll("[data-plot] a.dot")) {
+    for (const other of plotOf(mark).querySelectorAll("a.dot")) {
       const [otherX, otherY] = middle(other), along = (otherX - x) * way[0] + (otherY - y) * way[1];
       const aside = Math.abs((otherX - x) * way[1]) + Math.abs((otherY - y) * way[0]);
       if (along > 0.5 && along + 2 * aside < least) [best, least] = [other, along + 2 * aside];
@@ -95,21 +119,17 @@
     best?.focus();
   });
 
-  /* a narrow window scrolls the figure: from its upper right end, and where it was after a change; its y axis stays */
-  let scrolled = null;
-  const place = () => {
-    const plot = document.querySelector("[data-plot]");
-    if (!plot) return;
-    plot.scrollLeft = scrolled ?? plot.scrollWidth;
-    keepAxis(plot);
-  };
-  const keepAxis = plot => {
-    const axis = plot.querySelector(".y-axis"), { width } = plot.querySelector("svg").viewBox.baseVal;
-    axis.setAttribute("transform", `translate(${plot.scrollLeft * width / plot.querySelector("svg").clientWidth} 0)`);
-    axis.classList.toggle("is-moved", plot.scrollLeft > 0);
-  };
-  document.addEventListener("scroll", event => { if (event.target instanceof Element && event.target.matches("[data-plot]")) keepAxis(event.target); }, true);
-  document.addEventListener("htmx:beforeSwap", () => { scrolled = document.querySelector("[data-plot]")?.scrollLeft ?? null; });
-  document.addEventListener("htmx:afterSettle", place);
-  place();
+  /* what is unfolded stays so when the page is renewed, and the field that was changed keeps the focus */
+  let unfolded = [], focused = "";
+  const isOwn = event => event.detail.target?.id === "tradeoff";
+  document.addEventListener("htmx:beforeSwap", event => {
+    if (!isOwn(event)) return;
+    unfolded = [...document.querySelectorAll("details[data-stays][open]")].map(each => each.id);
+    focused = document.activeElement?.id ?? "";
+  });
+  document.addEventListener("htmx:afterSwap", event => {
+    if (!isOwn(event)) return;
+    for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
+    if (focused) document.getElementById(focused)?.focus();
+  });
 })();

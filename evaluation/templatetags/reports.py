@@ -6,6 +6,7 @@ from typing import Any
 
 from django import template
 from django.forms import BoundField, CheckboxInput, NumberInput, Select
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -76,6 +77,17 @@ def _files(
         (FORMAT_NAMES.get(key, key.upper()), f"{reverse(view, args=[*args, key])}{query}")
         for key in formats
     ]
+
+
+@register.simple_block_tag(end_name="enddownload")
+def download(content: str, of: str) -> SafeString:
+    """Return a button that opens the files of something, its methods and its signature.
+
+    Args:
+        content: links to the files, as `figure_files` and `table_files` write them.
+        of: what is downloaded, in one word that no other menu of the page has.
+    """
+    return render_to_string("evaluation/reports/_download.html", {"content": content, "of": of})
 
 
 @register.inclusion_tag("evaluation/reports/_signature.html")

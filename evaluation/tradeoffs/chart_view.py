@@ -259,7 +259,7 @@ FIGURES: dict[int, PaperFigure] = {
     for figure in (
         PaperFigure(
             1,
-            "Full grid",
+            "Four clusters",
             "These are all single setups. They form four clusters: with or without history, with "
             "or without golden evidence.",
             "setups",
@@ -289,9 +289,9 @@ FIGURES: dict[int, PaperFigure] = {
         ),
         PaperFigure(
             4,
-            "Restricted context, top 1",
-            "These setups have less dialog and more evidence, step by step, golden or not. Grey "
-            "lines simulate the retrieval of one passage.",
+            "Restricted, top-1",
+            "These setups have less dialog and more evidence, step by step, golden or not. "
+            "Dotted lines simulate the retrieval of one passage.",
             "restricted",
             "large",
             lambda dot: dot.is_restricted,
@@ -299,9 +299,11 @@ FIGURES: dict[int, PaperFigure] = {
         ),
         PaperFigure(
             5,
-            "Restricted context, top k",
-            "This is figure 4 with red lines. They simulate the retrieval of k passages: this "
-            "finds the golden passage more often, but leaves less room for the dialog.",
+            "Restricted, top-k",
+            "These are the setups of Restricted, top-1. Full lines simulate the retrieval of k "
+            "passages: this finds the golden passage more often, but leaves less room for the "
+            "dialog. The lines of one step are drawn in full, that with the best F1; those of "
+            "another step stand out with its setups.",
             "restricted",
             "large",
             lambda dot: dot.is_restricted,
@@ -309,7 +311,7 @@ FIGURES: dict[int, PaperFigure] = {
         ),
         PaperFigure(
             6,
-            "Re-ranking, large model",
+            "Re-ranked large",
             "For each example, one response is chosen among setups of the largest model. These "
             "setups are shown too.",
             "aggregates",
@@ -319,7 +321,7 @@ FIGURES: dict[int, PaperFigure] = {
         ),
         PaperFigure(
             7,
-            "Re-ranking, small model",
+            "Re-ranked small",
             "For each example, one response is chosen among setups of the smallest model. These "
             "setups are shown too.",
             "aggregates",

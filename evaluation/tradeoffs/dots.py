@@ -1,6 +1,7 @@
 """Setups as marks of the trade-off, apart from their numbers. This module makes no queries."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -117,6 +118,15 @@ def short_title(title: str) -> str:
     for long, short in SHORT.items():
         title = title.replace(long, short)
     return title
+
+
+def step_title(title: str) -> str:
+    """Return the title of a prompt type; that of restricted context says what its share is of."""
+    step = re.fullmatch(r"Restricted, (.+), dialog (\d+) %(.*)", title)
+    if not step:
+        return title
+    evidence, percent, more = step.groups()
+    return f"{evidence.capitalize()}, {percent}\u00a0% of the dialog kept{more}"
 
 
 def dot_of(setup: Setup) -> Dot:

@@ -40,6 +40,9 @@ class RecallLine(NamedTuple):
     points: tuple[tuple[float, float], ...]  # attribution, sensibleness; both in [0, 1]
     style: str  # golden, non-evidence, top-1, top-1-mark, top-k, top-k-mark
     label: str
+    model: str = ""  # the model of the setups on a curve
+    ends: tuple[str, str] = ("", "")  # what stands at the beginning and at the end of a curve
+    share: float | None = None  # the dialog share asked for that retrieval is simulated at
 
 
 class RestrictedPair(NamedTuple):
@@ -340,9 +343,13 @@ def lines_of(
     the examples known of all setups that are mixed, so they end beside the marks where some
     examples lack a label.
 
+    Curves say at their ends what is kept of dialog and evidence; if both begin at one setup, only
+    golden says so.
+
     Args:
         by_score: whether mean scores count instead of shares labelled yes.
     """
+    model = curves.pair.model
 
     def points(places: Iterable[int]) -> list[Floats]:
         sums = [material.statistics(each, by_score=by_score).sum(axis=0) for each in places]
@@ -352,14 +359,19 @@ def lines_of(
     if curves.pair.settings:
         non_evidence += f" ({curves.pair.settings})"
     found = [
-        _line(points(curves.golden.values()), "golden", "Golden evidence"),
-        _line(points(curves.non_evidence.values()), "non-evidence", non_evidence),
+        _line(points(curves.golden.values()), "golden", "Golden evidence")._replace(
+            model=model, ends=_ends(curves.golden, "all evidence")
+        ),
+        _line(points(curves.non_evidence.values()), "non-evidence", non_evidence)._replace(
+            model=model,
+            ends=_ends(curves.non_evidence, "non-evidence", is_begun=curves.is_one_at_whole),
+        ),
     ]
     for each in mixed_at(material, curves, recalls, by_score=by_score):
         sums = each.statistics.sum(axis=0)
         golden, other = point_from(sums[GOLDEN]), point_from(sums[NON_EVIDENCE])
-        at_share = f"dialog share {each.share:g}"
-        found += [
+        at_share = dialog_kept(each.share)
+        here = [
             _line([other, golden], "top-1", f"Top 1, {at_share}"),
             _line(
                 [top_1_from(sums, each.mixing)],
@@ -369,8 +381,9 @@ def lines_of(
         ]
         if with_top_k:
             end = golden_of_top_k_from(sums, each.mixing)
-            label = f"Top {recalls.k}, {at_share} to {each.share_of_top_k:g}"
-            found += [
+            left = f"{100 * each.share_of_top_k:.0f}\u00a0%"
+            label = f"Top {recalls.k}, {at_share}, {left} with {recalls.k} passages"
+            here += [
                 _line([other, end], "top-k", label),
                 _line(
                     [mixed(end, other, recalls.at_k)],
@@ -378,7 +391,26 @@ def lines_of(
                     f"{label}, recall@{recalls.k} {recalls.at_k:.0%}",
                 ),
             ]
+        found += [line._replace(share=each.share) for line in here]
     return [line for line in found if line.points]
+
+
+def dialog_kept(share: float) -> str:
+    """Return in words how much of the dialog a prompt keeps."""
+    return f"{100 * share:.0f}\u00a0% of the dialog kept"
+
+
+def _ends(curve: Mapping[float, int], evidence: str, *, is_begun: bool = False) -> tuple[str, str]:
+    """Return what is said at both ends of a curve, from the most of the dialog to the least.
+
+    Args:
+        evidence: what a prompt without any dialog shows.
+        is_begun: whether another curve says what its beginning is.
+    """
+    most, least = max(curve, default=1.0), min(curve, default=1.0)
+    start = "all dialog, no evidence" if most == 1 else dialog_kept(most)
+    end = f"no dialog, {evidence}" if least == 0 else dialog_kept(least)
+    return "" if is_begun else start, end if least < most else ""
 
 
 def _line(points: Sequence[Floats], style: str, label: str) -> RecallLine:

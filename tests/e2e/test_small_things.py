@@ -1,4 +1,4 @@
-"""Moments in the reader's time zone, tabs that show that more follow, and an axis that stays."""
+"""Moments in the reader's time zone, and tabs that show that more follow."""
 
 from datetime import UTC, datetime
 
@@ -9,7 +9,6 @@ from playwright.sync_api import expect
 from evaluation.models import MetricRun
 from tests.conftest import session_of
 from tests.evaluation.metric_runs import mill, requested
-from tests.evaluation.tradeoffs.imported_setups import imported
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -70,19 +69,3 @@ def test_on_a_phone_the_main_tabs_fade_where_they_are_cut(page, sign_in, adam):
 
     page.set_viewport_size({"width": 1440, "height": 900})
     expect_fades("false,false")
-
-
-def test_on_a_phone_the_axis_stays_while_the_chart_scrolls(page, sign_in, rosa, tmp_path):
-    dataset = imported(tmp_path / "own", "own")
-    sign_in(rosa)
-    page.set_viewport_size({"width": 390, "height": 844})
-
-    page.goto(reverse("tradeoffs:tradeoff", args=[dataset.slug]))
-
-    plot, title = page.locator("[data-plot]"), page.locator(".y-axis .axis-title")
-    title.scroll_into_view_if_needed()
-    assert plot.evaluate("plot => plot.scrollLeft > 0")  # it starts at the good end
-    expect(title).to_be_in_viewport(ratio=0.9)
-    plot.evaluate("plot => plot.scrollTo(0, 0)")
-    expect(title).to_be_in_viewport(ratio=0.9)
-    expect(page.locator(".y-axis")).not_to_have_class("y-axis is-moved")

@@ -19,6 +19,10 @@ TITLES = {  # titles of the groups, by what they filter
 }
 
 
+PLURALS = {"model": "models", "temperature": "temperatures"}
+PLURALS |= {"prompt": "prompt types", "aggregate": "re-rankings"}
+
+
 class LegendBox(NamedTuple):
     """A box of the legend: it explains a mark and filters the marks of its kind."""
 
@@ -46,6 +50,22 @@ def legend_groups(material: TradeoffMaterial, view: View, palette: Palette) -> l
         for each, of_kind in zip(FILTERS, entries, strict=True)
     ]
     return [group for group in groups if group.boxes]
+
+
+def counted(groups: Sequence[LegendGroup]) -> list[str]:
+    """Return in words what the boxes of each group let through: 'both models', 'T 0.0'."""
+    return [_counted(group) for group in groups]
+
+
+def _counted(group: LegendGroup) -> str:
+    on, n, things = [box for box in group.boxes if box.is_on], len(group.boxes), PLURALS[group.name]
+    if not on:
+        return f"no {things}"
+    if len(on) == 1:
+        return on[0].title
+    if len(on) == n:
+        return f"{'both' if n == 2 else f'all {n}'} {things}"
+    return f"{len(on)} of {n} {things}"
 
 
 def _boxes(

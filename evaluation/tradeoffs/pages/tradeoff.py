@@ -1,6 +1,7 @@
 """The contents of the page of a trade-off: figure, legend, table and warnings."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from evaluation.measures.fitness import Fitness
@@ -9,13 +10,26 @@ from evaluation.reports.report import Report
 from evaluation.runs.main_metrics import SIDES
 from evaluation.tradeoffs.axes import Axes, Axis
 from evaluation.tradeoffs.chart_view import View, models_of, visible_marks
-from evaluation.tradeoffs.dots import short_title
+from evaluation.tradeoffs.dots import short_title, step_title
 from evaluation.tradeoffs.figure_choice import SWITCHES, FigureChoice
 from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure, figure_of
-from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, glyph_of, palette_of, with_rings
+from evaluation.tradeoffs.figures.tradeoff.frame import PHONE
+from evaluation.tradeoffs.figures.tradeoff.glyphs import (
+    Glyph,
+    LegendEntry,
+    glyph_of,
+    palette_of,
+    with_rings,
+)
 from evaluation.tradeoffs.figures.tradeoff.marks import chosen_of
 from evaluation.tradeoffs.material import TradeoffMaterial
-from evaluation.tradeoffs.pages.legend import LegendGroup, legend_groups, short_names
+from evaluation.tradeoffs.pages.legend import (
+    TITLES,
+    LegendGroup,
+    counted,
+    legend_groups,
+    short_names,
+)
 from evaluation.tradeoffs.reports.tradeoff import (
     Band,
     TradeoffRow,
@@ -78,7 +92,9 @@ class FigurePage(NamedTuple):
     """Everything about one figure with its table."""
 
     report: Report[TradeoffRow]
+    view: View
     figure: TradeoffFigure
+    phone: TradeoffFigure  # the same where there is little room
     groups: Sequence[LegendGroup]
     switches: Sequence[tuple[str, str, bool]]  # name, title, whether it is on
     rows: Sequence[TradeoffTableRow]
@@ -92,9 +108,27 @@ class FigurePage(NamedTuple):
     bands: Sequence[Band] = ()  # F1 by model and temperature, if the figure shows it
 
     @property
+    def counted(self) -> list[str]:
+        """The words for what the filters let through."""
+        return counted(self.groups)
+
+    @property
+    def key(self) -> list[tuple[str, tuple[LegendEntry, ...]]]:
+        """The meaning of the marks in view: the title of each group, and its lines."""
+        legend = self.figure.legend
+        of = (legend.models, legend.temperatures, legend.prompts, legend.functions)
+        return [pair for pair in zip(TITLES.values(), of, strict=True) if pair[1]]
+
+    @property
     def is_drawn(self) -> bool:
         """Whether there is something to draw."""
         return not self.is_about_nothing and not self.repeats_large
+
+    @property
+    def is_zoomed(self) -> bool:
+        """Whether the figure shows a part that a reader or the view chose."""
+        view = self.view
+        return any(end is not None for end in (view.x_from, view.x_to, view.y_from, view.y_to))
 
     @property
     def n_responses_left_out(self) -> int:
@@ -130,7 +164,8 @@ def figure_page(
     palette = palette_of([dot_columns(dot) for dot in material.dots])
     palette = with_rings(palette, [row.of for row in report.rows])
     lines = lines_in_view(material, view)
-    figure = figure_of(
+    draw = partial(
+        figure_of,
         report.rows,
         view,
         lines.lines,
@@ -141,14 +176,16 @@ def figure_page(
     short = short_names(models_of(material))
     return FigurePage(
         report,
-        figure,
+        view,
+        draw(),
+        draw(frame=PHONE),
         legend_groups(material, view, palette),
         switches_of(material, view),
         [
             TradeoffTableRow(
                 row,
                 glyph_of(row.of, palette),
-                short_title(row.of.prompt_title),
+                short_title(step_title(row.of.prompt_title)),
                 short[row.of.model],
                 _ranges(row),
                 {} if view.by_score else _below(row),

@@ -63,13 +63,16 @@ def tradeoff_page(
         "running": running_runs(dataset, axes),
         "has_responses": dataset.responses.of_benchmark().exists(),
         "missing": missing_sides(axes_form.axes),
+        "title": "Attribution against sensibleness",
         "saved_views": list(dataset.saved_views.select_related("saved_by")),
     }
     if axes and context["has_responses"]:
         material = cached_material(dataset, axes)
         context |= _drawn(axes_form, TradeoffForm(choices, material=material), material)
         address = context["query"].removeprefix("?")
-        context["is_saved"] = address in {saved.address for saved in context["saved_views"]}
+        saved = {view.address: view.name for view in context["saved_views"]}
+        context["is_saved"] = address in saved
+        context["title"] = saved.get(address, context["choice"].figure.title)
         context["save_form"] = save_form or SavedViewForm(initial={"address": address})
     answer = render_page_or_fragment(
         request,

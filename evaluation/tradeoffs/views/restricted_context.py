@@ -18,6 +18,7 @@ from evaluation.retrieval.ranked_examples import MOST_K
 from evaluation.runs.main_metrics import SIDES
 from evaluation.tradeoffs.chart_view import View, temperature_key
 from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure, figure_of
+from evaluation.tradeoffs.figures.tradeoff.frame import PHONE
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.restricted_context import PlanRestrictedForm, RestrictedForm
 from evaluation.tradeoffs.material import TradeoffMaterial, material_of
@@ -115,15 +116,18 @@ def _grids(dataset: Dataset) -> list[Grid]:
     ]
 
 
-def _figure(
+def _figures(
     material: TradeoffMaterial,
     curves: Curves,
     recalls: Recalls,
     *,
     by_score: bool,
     axes_said: Mapping[str, str],
-) -> TradeoffFigure:
-    """Return figure 5 of both curves: their setups, and the lines of both kinds of retrieval."""
+) -> tuple[TradeoffFigure, TradeoffFigure]:
+    """Return figure 5 of both curves, for desks and for phones.
+
+    It has their setups, and the lines of both kinds of retrieval.
+    """
     own = material.of_dots(curves.places)
     view = View(lines=True, k=recalls.k, by_score=by_score)
 
@@ -132,7 +136,8 @@ def _figure(
 
     lines = lines_of(material, curves, recalls, with_top_k=recalls.k > 1, by_score=by_score)
     rows = tradeoff_report(own, view).rows
-    return figure_of(rows, view, lines, floors=own.floors, address=responses)
+    draw = partial(figure_of, rows, view, lines, floors=own.floors, address=responses)
+    return draw(), draw(frame=PHONE)
 
 
 class _ShownCurves(NamedTuple):
@@ -178,7 +183,9 @@ def _context(found: _RestrictedMaterial, axes: AxesForm) -> dict[str, Any]:
     if shown is None:
         return context
     material, curves, recalls, report = shown
-    figure = _figure(material, curves, recalls, by_score=form.by_score, axes_said=axes.axes_said)
+    figure, phone = _figures(
+        material, curves, recalls, by_score=form.by_score, axes_said=axes.axes_said
+    )
     of_figure = axes.axes_said | {"large": curves.pair.model}
     of_figure["temperature"] = temperature_key(material.dots[curves.places[0]])
     if form.by_score:
@@ -190,6 +197,7 @@ def _context(found: _RestrictedMaterial, axes: AxesForm) -> dict[str, Any]:
         "directions": directions_of(report),
         "courses": courses(material, curves, by_score=form.by_score),
         "figure": figure,
+        "phone": phone,
         "numbers": form.numbers(recalls),
         "query": query_string(axes.axes_said | form.unusual_choices),
         "figure_4": query_string({"figure": 4} | of_figure),

@@ -563,7 +563,7 @@ def test_changed_passwords_and_closed_accounts_are_not_offered(load_again):
 READINGS = {
     "Agreement between raters": ("Demo: attribution (simulated raters)", "Raters"),
     "Merged against separate": ("Demo: attribution (simulated raters)", "Merged against separate"),
-    "Attribution against sensibleness": ("Trade-off",),
+    "Four clusters": ("Trade-off",),
     "Recipe": ("Generate", "Recipe"),
     "Prompts": ("Browse", "Prompts"),
     "Gold items": (OPEN, "no gold items"),

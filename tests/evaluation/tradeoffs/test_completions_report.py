@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from evaluation.reports.columns import Estimate
 from evaluation.reports.registry import CannotReport
-from evaluation.tradeoffs.figures.tradeoff.marks import said_of
+from evaluation.tradeoffs.figures.tradeoff.marks import figures_of
 from evaluation.tradeoffs.reports.completions import completions_report
 from generation.models import Call, Grid
 from tests.evaluation.tradeoffs.rows_of_tradeoffs import row as tradeoff_row
@@ -74,7 +74,7 @@ def test_debris_is_counted_beside_each_mark(dataset):
         "imported": [0, 0],
     }
     made = tradeoff_row(0.5, 0.5)
-    said = said_of(replace(made, of=replace(made.of, n_looked_at=20, n_debris=13)))
+    said = figures_of(replace(made, of=replace(made.of, n_looked_at=20, n_debris=13)))
     assert said.endswith("; 13 of 20 replies are debris")
 
 

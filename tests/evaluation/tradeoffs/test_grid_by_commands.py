@@ -37,6 +37,6 @@ def test_the_commands_of_the_doc_lead_from_dialogs_to_six_figures(tmp_path, monk
     assert all(file.read_bytes().startswith(MAGIC[file.suffix]) for file in figures)
     # Its one model is the small model too, so figure 7 would be figure 6 again.
     said = failure("figure", "tradeoff", "pilot", "figure-7.svg", "--figure", "7")
-    assert said.startswith("There is nothing to draw for figure 7, Re-ranking, small model: ")
+    assert said.startswith("There is nothing to draw for figure 7, Re-ranked small: ")
     assert said.endswith("Nothing was written.")
     assert Response.objects.filter(chosen_from__isnull=False).exists()

@@ -181,7 +181,7 @@ def test_the_page_and_the_file_draw_a_part_hollow_and_count_setups_without_a_mar
     page, html = shown(answer), answer.content.decode()
 
     assert "3 of its 4 examples (75%), as 1 have no rating" in html
-    assert html.count('class="dot m1 t0 hollow"') == 1  # figure 1 has no aggregates
+    assert html.count('class="dot m1 t0 hollow"') == 2  # for desks and phones; no aggregates
     assert "of 1 setup, as the table says" in page.text
     assert "3 setups have no mark" in page.text
     file = client.get(reverse("tradeoffs:figure", args=[slug, "svg"])).content.decode()

@@ -145,7 +145,7 @@ def test_both_curves_stand_in_the_table_and_in_the_figure(researcher, scored):
 
     assert "Recall@1 0.5 (typed)" in page.text
     assert "recall@3 0.75 (typed)" in page.text
-    assert len(page.parts("dot")) == len(LABELS)
+    assert len(page.parts("plot--desk")[0].parts("dot")) == len(LABELS)
     for style in ("golden", "non-evidence", "top-1", "top-1-mark", "top-k", "top-k-mark"):
         assert page.parts(f"line--{style}")
     curves, top_k = page.tables

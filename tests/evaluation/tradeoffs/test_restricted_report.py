@@ -321,19 +321,20 @@ def test_how_a_curve_runs_against_curves_of_equal_f1(material, curves):
 # --- lines ----------------------------------------------------------------------------------
 
 
-def test_grey_lines_join_the_curves_and_say_where_recall_stands(material, curves):
+def test_lines_of_top_1_join_the_curves_and_say_where_recall_stands(material, curves):
     lines = lines_of(material, curves, TYPED, with_top_k=False)
 
     [golden] = styles(lines, "golden")
     assert golden.points == ((0.2, 1.0), (0.6, 0.8), (0.8, 0.4))
-    grey = styles(lines, "top-1")
-    assert grey[1].points == ((0.0, 0.8), (0.6, 0.8))
+    assert golden.ends == ("all dialog, no evidence", "40\u00a0% of the dialog kept")
+    top_1 = styles(lines, "top-1")
+    assert top_1[1].points == ((0.0, 0.8), (0.6, 0.8))
+    assert [line.share for line in top_1] == [1.0, 0.8, 0.4]
     assert styles(lines, "top-1-mark")[1].points == (pytest.approx((0.3, 0.8)),)
-    assert len(grey) == 3
     assert not styles(lines, "top-k")
 
 
-def test_red_lines_go_where_k_passages_lead(material, curves):
+def test_lines_of_top_k_go_where_k_passages_lead(material, curves):
     lines = lines_of(material, curves, TYPED, with_top_k=True)
 
     # At 1 it has no length; at .8 it goes to golden at .4; at .4 its end is not measured.

@@ -3,21 +3,23 @@
 import itertools
 import math
 import xml.etree.ElementTree as ET
-from typing import NamedTuple
 
 import pytest
 from django.conf import settings
 from django.template.loader import render_to_string
 
 from evaluation.reports.figures.builders import drawing_file
-from evaluation.reports.figures.free_places import Rectangle, Text, first_free, least_covering
+from evaluation.reports.figures.free_places import (
+    Rectangle,
+    Text,
+    around,
+    first_free,
+    least_covering,
+)
 from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.figures.tradeoff.clusters import PADDING
 from evaluation.tradeoffs.figures.tradeoff.figure import figure_of
-from evaluation.tradeoffs.figures.tradeoff.frame import (
-    PLOT,
-    FigureWindow,
-)
+from evaluation.tradeoffs.figures.tradeoff.frame import DESK, PHONE
 from evaluation.tradeoffs.figures.tradeoff.glyphs import SHAPES, glyph_of, legend_of, palette_of
 from evaluation.tradeoffs.figures.tradeoff.svg_files import (
     file_size,
@@ -26,18 +28,12 @@ from evaluation.tradeoffs.figures.tradeoff.svg_files import (
     titled,
     well_formed,
 )
+from evaluation.tradeoffs.recall_lines import RecallLine
 from generation.text.prompt_types import TWELVE
 from tests.evaluation.tradeoffs.rows_of_tradeoffs import aggregate, row
 
-WHOLE = FigureWindow(0.0, 1.0, 0.0, 1.0)
 MODELS = ("PaLM 8B", "PaLM 62B", "PaLM 540B")
 MAGIC = {"svg": b"<svg", "pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n"}
-
-
-class Straight(NamedTuple):
-    points: tuple[tuple[float, float], ...]
-    style: str
-    label: str = "a line"
 
 
 def classes(found):
@@ -109,25 +105,26 @@ def test_aggregates_of_several_models_have_rings_in_the_colours_of_these():
 def test_an_aggregate_says_its_pool_what_chose_and_its_calls():
     [mark] = figure_of([aggregate(0.5, 0.5)], View()).marks
 
-    assert mark.said.startswith(
+    assert mark.one_line.startswith(
         "Sensible first, PaLM 8B, T 0.0, chosen in each example from 2 setups by auto_ais, 2 "
         "calls per example: attribution 0.500"
     )
 
 
-def test_restricted_context_of_one_model_has_colours_by_evidence():
-    rows = [row(0.5, 0.5, prompt=f"restricted-{key}-0.5") for key in ("golden", "next-best")]
+def test_restricted_context_keeps_its_model_s_colour_and_has_shapes_by_evidence():
+    """Figures 4 and 5: a colour means the model, as in the legend beside them."""
+    prompts = [f"restricted-{key}-0.4" for key in ("golden", "next-best")]
+    rows = [row(0.5, 0.5, prompt=prompt) for prompt in prompts]
+    rows += [row(0.5, 0.5, model="PaLM 62B", prompt=prompts[0], temperature=0.7)]
 
     found = [glyph_of(each.of, palette_for(rows)) for each in rows]
 
-    assert [classes(each)[0] for each in found] == ["e1", "e2"]
-    assert {each.path for each in found} == {SHAPES["small"]}
-    two = [*rows, row(0.5, 0.5, model="PaLM 62B", prompt="restricted-golden-0.5")]
-    assert [classes(glyph_of(each.of, palette_for(two))) for each in two] == [
-        ["m1", "t0"],
-        ["m1", "t7"],
-        ["m2", "t0"],
+    assert [classes(each) for each in found] == [["m1", "t0"], ["m1", "t0"], ["m2", "t7"]]
+    assert [each.path for each in found] == [
+        SHAPES[shape] for shape in ("small-diamond", "small", "small-diamond")
     ]
+    [mark, *_] = figure_of(rows, View()).marks
+    assert mark.one_line.startswith("Golden, 40\u00a0% of the dialog kept (earlier rule")
 
 
 def test_a_legend_has_a_line_for_each_thing_there_is():
@@ -197,13 +194,13 @@ def test_two_equal_marks_stand_beside_their_spot_which_counts_them():
     [spot] = found.spots
     assert (spot.x, spot.y, spot.n) == (405, 321, 2)
     first, second, alone = found.marks
-    assert (first.x, first.y) == (405 - 17, 321)
-    assert (second.x, second.y) == (405 + 17, 321)
-    assert first.stem == "M405.0 321.0L388.0 321.0"
+    assert (first.x, first.y) == (405 - 24, 321)
+    assert (second.x, second.y) == (405 + 24, 321)
+    assert first.stem == "M405.0 321.0L381.0 321.0"
     assert alone.stem == ""
     # The interval from 0.45 to 0.55 on each axis stays at the true place.
     assert first.whiskers == second.whiskers == "M369.9 321.0H440.1M405.0 350.5V291.5"
-    assert "attribution 0.500, sensibleness 0.500" in first.said
+    assert "attribution 0.500, sensibleness 0.500" in first.figures
 
 
 def test_five_near_marks_fan_out_and_cover_neither_each_other_nor_a_neighbour():
@@ -217,7 +214,7 @@ def test_five_near_marks_fan_out_and_cover_neither_each_other_nor_a_neighbour():
     assert (spot.x, spot.y, spot.n) == (407, 321, 5)  # their mean: 405 + (0 + 1 + 2 + 3 + 4) / 5
     boxes = squares(found.marks)
     assert not any(a.overlap(b) for a, b in itertools.combinations(boxes, 2))
-    assert all(distance(mark, spot) < 32 for mark in found.marks)
+    assert all(distance(mark, spot) <= 31 for mark in found.marks)
     assert [mark.row.of.prompt for mark in found.marks] == [*kinds, "random"]
     assert (found.marks[-1].x, found.marks[-1].stem) == (385, "")
     assert figure_of([*near, neighbour], FROM_0) == found
@@ -229,9 +226,29 @@ def test_marks_at_an_edge_fan_out_into_the_plot(corner):
 
     found = figure_of(rows, FROM_0)
 
-    assert all(PLOT.left <= mark.x <= PLOT.right for mark in found.marks)
-    assert all(PLOT.top <= mark.y <= PLOT.bottom for mark in found.marks)
+    assert all(DESK.plot.left <= mark.x <= DESK.plot.right for mark in found.marks)
+    assert all(DESK.plot.top <= mark.y <= DESK.plot.bottom for mark in found.marks)
     assert not any(a.overlap(b) for a, b in itertools.combinations(squares(found.marks), 2))
+
+
+@pytest.mark.parametrize("zoom", [FROM_0, View(x_from=0.7, y_from=0.8, y_to=0.9)])
+@pytest.mark.parametrize("place", [(1.0, 0.857), (0.85, 0.82)])
+def test_a_line_to_be_seen_leads_from_a_moved_mark_to_its_true_place(zoom, place):
+    """Six marks at one place, as re-ranking makes them at the right edge ([A] figure 6)."""
+    found = figure_of([row(*place, prompt=kind.key) for kind in TWELVE[:6]], zoom)
+
+    [spot] = found.spots
+    boxes = [*squares(found.marks), spot.box]
+    for mark in found.marks:
+        start, end = (tuple(map(float, part.split())) for part in mark.stem[1:].split("L"))
+        assert end == (mark.x, mark.y)
+        assert start == pytest.approx((spot.x, spot.y), abs=0.1)
+        seen = [
+            (start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1]))
+            for share in (step / 100 for step in range(101))
+        ]
+        seen = [(x, y) for x, y in seen if not any(around(x, y, 0.1).overlap(b) for b in boxes)]
+        assert math.dist(seen[0], seen[-1]) > 8
 
 
 def test_labels_avoid_counts_and_the_marks_around_them():
@@ -245,7 +262,7 @@ def test_labels_avoid_counts_and_the_marks_around_them():
     assert not any(label.overlap(box) for label in labels for box in taken)
 
 
-def test_the_count_is_in_pages_and_files():
+def test_the_count_and_the_lines_to_it_are_in_pages_and_files():
     found = figure_of([row(0.5, 0.5), row(0.5, 0.5, prompt="random")], View())
 
     page = render_to_string("evaluation/tradeoffs/_figure.svg", {"figure": found})
@@ -253,6 +270,23 @@ def test_the_count_is_in_pages_and_files():
     for drawing in (page, file_of(found)):
         assert "<title>2 setups are at this place</title>" in drawing
         assert '<text y="3.5" text-anchor="middle">2</text>' in drawing
+        assert drawing.count('<path class="stem"') == 2
+
+
+def test_on_a_phone_the_whole_plane_is_340_px_wide_with_fewer_ticks():
+    rows = [row(0.0, 0.0), *(row(1.0, 1.0, prompt=kind.key) for kind in TWELVE[:4])]
+
+    found = figure_of(rows, View(y_from=0.0, clusters=True), frame=PHONE)
+
+    assert (found.width, found.window[:4]) == (340, (0.0, 1.0, 0.0, 1.0))
+    assert [tick.text for tick in found.x_ticks] == ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
+    # Its plot is 268 px wide, from 44 to 312, and 272 px high, from 24 to 296.
+    assert (found.marks[0].x, found.marks[0].y) == (44, 296)
+    assert [(spot.x, spot.y, spot.n) for spot in found.spots] == [(312, 24, 4)]
+    assert all(mark.x <= 312 and mark.y >= 24 for mark in found.marks)
+    texts = [curve.label for curve in found.curves] + [each.label for each in found.clusters]
+    assert all(text.box.is_inside(PHONE.canvas) for text in texts if text)
+    assert not any(a.overlap(b) for a, b in itertools.combinations(squares(found.marks), 2))
 
 
 def test_a_cluster_is_the_box_around_its_marks():
@@ -292,7 +326,7 @@ def test_no_text_covers_other_text_or_a_mark():
     assert not any(a.overlap(b) for a, b in itertools.combinations(texts, 2))
     marks = [Rectangle(mark.x - 6, mark.y - 6, mark.x + 6, mark.y + 6) for mark in found.marks]
     assert not any(label.overlap(mark) for label in labels for mark in marks)
-    assert all(label.is_inside(PLOT) for label in labels)
+    assert all(label.is_inside(DESK.plot) for label in labels)
     assert len(labels) + found.n_without_label == 21
     assert len(labels) >= 10  # a label that names its prompt type is about 150 px long
 
@@ -308,13 +342,40 @@ def test_text_takes_the_first_free_place_or_that_which_covers_least():
 
 
 def test_lines_go_through_their_points_and_one_point_is_a_ring():
-    lines = [Straight(((0.0, 0.0), (0.5, 1.0)), "golden"), Straight(((0.5, 0.5),), "top-1-mark")]
+    curve = RecallLine(
+        ((0.0, 0.0), (0.5, 1.0)), "golden", "", "PaLM 8B", ("all dialog, no evidence", "")
+    )
+    lines = [curve, RecallLine(((0.5, 0.5),), "top-1-mark", "")]
 
     found = figure_of([row(0.5, 0.0)], View(), lines)
 
     assert [line.path for line in found.lines] == ["M54.0 616.0L405.0 26.0", ""]
     assert (found.lines[1].x, found.lines[1].y) == (405.0, 321.0)
-    assert found.line_legend == [("golden", "Restricted context, golden")]
+    assert found.line_legend == [("line--golden m1", "Restricted context, golden")]
+    [text] = found.line_texts
+    assert (text.text, text.x) == ("all dialog, no evidence", 54 + 12)  # above (0, 0)
+
+
+def test_of_simulated_retrieval_the_step_with_the_best_f1_is_drawn_in_full():
+    """Figure 5: F1 of k passages is 2 · 0.8 · 0.4 / 1.2 = 0.53 at 40 %, and 0.32 at 80 %."""
+    lines = [
+        RecallLine(points, style, "", share=share)
+        for share, ring in ((0.4, (0.8, 0.4)), (0.8, (0.8, 0.2)))
+        for style, points in (("top-k", ((0.1, 0.8), ring)), ("top-k-mark", (ring,)))
+    ]
+
+    found = figure_of([], View(y_from=0.0), lines)
+
+    assert [(line.share, "is-faint" in line.classes) for line in found.lines] == [
+        (0.4, False),
+        (0.4, False),
+        (0.8, True),
+        (0.8, True),
+    ]
+    assert [text.text for text in found.line_texts] == ["40\u00a0% of the dialog kept"]
+    assert ".line.is-faint" in file_of(found)
+    top_1 = [line._replace(style=line.style.replace("-k", "-1")) for line in lines]
+    assert not any("is-faint" in line.classes for line in figure_of([], View(), top_1).lines)
 
 
 # --- drawings -------------------------------------------------------------------------------
@@ -331,7 +392,7 @@ def file_of(found):
 def test_a_file_is_well_formed_with_colours_of_its_own_and_without_links():
     rows = [*dense_rows(), aggregate(0.9, 0.9), row(0.4, 0.5, model='<a & "b">')]
     view = View(labels=True, intervals=True, clusters=True)
-    lines = [Straight(((0.2, 0.3), (0.5, 0.9)), "golden", "1 < 2")]
+    lines = [RecallLine(((0.2, 0.3), (0.5, 0.9)), "golden", "1 < 2")]
     found = figure_of(rows, view, lines, address=lambda row: "/somewhere/")
 
     text = file_of(titled(found, "Auto-AIS & <more>", "x" * 200))
@@ -348,15 +409,6 @@ def test_a_file_is_well_formed_with_colours_of_its_own_and_without_links():
     assert max(len(each) for each in said) < 100
     paths = [element.get("d", "") for element in root.iter()]
     assert not any("nan" in path for path in paths)
-
-
-def test_a_legend_names_the_model_also_where_it_has_no_colour():
-    rows = [row(0.5, 0.5, prompt=f"restricted-{key}-0.5") for key in ("golden", "next-best")]
-
-    lines = {line.text: line for line in legend_lines(figure_of(rows, View()))}
-
-    assert lines["PaLM 8B"].text_x == lines["T 0.0"].text_x == lines["Model"].x
-    assert lines["Restricted, golden"].text_x > lines["Model"].x
 
 
 @pytest.mark.parametrize("format_key", MAGIC)
@@ -396,7 +448,7 @@ def test_an_empty_figure_is_drawn_too():
 
 def test_every_class_of_a_mark_has_a_colour_in_pages_and_files():
     css = (settings.BASE_DIR / "static" / "app.css").read_text()
-    names = [*(f"m{n}" for n in range(6)), "a1", "a2", "a3", "e1", "e2"]
+    names = [*(f"m{n}" for n in range(6)), "a1", "a2", "a3"]
 
     for text in (css, file_style()):
         assert not [name for name in names if f".{name} {{" not in text]

@@ -240,7 +240,7 @@ def test_all_formats_and_mean_scores_are_written(api, tmp_path, dataset):
 def test_a_figure_that_cannot_be_drawn_is_not_written(dataset, api, tmp_path):
     file = tmp_path / "f.svg"
     for path, options, found in [
-        (file, ["--figure", "4"], "This dataset has nothing for figure 4, Restricted context"),
+        (file, ["--figure", "4"], "This dataset has nothing for figure 4, Restricted, top-1"),
         (file, ["--figure", "3", "--large", "x"], "There is no large 'x' here"),
         (tmp_path / "f.gif", [], f"{tmp_path}/f.gif: found the ending '.gif'; expected one of"),
         (

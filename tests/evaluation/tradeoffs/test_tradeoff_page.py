@@ -8,6 +8,7 @@ from annotation.models import Vote
 from evaluation.models import AutoScore, MetricRun
 from evaluation.tradeoffs.axes import axes_of, usual
 from evaluation.tradeoffs.services.reranking import rerank
+from evaluation.tradeoffs.services.saved_views import save_view
 from generation.models import Dataset, Response
 from tests.evaluation.tradeoffs.imported_setups import LARGE, SMALL, imported, rows
 from tests.makers import example_row, import_rows, rated, response_row, scheme_of
@@ -38,6 +39,12 @@ def table(page):
     return {tuple(row[:3]): tuple(row[3:]) for row in page.table("Setups").rows}
 
 
+def marks(page):
+    """Return the marks of the drawing for desks."""
+    [drawing] = page.parts("plot--desk")
+    return drawing.parts("dot")
+
+
 def test_figure_1_shows_all_setups_best_f1_first(dataset, see):
     page = see(dataset)
 
@@ -49,15 +56,26 @@ def test_figure_1_shows_all_setups_best_f1_first(dataset, see):
         (("Golden", "8B", "0.0"), ("0.75", "0.50", "0.600")),
         (("No evidence", "540B", "0.7"), ("0.25", "0.75", "0.375")),
     ]
-    assert len(page.parts("dot")) == 4
+    assert len(marks(page)) == 4
     assert "History + golden evidence" in page.text
+
+
+def test_a_page_is_called_by_the_name_of_its_view_and_says_what_it_counts(dataset, see, rosa):
+    page = see(dataset, figure=2, model=LARGE)
+
+    assert page.headings[0] == "Golden evidence"
+    assert "Figure 2 of the paper" in page.text
+    # Of the single setups' three prompt types, golden and one-shot have the golden evidence.
+    assert "shares labelled yes · M 540B · both temperatures · 2 of 3 prompt types" in page.text
+    save_view(dataset, "Ours", "figure=2", rosa)
+    assert see(dataset, figure=2).headings[0] == "Ours"
 
 
 def test_a_mark_and_its_row_lead_to_the_responses_of_the_setup(dataset, see, rosa, client_for):
     setup = dataset.setups.get(model=SMALL)
     there = reverse("tradeoffs:responses", args=[dataset.slug, setup.pk])
     page = see(dataset)
-    assert page.addresses.count(there) == 2
+    assert page.addresses.count(there) == 3  # its marks for desks and phones, and its row
 
     page = shown(client_for(rosa).get(there, {"said": "both"}))
 
@@ -84,7 +102,7 @@ def test_nothing_matches(dataset, see):
     assert table(page) == {}
     [message] = page.parts("callout")
     assert "No setup matches" in message.text
-    assert list(message.links) == ["Reset figure 1"]
+    assert list(message.links) == ["Reset to Four clusters"]
 
 
 def test_htmx_gets_the_fragment_and_a_short_address(dataset, rosa, client_for):
@@ -111,12 +129,12 @@ def test_htmx_gets_the_fragment_and_a_short_address(dataset, rosa, client_for):
 def test_a_zoom_is_taken_or_refused_beside_its_field(dataset, see):
     here = reverse("tradeoffs:tradeoff", args=[dataset.slug])
     page = see(dataset, x_from="0.5", x_to="1", y_from="0.4", y_to="0.8")
-    assert len(page.parts("dot")) == 2  # (0.75, 0.5) and (0.75, 0.75)
-    assert "2 setups outside" in page.text
+    assert len(marks(page)) == 2  # (0.75, 0.5) and (0.75, 0.75)
+    assert "2 setups are outside" in page.text
 
     page = see(dataset, x_from="0.8", x_to="0.2")
     assert "Expected at least 0.805." in page.part("tradeoff-x_to-error").text
-    assert len(page.parts("dot")) == 4
+    assert len(marks(page)) == 4
     # Figure 2 is zoomed by itself; without a zoom it says so.
     whole = see(dataset, figure=2).links["Show all"]
     assert whole == f"{here}?figure=2&x_from=&x_to=&y_from=&y_to="
@@ -190,7 +208,7 @@ def test_marks_chosen_by_an_axis_are_warned_of_until_another_judges(dataset, see
     first = AutoScore.objects.filter(run=axes.attribution.run)
     AutoScore.objects.bulk_create(AutoScore(run=other, target=s.target, score=0.9) for s in first)
 
-    assert "Winner’s curse" not in see(dataset).text  # figure 1 has single setups alone
+    assert "Too optimistic" not in see(dataset).text  # figure 1 has single setups alone
     page = see(
         dataset,
         aggregate="max-attribution",
@@ -198,19 +216,19 @@ def test_marks_chosen_by_an_axis_are_warned_of_until_another_judges(dataset, see
         sensibleness=axes.sensibleness.key,
     )
     chosen = "from 2 setups by auto_ais, 2 calls per example"
-    assert page.text.count(chosen) == 2  # its mark, and its row
+    assert page.text.count(chosen) == 3  # its marks, and its row
     assert (f"Max attribution {chosen}", "540B", "0.0") in table(page)
     [warning] = page.parts("callout")
-    assert "Winner’s curse" in warning.text
+    assert "Too optimistic: the axis’s own metric chose these marks" in warning.text
     assert "Attribution: Max attribution (M 540B T 0.0)." in warning.text
     assert any(f"attribution=run-{other.pk}" in address for address in warning.addresses)
     assert "Sensibleness: Max attribution" not in page.text  # it only decides ties
 
     own = {"aggregate": "max-attribution"}
     page = see(dataset, **own, attribution=f"run-{other.pk}", sensibleness=axes.sensibleness.key)
-    assert "Winner’s curse" not in page.text
+    assert "Too optimistic" not in page.text
     [note] = page.parts("callout")
-    assert "chosen by the metric of an axis, with another model" in note.text
+    assert "The same metric, with another model, chose these marks." in note.text
     assert "Attribution: Max attribution (M 540B T 0.0)." in note.text
 
 

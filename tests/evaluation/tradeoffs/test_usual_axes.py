@@ -103,7 +103,7 @@ def test_scoring_the_missing_combinations_leaves_the_figures_as_they_were(studie
     study, there = studied.studies.get(), reverse("tradeoffs:tradeoff", args=[studied.slug])
     before, run = usual_run(studied), studied.metric_runs.get(metric="auto_ais")
     assert before == run
-    assert len(shown(researcher.get(there)).parts("dot")) == 4
+    assert len(shown(researcher.get(there)).parts("plot--desk")[0].parts("dot")) == 4
 
     address = reverse("evaluation:score-grid", args=[study.slug])
     researcher.post(address, {"family": "auto_ais|lexical|shown", "question": "q"})
@@ -114,7 +114,7 @@ def test_scoring_the_missing_combinations_leaves_the_figures_as_they_were(studie
 
     assert usual_run(studied) == run
     page = shown(researcher.get(there))
-    assert len(page.parts("dot")) == 4
+    assert len(page.parts("plot--desk")[0].parts("dot")) == 4
     assert not page.parts("callout")
 
 

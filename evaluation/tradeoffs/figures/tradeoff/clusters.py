@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from evaluation.reports.figures.free_places import Rectangle, Text, least_covering
-from evaluation.tradeoffs.figures.tradeoff.frame import PLOT
 from evaluation.tradeoffs.figures.tradeoff.marks import Mark
 
 PADDING = 16  # px between marks and the box of their cluster
@@ -26,29 +25,43 @@ class Cluster(NamedTuple):
         return round(self.box.bottom - self.box.top, 1)
 
 
-def clusters_of(marks: Sequence[Mark], taken: list[Rectangle]) -> Iterator[Cluster]:
-    """Yield the boxes around the marks of each cluster; their labels are added to `taken`."""
+def clusters_of(
+    marks: Sequence[Mark], taken: list[Rectangle], plot: Rectangle
+) -> Iterator[Cluster]:
+    """Yield the boxes around the marks of each cluster; their labels are added to `taken`.
+
+    A label that would cover much of what is there, as on a phone, is left out.
+    """
     found: dict[str, list[Mark]] = {}
     for mark in marks:
         if mark.row.of.cluster:
             found.setdefault(mark.row.of.cluster, []).append(mark)
     boxes = {
         key: Rectangle(
-            max(min(mark.x for mark in some) - PADDING, PLOT.left + 2),
-            max(min(mark.y for mark in some) - PADDING, PLOT.top + 2),
-            min(max(mark.x for mark in some) + PADDING, PLOT.right - 2),
-            min(max(mark.y for mark in some) + PADDING, PLOT.bottom - 2),
+            max(min(mark.x for mark in some) - PADDING, plot.left + 2),
+            max(min(mark.y for mark in some) - PADDING, plot.top + 2),
+            min(max(mark.x for mark in some) + PADDING, plot.right - 2),
+            min(max(mark.y for mark in some) + PADDING, plot.bottom - 2),
         )
         for key, some in found.items()
     }
     for key, box in sorted(boxes.items(), key=lambda item: -item[1].bottom):
         others = [each for name, each in boxes.items() if name != key]
         title = found[key][0].row.of.cluster_title
-        label = least_covering(_around_box(box, title), [*taken, *others], PLOT)
+        label = least_covering(_around_box(box, title), [*taken, *others], plot)
+        if label and _covers_much(label, taken):
+            label = None
         if label:
             taken.append(label.box)
         yield Cluster(key, Rectangle(*(round(edge, 1) for edge in box)), label)
     taken.extend(edge for box in boxes.values() for edge in _edges(box))
+
+
+def _covers_much(label: Text, taken: Sequence[Rectangle]) -> bool:
+    """Whether a label covers marks and other texts with more than a tenth of its area."""
+    left, top, right, bottom = label.box
+    area = (right - left) * (bottom - top)
+    return sum(label.box.overlap(box) for box in taken) > area / 10
 
 
 def _edges(box: Rectangle) -> Iterator[Rectangle]:

@@ -4,18 +4,17 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from evaluation.reports.figures.free_places import Rectangle, around
+from evaluation.reports.figures.free_places import Rectangle, Text, around
 from evaluation.tradeoffs.axis_floors import Floors
 from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.figures.tradeoff.clusters import Cluster, clusters_of
 from evaluation.tradeoffs.figures.tradeoff.frame import (
-    HEIGHT,
-    PLOT,
+    DESK,
     SMALLEST_WINDOW,
-    WIDTH,
     Curve,
     FigureWindow,
     FloorEdge,
+    Frame,
     Tick,
     as_ticks,
     curves,
@@ -31,13 +30,14 @@ from evaluation.tradeoffs.figures.tradeoff.glyphs import (
     with_rings,
 )
 from evaluation.tradeoffs.figures.tradeoff.lines import (
-    DrawnLine,
     PlacedLine,
     legend_of_lines,
+    line_texts,
     placed_lines,
 )
 from evaluation.tradeoffs.figures.tradeoff.marks import HALF_MARK, Mark, labelled, mark_of
 from evaluation.tradeoffs.figures.tradeoff.spots import Spot, fanned
+from evaluation.tradeoffs.recall_lines import RecallLine
 from evaluation.tradeoffs.reports.tradeoff import TradeoffRow
 
 
@@ -54,16 +54,26 @@ class TradeoffFigure(NamedTuple):
     marks: list[Mark]
     spots: list[Spot]  # places of several marks, with their counts
     legend: Legend
-    line_legend: list[tuple[str, str]]  # style, title
+    line_texts: list[Text]  # what stands at lines
+    line_legend: list[tuple[str, str]]  # classes, title
     n_outside: int  # setups beyond the part that is shown
     n_undefined: int  # other setups without a figure on one axis
     n_not_rated: int  # setups without a mark, because raters have answered none of their examples
     n_without_label: int  # marks without room for their label
     floors: list[FloorEdge]  # what is below the floors of the axes
-    width: int = WIDTH
-    height: int = HEIGHT
-    plot: Rectangle = PLOT
     least: float = SMALLEST_WINDOW  # least share of each axis that a zoom shows
+
+    @property
+    def width(self) -> int:
+        return self.window.frame.width
+
+    @property
+    def height(self) -> int:
+        return self.window.frame.height
+
+    @property
+    def plot(self) -> Rectangle:
+        return self.window.plot
 
     @property
     def plot_width(self) -> float:
@@ -96,11 +106,12 @@ class TradeoffFigure(NamedTuple):
 def figure_of(
     rows: Sequence[TradeoffRow],
     view: View,
-    lines: Sequence[DrawnLine] = (),
+    lines: Sequence[RecallLine] = (),
     *,
     floors: Floors = (),
     palette: Palette | None = None,
     address: Callable[[TradeoffRow], str] | None = None,
+    frame: Frame = DESK,
 ) -> TradeoffFigure:
     """Return the figure of some rows of the report.
 
@@ -112,6 +123,7 @@ def figure_of(
         palette: the palette of all setups of the dataset, so that colours do not change with
             filters; None: a palette of these rows.
         address: a function that returns the address of a mark's link; None: marks have no links.
+        frame: the size of the drawing.
     """
     setups = [row.of for row in rows]
     palette = with_rings(palette or palette_of(setups), setups)
@@ -119,25 +131,25 @@ def figure_of(
     n_not_rated = sum(0 < row.n_examples == row.n_not_rated and not row.point for row in rows)
     lowest = _lowest([row for row, _ in known], view, lines)
     window = window_of(lowest, view.x_from, view.x_to, view.y_from, view.y_to)
+    window = window._replace(frame=frame)
     marks = [
         mark_of(row, point, window, palette, view.intervals, address)
         for row, point in known
         if window.holds(*point)
     ]
-    marks, spots = fanned(marks)
+    marks, spots = fanned(marks, window.plot)
     taken = [around(mark.x, mark.y, HALF_MARK) for mark in marks] + [spot.box for spot in spots]
-    clusters = list(clusters_of(marks, taken)) if view.clusters else []
+    texts = line_texts(lines, window, taken)
+    clusters = list(clusters_of(marks, taken, window.plot)) if view.clusters else []
     of_equal_f1 = curves(window, taken)
-    marks = labelled(marks, taken) if view.labels else marks
+    marks = labelled(marks, taken, window.plot) if view.labels else marks
     kind = " (mean score)" if view.by_score else ""
     titles = (f"Attribution{kind}", f"Sensibleness{kind}")
     # A floor is a share of labels, so that mean scores have none.
     shares = [each.fitness.floor.share if each else math.nan for each in floors]
     of_axes = [] if view.by_score else list(zip(map(str.lower, titles), shares, strict=False))
-    x_values, y_values = (
-        ticks(window.x_from, window.x_to),
-        ticks(window.y_from, window.y_to),
-    )
+    x_values = ticks(window.x_from, window.x_to, frame.most_ticks)
+    y_values = ticks(window.y_from, window.y_to, frame.most_ticks)
     return TradeoffFigure(
         window=window,
         x_ticks=as_ticks(x_values, [window.x(value) for value in x_values]),
@@ -145,11 +157,12 @@ def figure_of(
         titles=titles,
         curves=of_equal_f1,
         clusters=clusters,
-        lines=placed_lines(lines, window),
+        lines=placed_lines(lines, window, palette),
         marks=marks,
         spots=spots,
         legend=legend_of([mark.row.of for mark in marks], palette),
-        line_legend=legend_of_lines(lines),
+        line_texts=texts,
+        line_legend=legend_of_lines(lines, palette),
         n_outside=len(known) - len(marks),
         n_undefined=len(rows) - len(known) - n_not_rated,
         n_not_rated=n_not_rated,
@@ -158,7 +171,7 @@ def figure_of(
     )
 
 
-def _lowest(rows: Sequence[TradeoffRow], view: View, lines: Sequence[DrawnLine]) -> float:
+def _lowest(rows: Sequence[TradeoffRow], view: View, lines: Sequence[RecallLine]) -> float:
     """Return the lowest sensibleness that must be visible; NaN if there is none."""
     n_ends = 2 if view.intervals else 1  # the value, and with intervals the lower end
     ends = [end for row in rows for end in row.sensibleness[:n_ends]]

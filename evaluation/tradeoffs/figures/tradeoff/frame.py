@@ -10,9 +10,6 @@ from evaluation.measures.tradeoff import f1, iso_f1
 from evaluation.reports.figures.free_places import Rectangle, Text, first_free
 from evaluation.statistics.intervals import Floats
 
-WIDTH, HEIGHT = 790, 668
-LEFT, RIGHT, TOP, BOTTOM = 54, 34, 26, 52  # margins
-MOST_TICKS = 10
 STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 # Steps between levels of F1; the coarsest step that gives enough curves is used.
 LEVEL_STEPS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
@@ -24,6 +21,23 @@ MOST_DIGITS = 3  # a level with so many digits or more has no room for its leadi
 EDGE = 1e-9
 
 
+class Frame(NamedTuple):
+    """The size of a drawing: its plot, and the margins that hold ticks and titles."""
+
+    width: int
+    height: int
+    plot: Rectangle
+    most_ticks: int  # on an axis, apart from the one where it begins
+
+    @property
+    def canvas(self) -> Rectangle:
+        return Rectangle(0, 0, self.width, self.height)
+
+
+DESK = Frame(790, 668, Rectangle(54, 26, 756, 616), most_ticks=10)
+PHONE = Frame(340, 340, Rectangle(44, 24, 312, 296), most_ticks=5)
+
+
 class FigureWindow(NamedTuple):
     """The part of the unit square that a figure shows: attribution is x, sensibleness y."""
 
@@ -31,26 +45,28 @@ class FigureWindow(NamedTuple):
     x_to: float
     y_from: float
     y_to: float
+    frame: Frame = DESK
+
+    @property
+    def plot(self) -> Rectangle:
+        return self.frame.plot
 
     def x(self, attribution: float) -> float:
         """Return the distance of a share from the left."""
-        width = WIDTH - LEFT - RIGHT
-        return LEFT + (attribution - self.x_from) / (self.x_to - self.x_from) * width
+        width = self.plot.right - self.plot.left
+        return self.plot.left + (attribution - self.x_from) / (self.x_to - self.x_from) * width
 
     def y(self, sensibleness: float) -> float:
         """Return the distance of a share from the top."""
-        height = HEIGHT - TOP - BOTTOM
-        return HEIGHT - BOTTOM - (sensibleness - self.y_from) / (self.y_to - self.y_from) * height
+        height = self.plot.bottom - self.plot.top
+        share = (sensibleness - self.y_from) / (self.y_to - self.y_from)
+        return self.plot.bottom - share * height
 
     def holds(self, attribution: float, sensibleness: float) -> bool:
         return (
             self.x_from - EDGE <= attribution <= self.x_to + EDGE
             and self.y_from - EDGE <= sensibleness <= self.y_to + EDGE
         )
-
-
-PLOT = Rectangle(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM)
-CANVAS = Rectangle(0, 0, WIDTH, HEIGHT)
 
 
 class Tick(NamedTuple):
@@ -86,14 +102,15 @@ def floor_edges(window: FigureWindow, floors: Sequence[tuple[str, float]]) -> li
         floors: the title and the floor of the axis of x, then of y; NaN: it has none.
     """
     found = []
+    left, top, right, bottom = window.plot
     for side, (title, share) in enumerate(floors):
         said = f"Below the floor of {title}: {share:.2f}"
         if side == 0 and share > window.x_from:
-            width = window.x(min(share, window.x_to)) - LEFT
-            found.append(FloorEdge(LEFT, TOP, round(width, 1), PLOT.bottom - TOP, said))
+            width = window.x(min(share, window.x_to)) - left
+            found.append(FloorEdge(left, top, round(width, 1), bottom - top, said))
         elif side == 1 and share > window.y_from:
-            top = round(window.y(min(share, window.y_to)), 1)
-            found.append(FloorEdge(LEFT, top, PLOT.right - LEFT, PLOT.bottom - top, said))
+            upper = round(window.y(min(share, window.y_to)), 1)
+            found.append(FloorEdge(left, upper, right - left, bottom - upper, said))
     return found
 
 
@@ -126,9 +143,9 @@ def _ends(low: float | None, high: float | None, usual: float) -> tuple[float, f
     return (start, end) if end - start >= SMALLEST_WINDOW else (usual, 1.0)
 
 
-def ticks(start: float, end: float) -> list[float]:
-    """Return the multiples of a round step from start to end, at most eleven."""
-    step = next((each for each in STEPS if (end - start) / each <= MOST_TICKS + EDGE), STEPS[-1])
+def ticks(start: float, end: float, most: int = DESK.most_ticks) -> list[float]:
+    """Return the multiples of a round step from start to end, at most one more than `most`."""
+    step = next((each for each in STEPS if (end - start) / each <= most + EDGE), STEPS[-1])
     first = math.ceil(start / step - 1e-6)
     last = math.floor(end / step + 1e-6)
     return [round(n * step, 6) for n in range(first, last + 1)]
@@ -204,22 +221,22 @@ def curves(window: FigureWindow, taken: list[Rectangle]) -> list[Curve]:
         places = [(window.x(x), window.y(y)) for x, y in found]
         text = f"{level:.{digits}f}"
         text = text if digits < MOST_DIGITS else text.removeprefix("0")
-        label = first_free(_labels(text, places), taken, CANVAS)
+        label = first_free(_labels(text, places, window.plot), taken, window.frame.canvas)
         if label:
             taken.append(label.box)
         drawn.append(Curve(level, path_of(places), label))
     return drawn
 
 
-def _labels(text: str, places: Sequence[tuple[float, float]]) -> list[Text]:
+def _labels(text: str, places: Sequence[tuple[float, float]], plot: Rectangle) -> list[Text]:
     x, y = places[-1]
-    if x > PLOT.right - 1:
-        return [Text(round(PLOT.right + 6, 1), round(y + 4, 1), text, "start", LABEL_SIZE)]
-    upwards = [place for place in reversed(places) if PLOT.top + 20 < place[1] < PLOT.bottom]
+    if x > plot.right - 1:
+        return [Text(round(plot.right + 6, 1), round(y + 4, 1), text, "start", LABEL_SIZE)]
+    upwards = [place for place in reversed(places) if plot.top + 20 < place[1] < plot.bottom]
     return [
         Text(round(at_x - 5, 1), round(at_y - 6, 1), text, "end", LABEL_SIZE)
         for at_x, at_y in upwards
-        if at_x - 5 - 0.56 * LABEL_SIZE * len(text) > PLOT.left
+        if at_x - 5 - 0.56 * LABEL_SIZE * len(text) > plot.left
     ]
 
 

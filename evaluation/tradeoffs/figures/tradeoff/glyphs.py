@@ -1,7 +1,7 @@
 """The marks of the trade-off: shape by prompt type, colour by model, light by temperature.
 
-Colours are classes (`m1` to `m5`, `m0`; `a1` to `a3` for aggregates; `e1`, `e2` for restricted
-context; `t0` solid, `t7` light), so that one figure serves light pages, dark pages and files. An
+Colours are classes (`m1` to `m5`, `m0`; `a1` to `a3` for aggregates; `t0` solid, `t7` light), so
+that one figure serves light pages, dark pages and files. An
 aggregate has the colour of its function. If a view has aggregates of several models, each also has
 a ring in the colour of its model. The mark of a setup of which raters have answered only a part of
 the examples is hollow, whatever its temperature.
@@ -20,6 +20,7 @@ from generation.text.temperatures import temperature_text
 SHAPES = {
     "circle": "M-5.2 0a5.2 5.2 0 1 0 10.4 0a5.2 5.2 0 1 0-10.4 0z",
     "small": "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0-7.2 0z",
+    "small-diamond": "M0-4.8L4.8 0 0 4.8-4.8 0z",
     "square": "M-4.7-4.7H4.7V4.7H-4.7z",
     "diamond": "M0-6.4L6.4 0 0 6.4-6.4 0z",
     "up": "M0-6L5.9 4.6H-5.9z",
@@ -57,9 +58,6 @@ class Palette(NamedTuple):
     other_models: tuple[str, ...]
     solid: float | None  # the lowest temperature
     light: tuple[float, ...]  # all others, from low to high
-    # Restricted context of one model at one temperature has colours by evidence. If there are more,
-    # it has colours by model, like all other marks.
-    is_restricted_by_evidence: bool = True
     has_rings: bool = False  # whether aggregates have rings in the colour of their model
 
 
@@ -86,13 +84,11 @@ def palette_of(rows: Sequence[DotColumns]) -> Palette:
     """Return the meaning of colours and fills, from the report's rows on a dataset's setups."""
     models = by_size((row.model, row.n_parameters or math.nan) for row in rows)
     temperatures = sorted({row.temperature for row in rows if row.temperature is not None})
-    restricted = {(row.model, row.temperature) for row in rows if row.is_restricted}
     return Palette(
         models=tuple(models[-MOST_MODELS:]),
         other_models=tuple(models[:-MOST_MODELS]),
         solid=temperatures[0] if temperatures else None,
         light=tuple(temperatures[1:]),
-        is_restricted_by_evidence=len(restricted) < 2,
     )
 
 
@@ -104,18 +100,12 @@ def with_rings(palette: Palette, rows: Sequence[DotColumns]) -> Palette:
 
 def glyph_of(row: DotColumns, palette: Palette) -> Glyph:
     """Return the mark of a setup."""
-    kind = _kind(row)
+    kind = kind_of(row)
     fill = "t7" if row.temperature in palette.light else "t0"
     fill = f"{fill} {HOLLOW}" if row.is_rated_in_part else fill
     if row.is_aggregate:
         ring = model_colour(row.model, palette) if palette.has_rings else ""
         return Glyph(SHAPES["star"], f"{_function_colour(row.function)} {fill}", ring=ring)
-    if kind is not None and row.is_restricted:
-        is_golden = kind.evidence == "golden"
-        if palette.is_restricted_by_evidence:
-            return Glyph(SHAPES["small"], f"{'e1' if is_golden else 'e2'} {fill}")
-        hollow = f" {HOLLOW}" if row.is_rated_in_part else ""
-        fill = f"{'t0' if is_golden else 't7'}{hollow}"
     has_instructions = kind is not None and kind.has_instructions
     return Glyph(_shape(kind), f"{model_colour(row.model, palette)} {fill}", has_instructions)
 
@@ -128,35 +118,26 @@ def model_colour(model: str, palette: Palette) -> str:
 def legend_of(rows: Sequence[DotColumns], palette: Palette) -> Legend:
     """Return the meaning of these rows' marks, in the order of sizes, temperatures and types."""
     single = [row for row in rows if not row.is_aggregate]
-    # Restricted context of one model has colours by evidence, so no colour stands for its model.
-    has_colours = not palette.is_restricted_by_evidence or any(
-        not row.is_restricted for row in single
-    )
     return Legend(
-        models=_models(rows if palette.has_rings else single, palette, has_colours),
-        temperatures=_temperatures(single, palette, has_colours),
+        models=_models(rows if palette.has_rings else single, palette),
+        temperatures=_temperatures(single, palette),
         prompts=_prompts(single, palette),
         functions=_functions([row for row in rows if row.is_aggregate], palette),
         has_instructions=any(glyph_of(row, palette).has_instructions for row in single),
     )
 
 
-def _models(
-    rows: Sequence[DotColumns], palette: Palette, has_colours: bool
-) -> tuple[LegendEntry, ...]:
+def _models(rows: Sequence[DotColumns], palette: Palette) -> tuple[LegendEntry, ...]:
     entries = []
     for model in (*palette.models, *palette.other_models):
         n = sum(row.model == model for row in rows)
         if n:
-            colour = model_colour(model, palette)
-            glyph = Glyph(SHAPES["circle"], colour) if has_colours else Glyph("")
+            glyph = Glyph(SHAPES["circle"], model_colour(model, palette))
             entries.append(LegendEntry((model,), model, glyph, n))
     return tuple(entries)
 
 
-def _temperatures(
-    rows: Sequence[DotColumns], palette: Palette, has_colours: bool
-) -> tuple[LegendEntry, ...]:
+def _temperatures(rows: Sequence[DotColumns], palette: Palette) -> tuple[LegendEntry, ...]:
     entries = []
     there = {row.temperature for row in rows}
     colour = f"m{len(palette.models)}"  # colour of the largest model
@@ -164,12 +145,11 @@ def _temperatures(
         n = sum(row.temperature == temperature for row in rows)
         is_light = temperature in palette.light
         classes = f"{colour} {'t7' if is_light else 't0'}"
-        glyph = Glyph(SHAPES["circle"], classes) if has_colours else Glyph("")
+        glyph = Glyph(SHAPES["circle"], classes)
         fill = "light" if is_light else "solid"
         key, title = "none", "Not known"
         if temperature is not None:
-            filled = f", {fill}" if has_colours else ""
-            key, title = f"{temperature:g}", f"T {temperature_text(temperature)}{filled}"
+            key, title = f"{temperature:g}", f"T {temperature_text(temperature)}, {fill}"
         entries.append(LegendEntry((key,), title, glyph, n))
     return tuple(entries)
 
@@ -178,14 +158,13 @@ def _prompts(rows: Sequence[DotColumns], palette: Palette) -> tuple[LegendEntry,
     """Return a line for each type; restricted ones share a line by evidence, parts by recipe."""
     found: dict[tuple[int, str], list[DotColumns]] = {}
     for row in rows:
-        kind = _kind(row)
+        kind = kind_of(row)
         found.setdefault((kind.place if kind else 99, _family_title(row, kind)), []).append(row)
     entries = []
     for (_, title), alike in sorted(found.items()):
         glyph = glyph_of(alike[0], palette)
-        by_evidence = [name for name in glyph.classes.split() if name.startswith("e")]
         keys = tuple(dict.fromkeys(row.prompt or "none" for row in alike))
-        plain = glyph._replace(classes=" ".join(by_evidence))
+        plain = glyph._replace(classes="")
         entries.append(LegendEntry(tuple(sorted(keys)), title, plain, len(alike)))
     return tuple(entries)
 
@@ -219,7 +198,8 @@ def _function_colour(function: str) -> str:
     return FUNCTION_COLOURS.get(function.removeprefix("recipe-"), "a3")
 
 
-def _kind(row: DotColumns) -> PromptType | None:
+def kind_of(row: DotColumns) -> PromptType | None:
+    """Return the prompt type of a setup; None if its prompt is of no known type."""
     try:
         return prompt_type(row.prompt)
     except ValueError:
@@ -230,7 +210,7 @@ def _shape(kind: PromptType | None) -> str:
     if kind is None:
         return SHAPES["hexagon"]
     if kind.dialog_share is not None:
-        return SHAPES["small"]
+        return SHAPES["small-diamond" if kind.evidence == "golden" else "small"]
     if kind.is_one_shot:
         return SHAPES["square"]
     if not kind.has_history:

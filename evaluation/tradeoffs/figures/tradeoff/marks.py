@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from evaluation.reports.figures.free_places import Rectangle, Text, first_free
 from evaluation.reports.numbers import decimal
-from evaluation.tradeoffs.figures.tradeoff.frame import PLOT, FigureWindow
-from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, Palette, glyph_of
+from evaluation.tradeoffs.dots import step_title
+from evaluation.tradeoffs.figures.tradeoff.frame import FigureWindow
+from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, Palette, glyph_of, kind_of
 from evaluation.tradeoffs.reports.tradeoff import TradeoffRow
 from generation.text.temperatures import temperature_text
 
@@ -22,13 +23,19 @@ class Mark(NamedTuple):
     x: float  # the place of the drawing
     y: float
     glyph: Glyph
-    said: str  # name and figures, for readers who cannot see it
+    name: str  # its prompt type, model and temperature
+    figures: str  # its place, F1 and examples in words
     whiskers: str = ""  # path of its intervals
     colour: str = ""  # class of the whiskers
     label: Text | None = None
     stem: str = ""  # path from its true place to a mark that has moved; see `spots`
     leader: str = ""  # path from the mark to a label that is not next to it
     href: str = ""
+
+    @property
+    def one_line(self) -> str:
+        """The name and the figures of the setup."""
+        return f"{self.name}: {self.figures}"
 
     @property
     def model(self) -> str:
@@ -39,6 +46,12 @@ class Mark(NamedTuple):
         """The temperature as views name it."""
         temperature = self.row.of.temperature
         return "none" if temperature is None else f"{temperature:g}"
+
+    @property
+    def share(self) -> float | None:
+        """The dialog share that its prompts were asked to keep; None: they keep all of it."""
+        kind = kind_of(self.row.of)
+        return kind.dialog_share if kind else None
 
     @property
     def prompt(self) -> str:
@@ -62,24 +75,30 @@ def mark_of(
         round(x, 1),
         round(y, 1),
         glyph,
-        said=said_of(row),
+        name=name_of(row),
+        figures=figures_of(row),
         whiskers=_whiskers(row, x, y, window) if with_intervals else "",
         colour=glyph.classes.split()[0],
         href=address(row) if address else "",
     )
 
 
-def said_of(row: TradeoffRow) -> str:
-    """Return the name of a setup, its position and its figures in one line."""
+def name_of(row: TradeoffRow) -> str:
+    """Return what a setup is called among all setups of a figure."""
     of, share = row.of, row.of.dialog_share
     temperature = "" if of.temperature is None else f"T {temperature_text(of.temperature)}"
-    of_dialog = f"dialog share {share:.2f}" if of.is_restricted and share is not None else ""
+    of_dialog = f"really {100 * share:.0f} %" if of.is_restricted and share is not None else ""
     chosen = f"chosen in each example {chosen_of(row)}" if of.is_aggregate else ""
-    name = ", ".join(filter(None, [of.prompt_title, of.model, temperature, of_dialog, chosen]))
+    title = step_title(of.prompt_title)
+    return ", ".join(filter(None, [title, of_dialog, of.model, temperature, chosen]))
+
+
+def figures_of(row: TradeoffRow) -> str:
+    """Return the place of a setup, its F1 and its examples in words."""
     estimates = (row.attribution, row.sensibleness, row.f1)
     attribution, sensibleness, f1 = (decimal(each.value, 3) for each in estimates)
     return (
-        f"{name}: attribution {attribution}, sensibleness {sensibleness}, F1 {f1}, "
+        f"attribution {attribution}, sensibleness {sensibleness}, F1 {f1}, "
         f"{_examples_of(row)}{_debris_of(row)}"
     )
 
@@ -127,21 +146,20 @@ def _whiskers(row: TradeoffRow, x: float, y: float, window: FigureWindow) -> str
 # --- labels ---------------------------------------------------------------------------------
 
 
-def labelled(marks: Sequence[Mark], taken: list[Rectangle]) -> list[Mark]:
+def labelled(marks: Sequence[Mark], taken: list[Rectangle], plot: Rectangle) -> list[Mark]:
     """Return the marks with labels that cover nothing; a mark without room has no label."""
     done = []
     for mark in marks:
-        label = first_free(_beside(mark), taken, PLOT)
+        label = first_free(beside(mark.x, mark.y, mark.row.of.label), taken, plot)
         if label:
             taken.append(label.box)
         done.append(mark._replace(label=label, leader=_leader(mark, label) if label else ""))
     return done
 
 
-def _beside(mark: Mark) -> Iterator[Text]:
-    """Yield places for a label: right, left, above, below, then further away."""
-    text = mark.row.of.label
-    x, y = mark.x, mark.y + 4
+def beside(x: float, y: float, text: str) -> Iterator[Text]:
+    """Yield places for a label of a place: right, left, above, below, then further away."""
+    y += 4
     yield Text(x + 9, y, text, "start", LABEL_SIZE)
     yield Text(x - 9, y, text, "end", LABEL_SIZE)
     yield Text(x, y - 13, text, "middle", LABEL_SIZE)

@@ -122,6 +122,7 @@ def file_style() -> str:
         ".cluster-label": {"font-style": "italic"} | _halo(5),
         ".mark-label": {"font-size": "11.5px", "fill": LIGHT["ink"]} | _halo(3),
         ".leader": {"fill": "none", "stroke": LIGHT["ink-3"], "stroke-width": 0.8},
+        ".stem": {"fill": "none", "stroke": LIGHT["ink-2"], "stroke-width": 1},
         ".spot": {"fill": LIGHT["surface"], "stroke": LIGHT["ink-3"], "stroke-width": 0.8},
         ".spot text": {"font-size": "10px", "fill": LIGHT["ink"], "stroke": "none"},
         ".dot": {"stroke-width": 1.4, "fill": LIGHT["ink"], "stroke": LIGHT["ink"]},
@@ -136,12 +137,13 @@ def file_style() -> str:
         f".dot.t7 .in, .dot.{HOLLOW} .in": {"fill": LIGHT["ink"], "stroke": "none"},
         ".span": {"fill": "none", "stroke-width": 1.2, "opacity": 0.5},
         ".line": {"fill": "none", "stroke-width": 1.4},
-        ".line--golden": {"stroke": LIGHT["series-1"]},
-        ".line--non-evidence": {"stroke": LIGHT["series-5"]},
-        ".line--top-1": {"stroke": LIGHT["edge"]},
-        ".line--top-k": {"stroke": LIGHT["series-3"]},
+        ".line--golden, .line--non-evidence": {"stroke-width": 1.8},
+        ".line--non-evidence": {"stroke-dasharray": "6 4"},
+        ".line--top-1": {"stroke": LIGHT["ink-2"], "stroke-dasharray": "2 3"},
+        ".line--top-k": {"stroke": LIGHT["ink"]},
         ".line--top-1-mark": {"stroke": LIGHT["ink-2"], "fill": LIGHT["surface"]},
-        ".line--top-k-mark": {"stroke": LIGHT["series-3"], "fill": LIGHT["surface"]},
+        ".line--top-k-mark": {"stroke": LIGHT["ink"], "fill": LIGHT["ink"]},
+        ".line.is-faint": {"opacity": 0.2},
     }
     return "\n".join(
         f"{selector} {{ {'; '.join(f'{name}: {value}' for name, value in rule.items())} }}"
@@ -150,9 +152,9 @@ def file_style() -> str:
 
 
 def _series() -> dict[str, dict[str, Any]]:
-    """Return the colours of models, aggregates and restricted context, as app.css has them."""
+    """Return the colours of models and aggregates, as app.css has them."""
     names = {f"m{n}": f"series-{n}" for n in (1, 2, 3, 4, 5)}
-    names |= {"e1": "series-1", "e2": "series-5", "a1": "series-4", "a2": "series-5"}
+    names |= {"a1": "series-4", "a2": "series-5"}
     rules: dict[str, dict[str, Any]] = {}
     for name, token in [*names.items(), ("m0", "ink-3"), ("a3", "ink")]:
         rules[f".{name}"] = {"fill": LIGHT[token], "stroke": LIGHT[token]}
