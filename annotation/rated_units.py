@@ -45,6 +45,7 @@ class Share(NamedTuple):
     guideline_version: int
     n_submitted: int
     n_share: int
+    seconds_per_unit: float | None = None  # the rater's own median; None: too few units are done
 
 
 class ShownResponse(NamedTuple):
@@ -138,7 +139,7 @@ def rated_unit(rater: Rater, unit_id: int) -> RatedUnit | None:
         responses=responses,
         answers=answers,
         seconds=given.seconds,
-        share=Share(given.guideline_version, given.n_submitted, n_share),
+        share=Share(given.guideline_version, given.n_submitted, n_share, given.seconds_per_unit),
         saved_at=given.saved_at,
         graph=graph,
         is_taken_out=rater.taken_out_at is not None,

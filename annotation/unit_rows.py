@@ -33,6 +33,7 @@ class GivenUnit(NamedTuple):
     guideline_version: int
     n_raters: int  # raters who take part in the rater's group
     n_submitted: int
+    seconds_per_unit: float | None  # the median of the rater's newest units; None before seven
     n_enquiries: int  # how many questions the rater asked researchers about this unit
 
 
@@ -76,6 +77,19 @@ _GIVEN = """
       SELECT 1 FROM annotation_exposure WHERE rater_id = %(rater)s AND unit_id = %(unit)s
     ))
 """
+# The median time of the newest seven units that a rater has submitted. All votes about a response
+# have its time, so those on one question have the time of the unit.
+NEWEST = 7
+OWN_SECONDS = f"""
+    SELECT SUM(vote.seconds) AS seconds FROM (
+      SELECT id FROM annotation_assignment
+      WHERE rater_id = %(rater)s AND submitted_at IS NOT NULL
+      ORDER BY submitted_at DESC LIMIT {NEWEST}
+    ) AS done
+      JOIN annotation_vote AS vote ON vote.assignment_id = done.id
+        AND vote.question = %(question)s AND vote.seconds IS NOT NULL
+    GROUP BY done.id ORDER BY seconds LIMIT 1 OFFSET {NEWEST // 2}
+"""
 TO_SHOW = f"""
     SELECT {_of("unit", _UNIT)}, arm.kind, mine.id IS NOT NULL, mine.submitted_at IS NOT NULL,
       draft.answers, draft.seconds, draft.saved_at,
@@ -85,6 +99,7 @@ TO_SHOW = f"""
          AND taken_out_at IS NULL),
       (SELECT COUNT(*) FROM annotation_assignment
        WHERE rater_id = %(rater)s AND submitted_at IS NOT NULL),
+      ({OWN_SECONDS}),
       (SELECT COUNT(*) FROM annotation_enquiry
        WHERE unit_id = %(unit)s AND rater_id = %(rater)s)
 """ + _GIVEN.format(
@@ -148,12 +163,13 @@ def rater_at_work(user: User, slug: str) -> Rater | None:
 def given_unit(rater: Rater, unit_id: int) -> GivenUnit | None:
     """Return a unit that a rater was given, with what is theirs; None if it was not."""
     of = {"study": rater.study_id, "group": rater.group, "rater": rater.pk, "unit": unit_id}
+    of["question"] = rater.study.scheme["questions"][0]["key"]
     rows = _rows(TO_SHOW, of) if unit_id <= LARGEST_ID else []
     if not rows:
         return None
     unit, rest = rows[0][: len(_UNIT)], rows[0][len(_UNIT) :]
     arm, has_slot, is_submitted, answers, seconds, saved_at, *progress = rest
-    version, n_raters, n_submitted, n_enquiries = progress
+    version, n_raters, n_submitted, seconds_per_unit, n_enquiries = progress
     given = json.loads(answers) if answers else {}
     return GivenUnit(
         _loaded(Unit, _UNIT, unit),
@@ -166,6 +182,7 @@ def given_unit(rater: Rater, unit_id: int) -> GivenUnit | None:
         version or 0,
         n_raters,
         n_submitted,
+        seconds_per_unit if n_submitted >= NEWEST else None,
         n_enquiries,
     )
 

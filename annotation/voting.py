@@ -18,13 +18,16 @@ class Answer(NamedTuple):
 class Judgement(NamedTuple):
     """A rater's judgement of one target.
 
-    `missing` are the questions that are asked and not answered, in order. `impossible` are the
-    scheme's impossible combinations that the answers contain. A judgement can be submitted if both
-    are empty, or if its response is flagged and nothing is impossible.
+    `missing` are the questions that are asked and not answered, in order. `waiting` are those
+    without an answer that a page shows already, because nothing has closed the gate before them.
+    `impossible` are the scheme's impossible combinations that the answers contain. A judgement can
+    be submitted if nothing is missing or impossible, or if its response is flagged and nothing is
+    impossible.
     """
 
     answers: dict[str, Answer]
     missing: list[str]
+    waiting: list[str]
     impossible: list[Mapping[str, int]]
 
 
@@ -37,13 +40,15 @@ def with_implied(scheme: Scheme, given: Mapping[str, int]) -> Judgement:
     """
     answers: dict[str, Answer] = {}
     missing: list[str] = []
+    waiting: list[str] = []
     closed: dict[str, bool] = {}  # question behind a closed gate → whether a no is implied
     for question in scheme.questions:
         if question.key in closed:
             if closed[question.key]:
                 answers[question.key] = Answer(NO, is_implied=True)
         elif any(gate not in answers for gate in question.after):
-            continue
+            if question.key not in given:
+                waiting.append(question.key)
         elif question.key in given:
             answers[question.key] = Answer(given[question.key], is_implied=False)
             closed |= closed_by(scheme, question.key, given[question.key])
@@ -51,7 +56,7 @@ def with_implied(scheme: Scheme, given: Mapping[str, int]) -> Judgement:
             missing.append(question.key)
     said = {key: answer.value for key, answer in answers.items() if not answer.is_implied}
     impossible = [together for together in scheme.impossible if together.items() <= said.items()]
-    return Judgement(answers, missing, impossible)
+    return Judgement(answers, missing, waiting, impossible)
 
 
 def closed_by(scheme: Scheme, question: str, answer: int) -> dict[str, bool]:

@@ -89,10 +89,11 @@ def rate(sessions: Sequence[str], n_pairs: int, took: Seconds) -> float:
             seconds = 0.0
         place = number % len(desks)
         browser, address, page = desks[place]
-        [form] = [form for form in forms_of(page) if form.action == address]
+        path = address.partition("?")[0]
+        [form] = [form for form in forms_of(page) if form.action == path]
         body, kind = urlencode(filled_in(form)), "application/x-www-form-urlencoded"
         began = time.perf_counter()
-        answer = browser.post(address, body, content_type=kind)
+        answer = browser.post(path, body, content_type=kind)
         seconds += time.perf_counter() - began
         desks[place] = (browser, answer["HX-Push-Url"], answer.text)
     return seconds

@@ -8,7 +8,7 @@
   const showMatch = at => {
     const hits = matches(), output = one("[data-find] output");
     hits.forEach((hit, index) => hit.forEach(mark => mark.classList.toggle("is-now", index === at)));
-    output.value = one("[data-find] input").value ? `${hits.length ? at + 1 : 0} of ${hits.length}` : "";
+    output.value = sought ? `${hits.length ? at + 1 : 0} of ${hits.length}` : "";
     hits[at]?.[0].scrollIntoView({ block: "nearest" });
   };
   const stepMatch = step => {
@@ -43,12 +43,15 @@
       mark.append(found);
     }
   };
+  let sought = "";
   const find = words => {
     const text = one("[data-find-in]");
+    if (!text) return;
+    sought = words;
     for (const hit of marks()) hit.replaceWith(hit.textContent);
     text.normalize();
     if (words.length > 1) {
-      const pattern = new RegExp(words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "gi");
+      const pattern = new RegExp(words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+"), "gi");
       let number = 0;
       for (const line of linesOf(text)) {
         for (const match of line.map(node => node.data).join("").matchAll(pattern)) markIn(line, match.index, match.index + match[0].length, number++);
@@ -59,6 +62,23 @@
 
   document.addEventListener("input", event => {
     if (event.target.matches("[data-find] input")) find(event.target.value.trim());
+  });
+  /* words of a response that are selected are sought as if they were typed, until the selection goes */
+  const selected = () => {
+    const { isCollapsed, anchorNode, focusNode } = getSelection();
+    const response = isCollapsed ? null : anchorNode.parentElement?.closest(".desk .response");
+    return response?.contains(focusNode) ? String(getSelection()).trim() : "";
+  };
+  let settling = null;
+  document.addEventListener("selectionchange", () => {
+    clearTimeout(settling);
+    settling = setTimeout(() => {
+      const words = selected() || one("[data-find] input")?.value.trim() || "";
+      if (words !== sought) find(words);
+    }, 150);
+  });
+  document.addEventListener("mousedown", event => { // a step to the next match leaves the selection as it is
+    if (event.target.closest("[data-step]")) event.preventDefault();
   });
   document.addEventListener("submit", event => {
     if (!event.target.matches("[data-find]")) return;

@@ -15,18 +15,32 @@
   /* --- questions: which are asked, which one is current ------------------------------------ */
 
   const isMatrix = () => kind() === "matrix";
+  /* in the order of answering: a response's questions from the first to the last, then the next one's */
   const cells = () => all(isMatrix() ? "td" : ".question", form()).filter(cell => {
     const answers = one(".seg", cell);
     return answers && isShown(answers);
-  });
+  }).sort((cell, other) => (cell.cellIndex ?? 0) - (other.cellIndex ?? 0));
   const current = () => one(".is-now", form());
   const CHOSEN = "input:checked, input[type=number]:not(:placeholder-shown)"; // a number has a blank as placeholder
   const chosen = cell => one(CHOSEN, cell);
+
+  const open = () => cells().filter(cell => !chosen(cell) && !cell.closest("[data-flagged]"));
+  const columnOf = cell => cells().filter(other => other.cellIndex === cell.cellIndex);
 
   const mark = cell => {
     if (cell === current()) return;
     current()?.classList.remove("is-now");
     cell?.classList.add("is-now");
+    if (cell && isMatrix()) showResponse(cell);
+  };
+  /* where the responses do not all fit above the table, to the one that is judged */
+  const showResponse = cell => {
+    const room = one(".to-rate"), response = room.children[cell.cellIndex - 1];
+    const its = response.getBoundingClientRect(), seen = room.getBoundingClientRect();
+    room.scrollTo({
+      left: its.left < seen.left - 1 || its.right > seen.right + 1 ? response.offsetLeft : room.scrollLeft,
+      top: its.bottom <= seen.top || its.top >= seen.bottom ? response.offsetTop : room.scrollTop,
+    });
   };
 
   const goTo = cell => {
@@ -37,15 +51,19 @@
     if (isMatrix()) cell.scrollIntoView({ block: "nearest", inline: "nearest" });
   };
 
-  /* along: through all cells as they are read; down and across: in the matrix */
+  /* along: through all cells in order; down and across: in the matrix */
   const along = step => {
     const asked = cells(), here = asked.indexOf(current());
     goTo(asked[here < 0 ? 0 : Math.min(asked.length - 1, Math.max(0, here + step))]);
   };
+  const nextOpen = () => {
+    const asked = cells(), here = asked.indexOf(current()), left = open();
+    goTo(left.find(cell => asked.indexOf(cell) > here) ?? left[0]);
+  };
   const down = step => {
     const here = current();
     if (!isMatrix() || !here) return along(step);
-    const column = cells().filter(cell => cell.cellIndex === here.cellIndex);
+    const column = columnOf(here);
     goTo(column[column.indexOf(here) + step]);
   };
   const across = step => {
@@ -76,6 +94,12 @@
   const count = () => {
     const asked = cells(), output = one("[data-answered]", form());
     if (output) output.textContent = `${asked.filter(chosen).length} of ${asked.length} answered`;
+    const missing = one("[data-missing]", form()), n = missing && open().length;
+    if (!missing) return;
+    const callout = missing.closest(".callout");
+    callout.removeAttribute("role"); // said once, not after each answer
+    callout.hidden = n === 0;
+    missing.textContent = n === 1 ? "1 answer is missing." : `${n} answers are missing.`;
   };
 
   /* answers that cannot stand together are said at once; hidden ones are not asked */
@@ -105,6 +129,7 @@
     h: () => isMatrix() && across(-1), l: () => isMatrix() && across(1),
     y: () => kind() === "judge" ? press('.judge-btn[value="1"]') : answerYesNo("1"),
     n: () => kind() === "judge" ? press('.judge-btn[value="0"]') : answerYesNo("0"),
+    ".": nextOpen,
     e: toggleHelp,
     g: () => press("[data-guidelines]"),
     u: () => press("[data-undo]"),
@@ -322,6 +347,10 @@
   document.addEventListener("click", event => {
     const go = event.target.closest("[data-go]");
     if (go) { event.preventDefault(); goTo(document.getElementById(go.hash.slice(1))); }
+    if (event.target.closest("[data-next-open]")) { event.preventDefault(); nextOpen(); }
+    /* by pointer too, from the foot of a column to the next one; arrow keys make clicks without a detail */
+    const cell = event.detail > 0 && isMatrix() && event.target.matches(".seg input") && event.target.closest("td");
+    if (cell && cell === columnOf(cell).at(-1)) { mark(cell); nextOpen(); }
     if (event.target.closest("[data-try-now]")) tryNow();
     const way = event.target.closest("[data-way]");
     if (way) { event.preventDefault(); show(document.getElementById(way.hash.slice(1))); }

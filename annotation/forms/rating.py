@@ -72,7 +72,7 @@ class VoteForm(forms.Form):
         cleaned = self.cleaned_data
         self.given = {key: answer for key, answer in cleaned.items() if answer is not None}
         self.judgement = with_implied(self.scheme, self.given)
-        for key in self.judgement.missing:
+        for key in (*self.judgement.missing, *self.judgement.waiting):
             if self.shown.flag is None and key not in self.errors:
                 self.add_error(key, NO_ANSWER)
         for together in self.judgement.impossible:

@@ -136,16 +136,6 @@ class RatingDesk:
         """Return the response if there is only one; else None."""
         return self.unit.responses[0] if len(self.responses) == 1 else None
 
-    @property
-    def pinned(self) -> ShownResponse | None:
-        """Return the response that stays below the dialog, beside the evidence; else None."""
-        return self.single if self.has_evidence else None
-
-    @property
-    def response_in_dialog(self) -> ShownResponse | None:
-        """Return the response that is shown as the dialog's last turn: without evidence only."""
-        return None if self.has_evidence else self.single
-
     @cached_property
     def subject(self) -> str:
         """Return the name of the entity that is cited, because the sentence may only say 'he'."""
@@ -163,6 +153,15 @@ class RatingDesk:
     def n_units(self) -> int:
         """Return a fair share of the units; for raters who did more, the units that they did."""
         return max(1, self.unit.share.n_share, self.unit.share.n_submitted)
+
+    @property
+    def hours_left(self) -> float | None:
+        """Return the hours that are left at the rater's own pace; None if none are, or unknown."""
+        share = self.unit.share
+        n_left = self.n_units - share.n_submitted
+        if not (n_left and share.seconds_per_unit):
+            return None
+        return max(n_left * share.seconds_per_unit, 60) / 3600
 
     @property
     def things(self) -> str:
@@ -240,24 +239,27 @@ class RatingDesk:
 
     @cached_property
     def first_error(self) -> tuple[TargetForm, AskedQuestion] | None:
-        """Return the place of the first error in the page's order; None before it is sent."""
-        places = [(part, asked) for part in self.responses for asked in self.asked]
-        if self.layout == "matrix":
-            places = [(part, asked) for asked in self.asked for part in self.responses]
+        """Return the place of the first error, response by response; None before it is sent."""
+        places = ((part, asked) for part in self.responses for asked in self.asked)
         bad = (place for place in places if place[1].question.key in place[0].form.errors)
         return next(bad, None) if self._form.is_sent else None
 
+    @cached_property
+    def n_missing(self) -> int:
+        """Return how many answers are missing; 0 before the form is sent."""
+        errors = (part.error(asked) for part in self.responses for asked in self.asked)
+        return sum(error == NO_ANSWER for error in errors)
+
     @property
     def problem(self) -> str:
-        """Return the first problem that keeps the form from being submitted; "" without one."""
+        """Return what keeps the form from being submitted; "" if nothing does."""
         if self.first_error is None:
             return ""
+        if self.n_missing:
+            return f"{self.n_missing} answer{' is' if self.n_missing == 1 else 's are'} missing."
         part, asked = self.first_error
         of = f" of response {part.shown.position}" if len(self.responses) > 1 else ""
-        error = str(part.form.errors[asked.question.key][0])
-        if error == NO_ANSWER:
-            return f"question {asked.number}{of} has no answer."
-        return f"question {asked.number}{of}: {error}"
+        return f"question {asked.number}{of}: {part.error(asked)}"
 
     @property
     def first_error_name(self) -> str:
@@ -291,6 +293,7 @@ class RatingDesk:
         more = {
             "has_open_help": self.has_open_help,
             "error": error,
+            "is_missing": error == NO_ANSWER,
             "is_first_error": self.first_error == (part, asked),
             "desk": self,
             "unit": self.unit,

@@ -87,8 +87,7 @@ def _after_submit(
         )
     if "from_answers" in request.POST:
         return redirect("annotation:my-answers", slug)
-    last = form if RatingDesk(form).layout == "judge" else None
-    return _go_on(request, rater, last, has_just_submitted=True)
+    return _go_on(request, rater, form)
 
 
 @require_POST
@@ -211,11 +210,9 @@ def _go_on(
     request: SignedInRequest,
     rater: Rater,
     last: RatingForm | None = None,
-    *,
-    has_just_submitted: bool = False,
 ) -> HttpResponse:
-    """Go to the next unit. `last` adds a link back to the unit that one key has submitted."""
-    study = rater.study
+    """Go to the next unit, with a way back to the one that was just submitted, `last`."""
+    study, has_just_submitted = rater.study, last is not None
     assignment = claim_next_unit(rater, has_just_submitted=has_just_submitted)
     if assignment:
         if rater.read_guideline is None:
@@ -247,9 +244,13 @@ def _at_once(request: SignedInRequest, rater: Rater, unit_id: int, address: str)
 
 
 def _pointer(last: RatingForm) -> str:
-    """Return the unit that was just judged, and its answer, for the address of the next unit."""
-    said = "&".join(f"said={answer}" for answer in last.forms[0].given.values())
-    return f"last={last.unit.unit.pk}&{said}"
+    """Return the unit that was just submitted for the address of the next one.
+
+    Of a unit that one key submits, it also says the answer.
+    """
+    is_one_key = RatingDesk(last).layout == "judge"
+    said = [f"said={answer}" for answer in last.forms[0].given.values() if is_one_key]
+    return "&".join([f"last={last.unit.unit.pk}", *said])
 
 
 def _desk(

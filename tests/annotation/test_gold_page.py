@@ -259,7 +259,7 @@ def test_missing_answers_are_told_on_the_preview_and_store_nothing(study, rosa, 
     answer = know(client_for(rosa), study, 1, sensible="1")
 
     assert answer.status_code == 422
-    assert "Not stored: question 2 has no answer." in shown(answer).messages[0]
+    assert "Not stored: 1 answer is missing." in shown(answer).messages[0]
     assert not known_of(study)
 
 

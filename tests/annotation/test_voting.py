@@ -46,9 +46,15 @@ def test_evidence_about_something_else_implies_noes_for_the_last_three():
 
 
 def test_behind_an_unanswered_gate_nothing_is_missing_but_the_gate():
-    judgement = with_implied(AIS, {"relevant": 1})
+    judgement = with_implied(AIS, {"relevant": 1, "attributable": 0})
 
     assert judgement.missing == ["understand"]
+    assert judgement.waiting == [
+        "consistent",
+        "evidence_relevant",
+        "evidence_contradicts",
+        "evidence_supports",
+    ]
 
 
 def test_a_question_asked_and_not_answered_is_missing():

@@ -101,7 +101,7 @@ def refuse(page: Page) -> None:
 
 def submit(page: Page) -> None:
     page.keyboard.press("Control+Enter")
-    page.locator(".callout--bad").first.wait_for()
+    page.locator(".callout--bad:visible").first.wait_for()
 
 
 def answer(page: Page, key: str) -> None:

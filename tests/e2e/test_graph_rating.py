@@ -85,8 +85,7 @@ def test_an_ais_study_of_the_graph_is_rated_side_by_side_by_keys(page, graph, ra
 
     for _ in range(3):
         expect(tables_of(page).first).to_be_visible()
-        for key in ALL_YES:
-            press(page, key * 2)
+        press(page, ALL_YES * 2)
         expect(page.get_by_text("14 of 14 answered")).to_be_visible()
         submitted(page)
 
@@ -106,8 +105,7 @@ def test_a_quality_study_of_the_graph_is_rated_by_keys(page, graph, rating, arm)
             knowledge.get_by_role("table").count()
         )
         expect(page.locator("main")).not_to_contain_text(re.compile(r"\[F\d|\[NA\]"))
-        for key in "4532":
-            press(page, key * n_responses)
+        press(page, "4532" * n_responses)
         n = 4 * n_responses
         expect(page.get_by_text(f"{n} of {n} answered")).to_be_visible()
         submitted(page)

@@ -82,7 +82,7 @@ def test_a_whole_visit_from_prolific(
     page.goto(sent(prolific, study, "bob"))
     qualify(page, "n")
     expect(page.get_by_role("heading", name="You did not qualify")).to_be_visible()
-    page.get_by_role("button", name="Go on").press("Enter")
+    page.get_by_role("button", name="Continue").press("Enter")
     expect(page.locator(".code-box-url")).to_have_text("OUT12345")
     page.context.clear_cookies()
 

@@ -14,7 +14,7 @@ from tests.makers import response_row
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ALONE = "yyyynyy"  # all well: only 'does the evidence contradict it?' is a no
-BESIDE = "yyyyyyyynnyyyy"  # two responses, question by question
+BESIDE = 2 * ALONE  # two responses, one after the other
 
 
 def begin(page: Page) -> None:

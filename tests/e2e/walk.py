@@ -74,7 +74,7 @@ def contradict(page: Page) -> None:
 
 def submit_empty(page: Page) -> None:
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".callout--bad").first).to_be_visible()
+    expect(page.locator("[data-missing]")).to_be_visible()
 
 
 def let_go_without_the_cookie(page: Page) -> None:

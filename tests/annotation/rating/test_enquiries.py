@@ -60,7 +60,7 @@ def test_another_question_waits_until_the_first_has_an_answer(desk):
 
     assert refused.status_code == 422
     page = shown(refused)
-    assert "Not sent: you have asked about this unit already." in page.messages[0]
+    assert "Not sent: you have asked about this unit already." in page.messages[-1]
     assert refused["HX-Push-Url"] == "false"
     answer("It does.")
     assert ask(desk, "And a year?").status_code == 302

@@ -36,7 +36,9 @@ def test_the_answer_to_a_submit_is_the_next_unit_with_its_address(desk):
     assert held.pk != desk.assignment.pk
     assert answer.status_code == 200
     address = answer["HX-Push-Url"]
-    assert address == reverse("annotation:rate-unit", args=[held.study.slug, held.unit_id])
+    path = reverse("annotation:rate-unit", args=[held.study.slug, held.unit_id])
+    assert address == f"{path}?last={desk.assignment.unit_id}"
+    assert desk.url() in shown(answer).addresses  # the way back to what was submitted
     assert TOKEN.sub("", answer.text) == as_asked(desk, address)
     assert "no-store" in answer["Cache-Control"]
     assert Vote.objects.filter(rater=desk.rater).count() == 7
@@ -47,7 +49,8 @@ def test_without_a_script_the_browser_is_led_to_the_next_unit(desk):
 
     held = Assignment.objects.in_hand().get(rater=desk.rater)
     assert answer.status_code == 302
-    assert answer.url == reverse("annotation:rate-unit", args=[held.study.slug, held.unit_id])
+    path = reverse("annotation:rate-unit", args=[held.study.slug, held.unit_id])
+    assert answer.url == f"{path}?last={desk.assignment.unit_id}"
 
 
 def test_one_key_leaves_a_way_back_to_the_last_unit(tmp_path, db, sit_down):

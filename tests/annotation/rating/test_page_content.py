@@ -1,15 +1,18 @@
 """The content of a page of rating, and its number of queries."""
 
+from datetime import timedelta
+
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import (
     Rater,
 )
 from annotation.services.claiming import claim_next_unit
 from annotation.services.studies import add_raters
-from tests.annotation.makers import material, opened, researcher
-from tests.annotation.rating.desk import OFFENSIVE
+from tests.annotation.makers import claimed, material, opened, researcher
+from tests.annotation.rating.desk import OFFENSIVE, filled_in
 from tests.makers import example_row, response_row
 from tests.shown import shown
 
@@ -47,6 +50,19 @@ def test_a_rating_page_takes_six_statements(tmp_path, db, sit_down, django_asser
     for desk in (one, many):
         with django_assert_num_queries(6):  # account, roles, rater, unit, targets, texts
             desk.get()
+
+
+def test_the_time_left_is_at_the_rater_s_own_pace(tmp_path, db, sit_down):
+    desk = sit_down(opened(material(tmp_path / "m", n_examples=10), arms=["merged"]))
+
+    for seconds in (10, 60, 30, 300, 20, 90, 45):
+        assert "min left" not in desk.page().text
+        desk.rater.assignments.update(claimed_at=timezone.now() - timedelta(hours=1))
+        desk.post(filled_in(2) | {"seconds": str(seconds)})
+        desk.assignment = claimed(desk.rater)
+
+    # 3 of 10 units at the median of 10, 20, 30, 45, 60, 90 and 300 s
+    assert "about 2 min left" in desk.page().text
 
 
 def test_letter_keys_can_be_switched_off(desk):

@@ -41,7 +41,7 @@ def test_a_hole_answers_422_and_moves_to_it(desk):
     assert response.status_code == 422
     page = shown(response)
     [message] = page.messages
-    assert "question 3 has no answer" in message
+    assert "Not submitted: 1 answer is missing." in message
     assert "#consistent-1" in page.addresses
     assert page.fields["relevant-1"] == "1"
     assert response.text.count("autofocus") == 4  # the radio, and the first of each popover
@@ -51,20 +51,21 @@ def test_a_hole_answers_422_and_moves_to_it(desk):
 
 
 @pytest.mark.parametrize("layout", ["side_by_side", "in_turn"])
-def test_a_hole_in_a_merged_unit_names_the_response(tmp_path, db, sit_down, layout):
+def test_holes_in_a_merged_unit_are_counted_and_led_to(tmp_path, db, sit_down, layout):
     study = opened(material(tmp_path / "m"), arms=["merged"], merged_layout=layout)
     desk = sit_down(study)
     data = filled_in(2)
-    del data["consistent-2"]
+    del data["consistent-2"], data["evidence_relevant-1"], data["evidence_supports-1"]
 
     response = desk.post(data)
 
     assert response.status_code == 422
     page = shown(response)
     [message] = page.messages
-    assert "question 3 of response 2 has no answer" in message
-    assert "13 of 14" in page.text
-    assert desk.post({}).status_code == 422
+    # 4 of response 1, its 6 behind 4, which nothing has closed, and 3 of response 2
+    assert "Not submitted: 3 answers are missing." in message
+    assert "#evidence_relevant-1" in page.addresses  # response by response
+    assert "Not submitted: 14 answers are missing." in shown(desk.post({})).messages[0]
 
 
 def test_answers_that_cannot_stand_together_are_refused(desk):

@@ -50,8 +50,16 @@ def test_keys_move_answer_help_and_find(page, study, rating):
     expect(page.locator("mark")).to_have_text("Passage of")
     assert answered(page) == ["0"]  # no letter of the search was an answer
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("alert").first).to_contain_text("question 1 has no answer.")
+    missing = page.locator("[data-missing]")
+    expect(missing).to_have_text("6 answers are missing.")
     expect(page.locator("#understand-1 input").first).to_be_focused()
+    press(page, "y.")
+    expect(missing).to_have_text("5 answers are missing.")
+    expect(page.locator(".question.is-now")).to_have_attribute("id", "consistent-1")
+    press(page, "yyny")
+    expect(missing).to_have_text("1 answer is missing.")
+    press(page, "y")
+    expect(missing).to_be_hidden()
 
 
 def test_letters_can_be_switched_off(page, study, rating):
@@ -132,8 +140,9 @@ def test_a_form_with_a_hole_comes_back_to_the_hole_on_a_small_screen(
     page.evaluate("scrollTo(0, 0)")
     page.keyboard.press("Control+Enter")
 
-    expect(page.locator(".error").first).to_be_in_viewport()
+    expect(page.locator("#understand-1")).to_be_in_viewport()
     expect(page.locator("input[name=understand-1]").first).to_be_focused()
+    expect(page.get_by_role("region", name="Response to rate")).to_be_in_viewport()
 
 
 def test_a_closed_gate_folds_what_is_not_asked(page, study, rating):

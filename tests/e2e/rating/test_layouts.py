@@ -39,6 +39,8 @@ def test_a_dialog_takes_the_height_that_it_needs_up_to_a_half(
     for width, height in ((1440, 900), (1280, 720)):
         page.set_viewport_size({"width": width, "height": height})
         desk, dialog, evidence = heights(page)
+        widths = [page.locator(each).first.bounding_box()["width"] for each in ("#evidence", "td")]
+        assert widths == [pytest.approx(0.42 * width, abs=2), pytest.approx(150, abs=6)]
         assert dialog + evidence == pytest.approx(desk, abs=2)
         if is_long:
             assert dialog == pytest.approx(desk / 2, abs=2)
@@ -60,32 +62,23 @@ def shoot(page, name):
 def test_responses_side_by_side(page, tmp_path, rating, live_server):
     merged = opened(material(tmp_path / "m", setups=["a", "b", "c"]), arms=["merged"])
     rating(merged)
-    now = page.locator("td.is-now")
+    now, last = page.locator("td.is-now"), page.locator("#attributable-3")
 
-    press(page, "yny")  # the first question, along the row
-    expect(page.locator("[data-answered]")).to_have_text("3 of 15 answered")
-    expect(now).to_have_attribute("id", "relevant-1")
-    press(page, "l")
-    expect(now).to_have_attribute("id", "relevant-3")  # the second is not asked
-    press(page, "jjk")
-    expect(now).to_have_attribute("id", "consistent-3")
-    press(page, "h")
-    expect(now).to_have_attribute("id", "consistent-1")
+    place = last.bounding_box()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-missing]")).to_have_text("21 answers are missing.")
+    assert last.bounding_box() == place  # what is said moves no question
+    press(page, ALL_YES + "n")  # down the first column, then the second one
+    expect(page.locator("[data-answered]")).to_have_text("8 of 15 answered")
+    expect(now).to_have_attribute("id", "understand-3")
+    press(page, "jh")
+    expect(now).to_have_attribute("id", "relevant-1")  # the second is not asked
+    press(page, "ljk")
+    expect(now).to_have_attribute("id", "relevant-3")
     expect(page.get_by_text("not asked").filter(visible=True)).to_have_count(6)
-    for position in (1, 3):
-        for key, answer in zip(
-            [
-                "relevant",
-                "consistent",
-                "evidence_relevant",
-                "evidence_contradicts",
-                "evidence_supports",
-                "attributable",
-            ],
-            ["Yes", "Yes", "Yes", "No", "Yes", "Yes"],
-            strict=True,
-        ):
-            page.locator(f"#{key}-{position}").get_by_label(answer).check()
+    page.locator("#attributable-1").get_by_label("Yes").click()  # A click goes there too.
+    expect(now).to_have_attribute("id", "understand-3")
+    press(page, ALL_YES)
     page.locator("#evidence_contradicts-3").get_by_label("Yes").check()
     expect(page.get_by_text("Response 3: Questions 5 and 7 cannot both be yes.")).to_be_visible()
     page.locator("#evidence_contradicts-3").get_by_label("No").check()

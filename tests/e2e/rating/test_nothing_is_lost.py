@@ -314,11 +314,19 @@ def test_the_keys_that_submit_are_pressed_twice_and_one_unit_is_submitted(page, 
     assert Assignment.objects.filter(rater=rater).count() == 2
 
 
-def test_an_answer_is_changed_from_the_history(page, study, rating):
+def test_an_answer_is_changed_at_once_and_from_the_history(page, study, rating):
     rating(study)
     press(page, ALL_YES)
     submitted(page)
-    page.get_by_role("link", name="Leave").click()
+    next_unit = page.url
+    press(page, "yu")  # back to the unit before, while the answer is on its way
+    expect(page.get_by_text("You have submitted this unit.")).to_be_visible()
+    press(page, "jn")
+    page.keyboard.press("Control+Enter")
+    expect(page).to_have_url(next_unit)
+    expect(page.get_by_text("1 of 7 answered")).to_be_visible()
+    assert [*VoteChange.objects.values_list("vote__question", flat=True)] == ["relevant"]
+    page.get_by_role("link", name="Save and exit").click()
     page.get_by_role("link", name="Review my answers").click()
 
     page.get_by_role("link", name="Change unit 1").click()

@@ -56,3 +56,13 @@ def test_the_search_finds_words_across_bold_and_italic_ones(page, tmp_path, rati
     page.locator("#find").fill("flood.It stood")  # the words of two paragraphs are no match
     expect(found).to_have_text("0 of 0")
     expect(page.locator(".passage strong")).to_have_text("1971")
+
+    # words of the response are found by selecting them, until the selection goes
+    page.locator("#response strong").dblclick()
+    expect(found).to_have_text("1 of 3")
+    page.get_by_role("button", name="Next match").click()
+    expect(found).to_have_text("2 of 3")
+    expect(marks).to_have_text(["1971"] * 3)
+    page.evaluate("getSelection().removeAllRanges()")
+    expect(found).to_have_text("0 of 0")  # The field says what is sought now.
+    expect(marks).to_have_count(0)
