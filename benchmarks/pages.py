@@ -42,7 +42,7 @@ def seconds_of(address: str) -> float:
 
     from accounts.models import User
 
-    client = Client()
+    client = Client(headers={"host": "localhost"})
     client.force_login(User.objects.get(username="researcher"))
     times = []
     for _ in range(N_VISITS + 1):

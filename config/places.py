@@ -220,6 +220,13 @@ def tabs_of(subject: Subject) -> list[Link]:
     return [_link(tab.title, subject, pages[0], False) for tab, pages in _tabs_of(subject)]
 
 
+def pages_of(subject: Subject) -> list[Link]:
+    """Return every page of every tab of a dataset or a study."""
+    return [
+        _link(each.title, subject, each, False) for _, pages in _tabs_of(subject) for each in pages
+    ]
+
+
 def _map_of(subject: Subject) -> Map:
     return OF_STUDY if isinstance(subject, Study) else OF_DATASET
 
