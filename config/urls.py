@@ -14,7 +14,7 @@ handler500 = "config.errors.server_error"
 urlpatterns = [
     path("", home.home, name="home"),
     path("long-work/", home.home_work, name="home-work"),
-    path("last-answer/<slug:slug>/", home.home_answer, name="home-answer"),
+    path("studies/<slug:slug>/last-answer/", home.home_answer, name="home-answer"),
     path("accounts/", include("accounts.urls")),
     path("work/", include("work.urls")),
     path("api/", include("config.api")),

@@ -61,7 +61,7 @@ class DeleteForm(forms.Form):
 class ExtendForm(forms.Form):
     """Additions to a running study. Without a choice, they are what is new in its dataset."""
 
-    setups = SetupsField(Setup.objects.none(), label="Further setups", required=False)
+    setups = SetupsField(Setup.objects.none(), label="More setups", required=False)
     is_confirmed = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:

@@ -53,9 +53,9 @@ def row_of(page, rater: Rater) -> list[str]:
 def test_the_page_says_what_the_rater_did_and_what_excluding_does(researcher, study):
     rater = raters_of(study)[0]
     set_up = shown(researcher.get(of_study(study)))
-    assert row_of(set_up, rater)[-1] == "Take out… Exclude…"
+    assert row_of(set_up, rater)[-1] == "Remove… Ignore votes…"
     link = next(cells[-1] for cells in set_up.cells if cells[0].text.startswith(rater.code))
-    assert link.links["Exclude…"] == of_rater(rater)
+    assert link.links["Ignore votes…"] == of_rater(rater)
 
     page = shown(researcher.get(of_rater(rater)))
 
@@ -125,7 +125,7 @@ def test_the_set_up_page_says_who_is_excluded_why_and_what_filling_anew_costs(re
     page = shown(researcher.get(of_study(study)))
 
     assert f"excluded {WHY}" in row_of(page, first)[0]
-    assert row_of(page, first)[-1] == "Take out… Include…"
+    assert row_of(page, first)[-1] == "Remove… Include…"
     [said] = [message for message in page.messages if "can be made again" in message]
     # Two units: one with two judgements of excluded raters, one with one.
     assert said.startswith("3 judgements of excluded raters can be made again.")
@@ -163,7 +163,7 @@ def test_of_a_closed_study_raters_are_excluded_and_nothing_is_filled_anew(resear
     rater = raters_of(study)[0]
     close_study(study, who_plans())
     set_up = shown(researcher.get(of_study(study)))
-    assert row_of(set_up, rater)[-1] == "Exclude…"
+    assert row_of(set_up, rater)[-1] == "Ignore votes…"
 
     page = exclude(researcher, rater)
     refused = shown(researcher.post(of_study(study, "refill"), {"rater": rater.pk}, follow=True))

@@ -80,7 +80,7 @@ def test_a_slot_is_let_go_counted_and_wanted_again(researcher, study):
     assert said.messages == ["1 slot is released."]
     assert again.messages == ["Nothing was released: there is no such slot any more."]
     row = said.table("Slots").row("separate")
-    assert (row["Of"], row["Released"]) == ("19", "1")
+    assert (row["Of"], row["Not needed"]) == ("19", "1")
     assert "1 by hand" in said.text
     assert "Slots that no rater may take" not in said.headings
 
@@ -168,7 +168,7 @@ def test_a_rater_is_taken_out_after_the_page_said_what_that_does(researcher, stu
     assert f"{rater.code} no longer takes part." in done.messages
     row = next(row for row in done.table("Raters").rows if row[0].startswith(rater.code))
     assert "taken out" in row[0]
-    assert row[-1] == "Let back Exclude…"
+    assert row[-1] == "Let back Ignore votes…"
     rater.refresh_from_db()
     assert not rater.is_excluded
 

@@ -17,7 +17,7 @@ def test_a_researcher_decides_what_is_tied_and_takes_it_as_the_truth(page, sign_
     sign_in(rosa)
 
     page.goto(reverse("evaluation:study", args=[study.slug]))
-    page.get_by_role("link", name="Decide 1").click()
+    page.get_by_role("link", name="Adjudicate 1").click()
     case = page.get_by_role("article", name="Response c")
     case.get_by_text("Adjudicate").click()
     case.get_by_role("radio", name="yes").check()
@@ -28,7 +28,7 @@ def test_a_researcher_decides_what_is_tied_and_takes_it_as_the_truth(page, sign_
     page.get_by_role("link", name="Metrics", exact=True).click()
     accuracies = page.get_by_role("table", name="Auto-metrics against the human majority, q")
     expect(accuracies).to_contain_text("50.0")  # a and b: yes, no; the metric says yes twice
-    page.get_by_text("What is counted").click()
+    page.get_by_text("Counted:").click()
     page.get_by_role("switch", name="Adjudicated decisions are the truth").check()
     expect(page.get_by_text("1 label is a decision by adjudication").first).to_be_visible()
     decided = page.get_by_role("table", name="Auto-metrics against adjudicated decisions")

@@ -31,7 +31,7 @@ def test_a_rater_is_excluded_the_report_says_so_and_another_judges_the_units_ane
     sign_in(rosa)
     page.goto(reverse("annotation:study-setup", args=[study.slug]))
 
-    page.get_by_role("link", name=f"Exclude {careless.code}").click()
+    page.get_by_role("link", name=f"Ignore the votes of {careless.code}").click()
     page.get_by_role("button", name=f"Exclude {careless.code}").click()
     expect(page.get_by_label("Reason")).to_be_focused()  # it is required
     page.get_by_label("Reason").fill(WHY)

@@ -34,7 +34,7 @@ def go_to(report, tab, title):
 
 def test_a_filter_and_a_run_are_chosen_and_stay_in_the_address(report):
     expect(report.get_by_label("Truth")).to_be_hidden()
-    report.get_by_text("What is counted").click()
+    report.get_by_text("Counted:").click()
     report.get_by_label("Truth").select_option("majority of the merged arm")
     expect(report).to_have_url(re.compile(r"truth=merged"))
     auto = report.get_by_role("region", name="Runs beside people")
@@ -163,7 +163,7 @@ def test_without_scripts_figures_are_pictures_and_filters_have_a_button(
 
     picture = plain.get_by_role("img", name="Accuracy with 95 % intervals").last
     expect(picture).to_have_attribute("src", re.compile(r"figures/accuracy\.svg"))
-    plain.get_by_text("What is counted").click()
+    plain.get_by_text("Counted:").click()
     plain.get_by_label("Count implied answers in agreement").check()
     plain.get_by_role("button", name="Apply").first.click()
     expect(plain).to_have_url(re.compile("with_implied=on"))

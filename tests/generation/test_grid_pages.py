@@ -222,7 +222,7 @@ def test_a_grid_is_cancelled_and_resumed(researcher, dataset, django_capture_on_
     page = shown(researcher.post(address("cancel", grid), follow=True))
     [message] = page.messages
     assert "was cancelled" in message
-    assert page.facts["Left"] == "2 calls"
+    assert page.facts["Remaining"] == "2 calls"
     assert buttons_of(page, grid) == ["resume"]
 
     with django_capture_on_commit_callbacks() as sent:

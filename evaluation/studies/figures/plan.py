@@ -37,7 +37,7 @@ def plan_chart(rows: Sequence[Any]) -> Spec | None:
     y = alt.Y("points:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=6))
     told = series("by", [name for name in (ALONE, HELPED) if any(v["by"] == name for v in values)])
     base = alt.Chart(inline(values)).encode(x=x, y=y, color=told["color"])
-    wish = alt.Chart(inline([{"points": as_percent(of_dialogs[0].wish), "said": "wish"}]))
+    wish = alt.Chart(inline([{"points": as_percent(of_dialogs[0].wish), "said": "target"}]))
     named = wish.mark_text(style="reference-label", align="left", baseline="top", dx=4, dy=5)
     chart = alt.layer(
         wish.mark_rule(style="baseline").encode(y="points:Q"),

@@ -224,12 +224,14 @@ def _of_shift(shift: ShiftOfSetup) -> str:
         return f"merging shifts the share of yes by {change}, {p_in_words(test.p_holm)}"
     n_differ = shift.n_up + shift.n_down
     if not n_differ:
-        which = f"each of {shift.n:,} responses" if shift.n > 1 else "the one response with both"
-        return f"{which} has the same label both times"
-    said = f"no shift could be shown, and with {n_differ:,} of {shift.n:,} labels differing"
+        which = f"all {shift.n:,} responses" if shift.n > 1 else "the one response"
+        return f"{which} rated in both arms got the same label"
+    labels = f"{n_differ:,} differing label{'s'[: n_differ != 1]} of {shift.n:,}"
     if test.visible_shift is None:
-        return f"{said} none could have been"
-    return f"{said} only one of {percent(test.visible_shift, 0)} points or more could have been"
+        verb = "is" if n_differ == 1 else "are"
+        return f"no difference shown; {labels} {verb} too few for any test"
+    points_shown = percent(test.visible_shift, 0)
+    return f"no difference shown; {labels} can only show one of {points_shown} points or more"
 
 
 def _of_arms(
@@ -288,7 +290,7 @@ def _of_answers(rows: Sequence[RatersRow]) -> Iterator[str]:
 
 def _not_counted(rows: Sequence[ScenarioRow], *, is_interim: bool) -> Iterator[str]:
     """Yield what stands behind the shares: majorities that are missing, and assumed answers."""
-    why = "Still waiting for votes" if is_interim else "Too few votes for a majority"
+    why = "still waiting for votes" if is_interim else "too few votes for a majority"
     yield from filter(None, [_in_no_share(why, _by_arm(rows, "waiting"))])
     yield from filter(None, [_of_ties(_by_arm(rows, "tied"))])
     if n := max((row.n_assumed for row in rows), default=0):
@@ -304,7 +306,7 @@ def _by_arm(rows: Sequence[ScenarioRow], name: str) -> dict[str, int]:
 
 
 def _of_ties(tied: Mapping[str, int]) -> str:
-    return _in_no_share("Tied with all votes in", tied)
+    return _in_no_share("tied with all votes in", tied)
 
 
 def _in_no_share(why: str, by_arm_of_all: Mapping[str, int]) -> str:
@@ -313,7 +315,7 @@ def _in_no_share(why: str, by_arm_of_all: Mapping[str, int]) -> str:
         return ""
     by_arm = " and ".join(f"{n:,} {SEEN[Arm.Kind(arm)]}" for arm, n in known.items())
     said = by_arm if len(by_arm_of_all) > 1 else f"{sum(known.values()):,}"
-    return f"{why}, and so in no share: {said}."
+    return f"Left out, {why}: {said}."
 
 
 def _n_of_lead(
@@ -374,13 +376,14 @@ def _of_metrics(rows: Sequence[AgreementRow], pinned: str, *, is_interim: bool) 
     people = people_said(told.label, told.n_adjudicated)
     of_n = "the responses" if is_interim else f"{told.n:,} responses"
     said = f"{names[id(told)]} agrees with {people} on {agrees} of {of_n}"
-    references = [f"always the more frequent label, {whole(told.baseline.value)}"]
+    references = [f"Baseline (always the most frequent label): {whole(told.baseline.value)}"]
     references += [
-        f"{CEILINGS[key].how(told.ceilings.votes(key))}, {whole(told.ceilings.of(key).value)}"
+        f"ceiling ({CEILINGS[key].how(told.ceilings.votes(key))}): "
+        f"{whole(told.ceilings.of(key).value)}"
         for key in told.ceilings.defined[:1]
     ]
     ties = if_ties(told, "accuracy", "the agreement")
-    yield f"{said}{standing}{ties}. To compare: {'; '.join(references)}."
+    yield f"{said}{standing}{ties}. {'; '.join(references)}."
     if told.n_adjudicated:
         yield f"{decisions_said(told.n_adjudicated)}."
     if told.flattered:

@@ -22,7 +22,7 @@ def rests_on(study: Study, figures: Figures, done: Mapping[str, int] | None) -> 
         f"{size.n_rated:,} response{'s'[: size.n_rated != 1]} from {size.n_dialogs_rated:,} "
         f"dialog{'s'[: size.n_dialogs_rated != 1]}.",
         "Each response counts once, by the majority of its raters.",
-        "In brackets: 95 % intervals, as if the dialogs were drawn anew.",
+        "In brackets: 95 % intervals, which resample dialogs.",
     ]
     if draw := draw_of(study):
         said.append(

@@ -21,9 +21,9 @@ class QualitySort(NamedTuple):
 SORTS: Mapping[str, QualitySort] = {
     "responses": QualitySort("Responses", lambda row: row.n, True),
     "agreement": QualitySort("Agreement, %", lambda row: row.with_others.agreement.value),
-    "run": QualitySort("Longest run", lambda row: row.longest_run, True),
+    "run": QualitySort("Longest streak", lambda row: row.longest_run, True),
     "time": QualitySort("Time", lambda row: row.pace.median_seconds),
-    "fast": QualitySort("Too fast, %", lambda row: row.pace.fast_share, True),
+    "fast": QualitySort("Read too fast, %", lambda row: row.pace.fast_share, True),
     "gold": QualitySort("Gold, %", lambda row: row.gold_score),
     "round": QualitySort("Round, %", lambda row: row.qualification),
     "flags": QualitySort("Flags", lambda row: row.n_flags, True),

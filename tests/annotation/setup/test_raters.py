@@ -62,11 +62,11 @@ def test_the_table_tells_what_each_rater_has_done(researcher, opened):
     assert page.table("Raters").row("R-1 r1") == {
         "Rater": "R-1 r1",
         "Submitted": "0",
-        "Reserved": f"until {until:%H:%M} UTC Release",
-        "Surplus": "1",
+        "In progress": f"until {until:%H:%M} UTC Release",
+        "Extra": "1",
         "Skipped": "1",
         "Flagged": "1",
-        "Take out or exclude": "Take out… Exclude…",
+        "Remove or ignore votes": "Remove… Ignore votes…",
     }
     page = shown(researcher.get(page_of(opened, "skipped-and-flagged")))
     assert page.table("Skipped").column("Reason") == ["I cannot judge this topic Law"]
@@ -114,8 +114,8 @@ def test_progress_counts_the_slots_of_each_arm(researcher, opened):
         "Arm": "separate",
         "Done": "1",
         "Of": "39",
-        "Reserved": "1",
-        "Released": "1",
+        "In progress": "1",
+        "Not needed": "1",
         "Units": "8",
     }
 

@@ -156,7 +156,7 @@ def test_a_cancelled_run_can_be_resumed_or_deleted(researcher, dataset):
 
     row = row_of(researcher.get(RUNS), run)
     assert row.headings[0] == f"{LOCALIZED} cancelled"
-    assert row.facts["Left"] == "7 responses"
+    assert row.facts["Remaining"] == "7 responses"
     assert said_by_bar(row).startswith("5 of 12 ")
     assert row.parts("is-paused")
     assert row.actions == [

@@ -107,14 +107,14 @@ def test_what_waits_is_counted_and_nobody_is_asked_to_decide_it(tmp_path, resear
     study = rated(tmp_path, votes(a="yn", b="yynn"), study={"raters_per_unit": 4})
 
     page = shown(researcher.get(reverse("evaluation:study", args=[study.slug])))
-    listed = shown(researcher.get(page.links["Decide 1"]))
+    listed = shown(researcher.get(page.links["Adjudicate 1"]))
 
-    assert "Too few votes for a majority, and so in no share: 1." in page.text
+    assert "Left out, too few votes for a majority: 1." in page.text
     assert "1 more has fewer votes than planned." in listed.text
     Study.objects.update(state=Study.State.OPEN)
     assert (
         "1 more waits for votes and needs no decision yet."
-        in shown(researcher.get(page.links["Decide 1"])).text
+        in shown(researcher.get(page.links["Adjudicate 1"])).text
     )
     assert [next(iter(case.links)) for case in listed.parts("case")] == ["b"]
 
@@ -172,10 +172,10 @@ def test_the_answer_leads_to_them_in_one_click(tmp_path, researcher):
 
     page = shown(researcher.get(reverse("evaluation:study", args=[study.slug])))
 
-    assert "Tied with all votes in, and so in no share: 1 alone and 2 side by side." in page.text
+    assert "Left out, tied with all votes in: 1 alone and 2 side by side." in page.text
     for link, keys in (
-        ("Decide 1 of the separate arm", ["a"]),
-        ("Decide 2 of the merged arm", ["a", "b"]),
+        ("Adjudicate 1 (separate)", ["a"]),
+        ("Adjudicate 2 (merged)", ["a", "b"]),
     ):
         listed = shown(researcher.get(page.links[link]))
         assert [next(iter(case.links)) for case in listed.parts("case")] == keys

@@ -78,13 +78,12 @@ def test_without_a_shift_it_says_what_could_have_been_shown(tmp_path):
     same = two_arms(tmp_path / "same", {f"r{n}": ("yyy", "yyn") for n in range(4)})
 
     assert said(few)[0].endswith(
-        "; no shift could be shown, and with 1 of 10 labels differing none could have been."
+        "; no difference shown; 1 differing label of 10 is too few for any test."
     )
     assert said(many)[0].endswith(
-        "; no shift could be shown, and with 12 of 20 labels differing only one of 40 points or "
-        "more could have been."
+        "; no difference shown; 12 differing labels of 20 can only show one of 40 points or more."
     )
-    assert said(same)[0].endswith("alone; each of 4 responses has the same label both times.")
+    assert said(same)[0].endswith("alone; all 4 responses rated in both arms got the same label.")
 
 
 def test_each_setup_has_its_sentence_and_of_many_the_ends_are_named(tmp_path):
@@ -131,8 +130,8 @@ def test_labels_without_a_majority_are_counted_and_in_no_share(tmp_path):
 
     share, counted = said(study)
     assert share.startswith("Raters answered yes for 100 %")
-    assert counted == "Tied with all votes in, and so in no share: 2."
-    assert said(arms)[1] == "Tied with all votes in, and so in no share: 1 side by side."
+    assert counted == "Left out, tied with all votes in: 2."
+    assert said(arms)[1] == "Left out, tied with all votes in: 1 side by side."
     assert said(none)[0].endswith(
         "no response has a label in both arms, so the two cannot be compared."
     )
@@ -163,10 +162,9 @@ def test_an_interim_answer_has_n_in_its_sentences_and_compares_what_both_arms_de
     both, tied, same = said(study)
     assert both == (
         "Of the 7 responses that are decided in both arms, raters said yes for 6 of 7 side by side "
-        "and 7 of 7 alone; no shift could be shown, and with 1 of 7 labels differing none could "
-        "have been."
+        "and 7 of 7 alone; no difference shown; 1 differing label of 7 is too few for any test."
     )
-    assert tied == "Tied with all votes in, and so in no share: 1 side by side."
+    assert tied == "Left out, tied with all votes in: 1 side by side."
     assert "86 % (6 of 7; " in same
     assert " of the responses decided in both arms have the label that they have alone" in same
     [share] = said(alone, "attributable")
@@ -233,8 +231,8 @@ def test_the_metric_that_agrees_most_is_named_beside_what_it_must_beat(tmp_path)
 
     assert "(good) agrees with the human majority on 100 % (" in sentence
     assert sentence.endswith(
-        " of 3 responses, the highest of 2 metric runs. To compare: always the more frequent "
-        "label, 67 %; half of 3 votes against the other half, 100 %."
+        " of 3 responses, the highest of 2 metric runs. Baseline (always the most frequent "
+        "label): 67 %; ceiling (half of 3 votes against the other half): 100 %."
     )
 
 
@@ -249,7 +247,7 @@ def test_a_pinned_metric_is_told_before_the_one_that_agrees_most(tmp_path):
     sentence = said(study, "attributable")[-1]
     assert "(bad) agrees with the human majority on 33 % (" in sentence
     assert ", as the main metric of the dataset; the highest of 2 metric runs is " in sentence
-    assert "(good), 100 %. To compare: " in sentence
+    assert "(good), 100 %. Baseline (" in sentence
 
     study.dataset.main_attribution_metric = "auto_ais: gone"
     gone, sentence = said(study, "attributable")[-2:]

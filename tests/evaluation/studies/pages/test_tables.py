@@ -350,7 +350,7 @@ def test_simulated_raters_are_announced(researcher, tmp_path):
     page = shown(page_of(researcher, study))
 
     assert any(message.startswith("Simulated raters.") for message in page.messages)
-    assert "0 excluded, 1 simulated" in page.part("overview").text
+    assert "1 simulated;" in page.part("overview").text
 
 
 def test_mtrag_has_a_page_for_its_study_and_its_responses(researcher, shared):

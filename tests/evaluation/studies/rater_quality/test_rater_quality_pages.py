@@ -85,7 +85,7 @@ def test_of_a_rater_who_agrees_nothing_differs(study, researcher):
 def test_excluding_is_a_click_away_and_shown_with_its_reason(study, researcher, rosa):
     rater = Rater.objects.get(study=study, code="w4")
     exclude = reverse("annotation:exclude-rater", args=[study.slug, rater.pk])
-    assert shown(researcher.get(of_rater(study, "w4"))).links["Exclude…"] == exclude
+    assert shown(researcher.get(of_rater(study, "w4"))).links["Ignore votes…"] == exclude
 
     set_excluded(rater, True, "Says yes to all.", rosa)
 
