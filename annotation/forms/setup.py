@@ -24,6 +24,7 @@ from annotation.services.studies import StudyError, scheme_to_rate_by
 from annotation.study_plan import StudyPlan, usual_raters_per_unit
 from generation.choices.declaration import fields_of
 from generation.choices.forms import explained, posted_fields
+from generation.dataset_menus import datasets_with_responses
 from generation.models import Dataset, Example, Setup
 from generation.setup_menus import SetupGroup, setup_menu
 
@@ -143,10 +144,10 @@ class ChooseDatasetForm(forms.Form):
         Dataset.objects.none(), to_field_name="slug", empty_label="Choose a dataset"
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        with_responses = Dataset.objects.filter(setups__responses__isnull=False).distinct()
-        offered = with_responses.filter(on_offer(self.data.get("dataset", "")))
+    def __init__(self, chosen: Dataset | None) -> None:
+        slug = chosen.slug if chosen else ""
+        super().__init__(initial={"dataset": slug})
+        offered = datasets_with_responses().filter(on_offer(slug))
         self.fields["dataset"].queryset = offered  # type: ignore[attr-defined]
 
 

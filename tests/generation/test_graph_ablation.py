@@ -247,8 +247,8 @@ def test_with_further_gold_entities_what_is_replaced_is_of_another_setup(graph, 
     assert before["graph-accuracy-80"] == before["graph-accuracy-20"]
 
 
-def test_a_new_grid_offers_them_and_begins_without(graph):
-    first = first_choices({"dataset": graph.slug})
+def test_a_new_grid_offers_them_and_begins_without(graph, rosa):
+    first = first_choices({"dataset": graph.slug}, rosa)
 
     options = NewGridForm(first)["prompts"].subwidgets
     offered = {option.data["value"]: option.choice_label for option in options}

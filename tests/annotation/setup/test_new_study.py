@@ -20,25 +20,12 @@ pytestmark = pytest.mark.once
 # --- a new study -----------------------------------------------------------------------------
 
 
-def test_the_dataset_comes_first(researcher, dataset):
+def test_it_opens_with_the_setups_of_a_dataset_and_their_number_of_responses(researcher, dataset):
     page = shown(researcher.get(NEW))
 
-    assert page.fields["dataset"] == ""
-    assert dataset.slug in page.choices("dataset")
-    assert "setups" not in page.fields
-
-
-def test_with_a_dataset_its_setups_are_there_with_their_number_of_responses(researcher, dataset):
-    page = shown(researcher.get(NEW, {"dataset": dataset.slug}))
-
+    assert page.fields["dataset"] == dataset.slug
     assert any(label.startswith("model-a 4 ") for label in page.choices("setups").values())
-
-
-def test_a_dataset_that_does_not_exist_is_chosen_again(researcher, dataset):
-    answer = researcher.get(NEW, {"dataset": "gone"})
-
-    assert answer.status_code == 200
-    assert "setups" not in shown(answer).fields
+    assert f"{NEW}?dataset={dataset.slug}" in page.actions
 
 
 def test_without_any_responses_there_is_nothing_to_choose(researcher, db):
