@@ -14,7 +14,7 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
 from accounts.listing import said_of_archive
 from generation.grids.grid_file import GridError, of_data
-from generation.grids.grid_list import GRIDS, with_failures
+from generation.grids.grid_list import GRIDS, listed_grids
 from generation.grids.plan import plan_of
 from generation.grids.progress import grids_progress, setups_progress
 from generation.models import Example, Grid
@@ -28,8 +28,7 @@ from generation.views.plan_first import plan_first
 @allowed(Role.RESEARCHER)
 def grids(request: SignedInRequest) -> HttpResponse:
     """List the grids, each with its progress and the actions on it."""
-    rows = Grid.objects.select_related("dataset", "sample", "requested_by")
-    listed = GRIDS.read(with_failures(rows), request)
+    listed = GRIDS.read(listed_grids(request.GET), request)
     progress = grids_progress(listed.rows)
     return render_page_or_fragment(
         request,
@@ -68,7 +67,7 @@ def grid(request: SignedInRequest, pk: int) -> HttpResponse:
 def grid_file(request: SignedInRequest, pk: int) -> HttpResponse:
     """Download the grid file of a grid, also if it was made by a form."""
     grid = get_object_or_404(Grid, pk=pk)
-    name = slugify(grid.name) or "grid"
+    name = slugify(grid.title) or "grid"
     headers = {"Content-Disposition": f'attachment; filename="{name}.toml"'}
     text = of_data(grid.choices).as_toml()
     return HttpResponse(text, content_type="application/toml", headers=headers)
@@ -86,7 +85,7 @@ def start_grid(request: SignedInRequest, pk: int) -> HttpResponse:
         if services.start_grid(grid, request.user):
             _send(grid)
         else:
-            messages.info(request, f"{grid.name} cannot be started: it is not a planned grid.")
+            messages.info(request, f"{grid.title} cannot be started: it is not a planned grid.")
     except OutgrownPlan as error:
         messages.warning(request, str(error))
         _send(grid)
@@ -105,7 +104,7 @@ def retry_grid(request: SignedInRequest, pk: int) -> HttpResponse:
     if services.retry_failed(grid, request.user):
         _send(grid)
     else:
-        messages.info(request, f"No call of {grid.name} has failed.")
+        messages.info(request, f"No call of {grid.title} has failed.")
     return redirect("grids:grid", pk)
 
 
@@ -116,7 +115,7 @@ def archive_grid(request: SignedInRequest, pk: int) -> HttpResponse:
     grid = get_object_or_404(Grid, pk=pk)
     is_archived = request.POST.get("archived") == "yes"
     services.archive_grid(grid, is_archived, request.user)
-    messages.success(request, said_of_archive(grid.name, is_archived))
+    messages.success(request, said_of_archive(grid.title, is_archived))
     return _back(request, grid)
 
 
