@@ -12,8 +12,9 @@ from generation.models.samples import IS_ASKED, Sample
 from generation.models.setups import Response, Setup
 from work.models import ChunkedWork, Piece, held_while_running
 
-ASKS_ONE_QUESTION = Q(sample__name__regex=IS_ASKED)  # matches grids that the page Ask made
-LENGTH_OF_MARK = 13  # of a space and 12 digits at the end of such a grid's name, which is unique
+# The grids that a person made by asking one question. Each name ends with a space and 12 digits.
+ASKS_ONE_QUESTION = Q(sample__name__regex=IS_ASKED)
+LENGTH_OF_MARK = 13
 
 
 class Grid(ChunkedWork, Archivable):
