@@ -60,15 +60,17 @@ class ImportForm(forms.Form):
         label="Dataset",
         max_length=100,
         required=False,
-        help_text="A new name, or the name of a dataset to add to. Empty: the name of the file.",
+        help_text=(
+            "A new name, or the name of a dataset to add to. Leave empty to use the file’s name."
+        ),
     )
     study = forms.CharField(
         label="Study",
         max_length=100,
         required=False,
         help_text=(
-            "The study of the votes in the file. Empty: the name in study.json, or else the name "
-            "of the dataset."
+            "The study of the votes in the file. Leave empty to use the name in study.json, or "
+            "else that of the dataset."
         ),
     )
     format = forms.ChoiceField(label="Format", required=False)
@@ -84,7 +86,7 @@ class ImportForm(forms.Form):
         label="Columns of a table",
         required=False,
         to_field_name="name",
-        empty_label="Recognise them",
+        empty_label="Detect automatically",
         help_text="A saved mapping says what each column is. You can change this after the check.",
     )
     mapping_file = forms.FileField(
@@ -96,7 +98,7 @@ class ImportForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["format"].choices = [  # type: ignore[attr-defined]
-            ("", "Recognise it"),
+            ("", "Detect automatically"),
             *((key, FORMAT_NAMES.get(key, key)) for key in READERS),
         ]
 

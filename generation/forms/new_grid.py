@@ -38,6 +38,7 @@ from generation.text.prompt_types import (
     GRAPHS,
     LACKING,
     TWELVE,
+    PromptType,
     is_about_graph,
     prompt_type,
 )
@@ -55,7 +56,7 @@ _FIELDS = {"sample": "over"}  # key of a grid → name of its field, if that is 
 
 
 FOLDS = {
-    "others": Fold("Prompt types by key", {"more_prompts": Told("{}", {"": "none"})}),
+    "others": Fold("Add prompt types by key", {"more_prompts": Told("{}", {"": "none"})}),
     "form": Fold(
         "Form of the prompts",
         {
@@ -103,12 +104,18 @@ def _group(options: Iterable[BoundWidget], title: str = "", note: str = "") -> P
 
 def _about_graphs() -> list[tuple[str, str]]:
     """Return the types about a graph. Not every question has each of them."""
-    known = {"imported": ", if the import names one", "gold": ", if it is known"}
-    titles = {kind.key: kind.title + known.get(kind.graph or "", "") for kind in GRAPHS}
-    for kind in LACKING:
-        lacks = ", if a minimum set is known" if kind.n_removed else ": others replaced"
-        titles[kind.key] = kind.title + lacks
-    return list(titles.items())
+    return [(kind.key, _of_sub_graphs(kind)) for kind in (*GRAPHS, *LACKING)]
+
+
+def _of_sub_graphs(kind: PromptType) -> str:
+    """Return what a prompt type shows of a graph."""
+    if kind.n_removed:
+        return f"Gold sub-graph without {kind.n_removed} of the minimum set"
+    if kind.lacks_knowledge:
+        return f"{kind.accuracy} % right sub-graphs, {100 - kind.accuracy} % wrong ones"
+    return {"retrieved": "Sub-graph retrieved here", "imported": "Sub-graph as imported"}.get(
+        kind.graph or "", "Gold sub-graph"
+    )
 
 
 class NewGridForm(ModelsForm):

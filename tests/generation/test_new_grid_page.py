@@ -69,7 +69,7 @@ def test_without_examples_there_is_nothing_to_ask(researcher):
         page = shown(researcher.get(address))
         [message] = page.messages
         assert "Nothing to ask about" in message
-        assert "Plan it" not in page.text
+        assert "Preview calls" not in page.text
 
 
 def test_the_form_begins_with_the_usual_grid_over_what_the_address_names(researcher, sample):
