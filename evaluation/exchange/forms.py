@@ -10,6 +10,7 @@ from django.template.defaultfilters import filesizeformat
 
 from accounts.forms import RowsField
 from evaluation.exchange.storing_choices import StoringChoices
+from evaluation.exchange.uploads import PASTED_AS, free_pasted_name
 from generation.choices.declaration import made
 from generation.choices.forms import posted_fields
 from generation.importers import ENCODINGS, READERS, UTF_8
@@ -34,8 +35,6 @@ FORMAT_NAMES = {
 
 
 LONGEST_PASTED = 500_000  # characters
-# First character of pasted rows → name of the file that is made of them.
-PASTED_AS = {"[": "pasted.json", "{": "pasted.jsonl", "": "pasted.csv"}
 
 
 class ImportForm(forms.Form):
@@ -61,7 +60,8 @@ class ImportForm(forms.Form):
         max_length=100,
         required=False,
         help_text=(
-            "A new name, or the name of a dataset to add to. Leave empty to use the file’s name."
+            "A new name, or the name of a dataset to add to. Leave empty to use the file’s name, "
+            "or pasted-1 and so on."
         ),
     )
     study = forms.CharField(
@@ -164,10 +164,7 @@ class ImportForm(forms.Form):
             name = PASTED_AS.get(pasted[:1], PASTED_AS[""])
             rows = pasted.replace("\r\n", "\n")  # browsers send \r\n at the end of each line
             cleaned["file"] = SimpleUploadedFile(name, rows.encode())
-            if not cleaned.get("name"):
-                self.add_error(
-                    "name", "Pasted rows have no file name. Type a name for the dataset."
-                )
+            cleaned["name"] = cleaned.get("name") or free_pasted_name()
 
 
 class StoreImportForm(forms.Form):
