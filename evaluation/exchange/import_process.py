@@ -39,7 +39,7 @@ OUT_OF_MEMORY = 12  # exit status of the process when memory runs out: ENOMEM
 LOOKS_EVERY_SECONDS = 1.0
 STOPS_WITHIN_SECONDS = 5.0  # seconds after a cancellation, before the process is killed
 SMALL_BYTES = 1024**2
-AT_ONCE_BYTES = 20_000  # of pasted rows, which are then checked while the person waits
+AT_ONCE_BYTES = 20_000  # Pasted rows up to this size are checked while the person waits.
 MEGABYTE = 1024**2
 
 
@@ -122,7 +122,7 @@ def _is_quick(upload: Import) -> bool:
     """Return whether an upload is a short text, such as a page makes of pasted rows."""
     if upload.file_name not in PASTED_AS.values() or upload.upload.size > AT_ONCE_BYTES:
         return False
-    return b"\0" not in Path(upload.upload.path).read_bytes()  # as archives have
+    return b"\0" not in Path(upload.upload.path).read_bytes()  # Archives have zeros.
 
 
 def _started(import_id: int, token: str) -> "subprocess.Popen[str]":

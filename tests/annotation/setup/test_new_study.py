@@ -28,6 +28,21 @@ def test_it_opens_with_the_setups_of_a_dataset_and_their_number_of_responses(res
     assert f"{NEW}?dataset={dataset.slug}" in page.actions
 
 
+def test_most_choices_are_folded_and_said_and_a_mistake_in_them_is_open(
+    researcher, dataset, raters
+):
+    page = shown(researcher.get(NEW))
+    refused = shown(plan_it(researcher, dataset, raters_per_unit=4))
+
+    assert not any(each.is_open for each in page.parts("more"))
+    said = "the evidence that the model was shown, all dialogs"
+    assert page.part("id_material_said").text == said
+    said = "5 raters per unit, or 2 for citations, plain texts"
+    assert page.part("id_rating_said").text == said
+    [opened] = [each for each in refused.parts("more") if each.is_open]
+    assert "Choose an odd number" in opened.errors["raters_per_unit"]
+
+
 def test_without_any_responses_there_is_nothing_to_choose(researcher, db):
     page = shown(researcher.get(NEW))
 
