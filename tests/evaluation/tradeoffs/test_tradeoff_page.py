@@ -280,7 +280,7 @@ def test_one_click_scores_for_both_axes_and_the_page_waits(tmp_path, see, rosa, 
     assert len(see(dataset).parts("dot")) == 4
 
     assert "have these scores already" in str(researcher.post(address, follow=True).text)
-    dataset.responses.first().targets.all().delete()
+    dataset.responses.order_by("pk")[0].targets.all().delete()
     researcher.post(address)
     assert MetricRun.objects.filter(state="running").count() == MetricRun.objects.count() == 2
 
