@@ -28,6 +28,7 @@ from evaluation.tradeoffs.axes import (
 from evaluation.tradeoffs.selection_bias import chooser_of
 from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
+from generation.grids.dataset_material import material_of
 from generation.models import Dataset, Response
 
 Side = Literal["attribution", "sensibleness"]
@@ -90,9 +91,15 @@ def usual_plan(dataset: Dataset, side: Side) -> RunPlan:
     """Return the run that scores the responses of a dataset for one side if none is chosen.
 
     It is the usual run of the side's metric, to be continued, or else a new one. A baseline, which
-    needs no model, comes first among new ones.
+    needs no model, comes first among new ones. A new run judges against the golden evidence, or
+    against what the model was shown where the dataset has none.
     """
-    return next(each.plan for each in scorers_of(dataset, side) if each.plan)
+    plan, run = next((each.plan, each.run) for each in scorers_of(dataset, side) if each.plan)
+    there = material_of(Dataset.objects.filter(pk=dataset.pk))
+    has_golden = there.has_golden or "graph-gold" in there.about_graph
+    if run or has_golden or not plan.metric.needs_evidence:
+        return plan
+    return plan._replace(evidence=EvidenceChoice.SHOWN.value)
 
 
 def scorer_called(

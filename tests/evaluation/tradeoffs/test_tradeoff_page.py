@@ -10,8 +10,9 @@ from evaluation.runs.budget import Budget
 from evaluation.runs.choices import model_called, plan_of
 from evaluation.runs.services.runs import request_metric_run
 from evaluation.tradeoffs.axes import axes_of, usual
+from evaluation.tradeoffs.scorers import usual_plan
 from evaluation.tradeoffs.services.reranking import rerank
-from generation.models import Checkpoint, Dataset, Response
+from generation.models import Checkpoint, Dataset, ExamplePassage, Response
 from tests.evaluation.metric_runs import work
 from tests.evaluation.tradeoffs.imported_setups import LARGE, SMALL, imported, rows
 from tests.makers import example_row, import_rows, rated, response_row, scheme_of
@@ -277,12 +278,17 @@ def test_one_click_scores_for_both_axes_and_the_page_waits(tmp_path, see, rosa, 
     for run in MetricRun.objects.all():
         work(run)
         assert run.scores.count() == n_scores
+    assert usual_plan(dataset, "attribution").evidence == "golden"
     assert len(see(dataset).parts("dot")) == 4
 
     assert "have these scores already" in str(researcher.post(address, follow=True).text)
     dataset.responses.order_by("pk")[0].targets.all().delete()
     researcher.post(address)
     assert MetricRun.objects.filter(state="running").count() == MetricRun.objects.count() == 2
+
+    MetricRun.objects.all().delete()
+    ExamplePassage.objects.update(is_golden=False)
+    assert usual_plan(dataset, "attribution").evidence == "shown"
 
 
 def test_what_asks_a_model_is_planned_first_and_keeps_its_budget(tmp_path, rosa, client_for):
