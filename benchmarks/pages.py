@@ -27,13 +27,13 @@ def addresses() -> list[str]:
     from config.places import pages_of
     from generation.models import Dataset
 
-    subjects = [*Dataset.objects.order_by("pk"), *Study.objects.order_by("pk")]
-    inside = [link.url for subject in subjects for link in pages_of(subject)]
+    datasets = [link.url for each in Dataset.objects.order_by("pk") for link in pages_of(each)]
+    studies = [link.url for each in Study.objects.order_by("pk") for link in pages_of(each)]
     explained = [
         reverse(f"tradeoffs:{name}", args=["demo"])
         for name in ("takeaways", "comparable", "restricted", "reranking")
     ]
-    return [*LISTS, *FORMS, *inside, *explained]
+    return [*LISTS, *FORMS, *datasets, *studies, *explained]
 
 
 def seconds_of(address: str) -> float:

@@ -91,7 +91,7 @@ def _place(setup: Setup) -> tuple[float, int, str]:
 
 def _names(setups: Sequence[Setup]) -> list[str]:
     """Return the short name of each setup, or its whole name if others have the same short one."""
-    short = [_short_name(setup) for setup in setups]
+    short = [short_name(setup) for setup in setups]
     n_called = Counter(short)
     return [
         name if n_called[name] == 1 else setup.name
@@ -99,7 +99,7 @@ def _names(setups: Sequence[Setup]) -> list[str]:
     ]
 
 
-def _short_name(setup: Setup) -> str:
+def short_name(setup: Setup) -> str:
     """Return a name with the title of the prompt type, and without settings: 'm · T 0.0 · Golden'.
 
     Aggregates have no key of their pool. A setup that was named by people keeps its name.

@@ -5,12 +5,14 @@ from functools import partial
 from typing import ClassVar
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Case, F, QuerySet, When
+from django.db.models.functions import Left, Length
 from django.urls import reverse
 
 from accounts.models import User
 from generation.grids.progress import GridProgress, grids_progress
 from generation.models import Call, Grid, GridChunk, Sample
+from generation.models.grids import ASKS_ONE_QUESTION, LENGTH_OF_MARK
 from generation.models.samples import IS_ASKED
 from generation.services.grids import GridChangeError, cancel_grid, delete_grid, resume_grid
 from generation.services.planning import send_grid
@@ -40,10 +42,19 @@ class GridKind(WorkKind[Grid]):
     kept = "Its responses stay."
     card_template = "generation/grids/_grid.html"
     columns: ClassVar = {
+        # As `Grid.title`.
+        "name": Case(
+            When(ASKS_ONE_QUESTION, then=Left("name", Length("name") - LENGTH_OF_MARK)),
+            default=F("name"),
+        ),
         "n_done": n_of(GridChunk.objects.filter(state=GridChunk.State.DONE), "grid"),
         "n_total": n_of(GridChunk.objects.all(), "grid"),
         "n_missing": n_of(Call.objects.filter(response=None), "grid"),
     }
+
+    def news(self) -> QuerySet[Grid]:
+        """Return the grids that home lists. The page of a question shows its own."""
+        return self.rows().exclude(ASKS_ONE_QUESTION)
 
     def progress(self, pks: Sequence[int], user: User) -> Mapping[int, GridProgress]:
         grids = Grid.objects.filter(pk__in=pks).select_related("dataset", "sample", "requested_by")

@@ -51,6 +51,10 @@ class WorkKind(Generic[W]):
         """Return the work of this kind that is listed."""
         return self.model._default_manager.all()
 
+    def news(self) -> QuerySet[W]:
+        """Return the work that home lists."""
+        return self.rows()
+
     def on_dataset(self, slug: str) -> QuerySet[W]:
         """Return the listed work on a dataset."""
         return self.rows().filter(dataset__slug=slug)

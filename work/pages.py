@@ -185,9 +185,9 @@ def _recent(key: str, kind: WorkKind[Any], since: datetime) -> list[QuerySet[Any
     """Return one kind's newest rows that go on, and those that ended, failures first."""
     columns = kind.all_columns()
     ended_at = columns["ended_at"]
-    going_on = kind.rows().filter(state__in=kind.goes_on_in).order_by("-pk")
+    going_on = kind.news().filter(state__in=kind.goes_on_in).order_by("-pk")
     ended = (
-        kind.rows()
+        kind.news()
         .filter(Q(**{f"{ended_at}__gt": since}), state__in=[DONE, FAILED, CANCELLED])
         .annotate(n_without=columns["n_missing"])
         .order_by(comes_first(HAS_FAILED), f"-{ended_at}", "-pk")

@@ -23,7 +23,10 @@ from annotation.schemes import (
 from annotation.services.studies import StudyError, scheme_to_rate_by
 from annotation.study_plan import StudyPlan, usual_raters_per_unit
 from generation.choices.declaration import fields_of
+from generation.choices.folded_fields import Fold, FoldingForm, Told
 from generation.choices.forms import explained, posted_fields
+from generation.dataset_menus import datasets_with_responses
+from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Example, Setup
 from generation.setup_menus import SetupGroup, setup_menu
 
@@ -36,25 +39,50 @@ ARMS_OF: Mapping[str, tuple[str, ...]] = {
     "replicated": (Arm.Kind.SEPARATE, Arm.Kind.SEPARATE_2),
     "all": (Arm.Kind.SEPARATE, Arm.Kind.SEPARATE_2, Arm.Kind.MERGED),
 }
-ARM_LINES: Mapping[str, tuple[str, str]] = {
-    "separate": (
-        "Separate",
-        "Each response alone. Raters read dialog and evidence again each time.",
+ARMS = {
+    "separate": "Separate: each response alone",
+    "merged": "Merged: all responses of an example together",
+    BOTH: "Both, to see how comparing responses changes the answers",
+    "replicated": "Separate, twice, to see how much two sets of raters differ",
+    "all": "Both, and separate twice, to tell that change from noise (three groups of raters)",
+}
+FOLDS = {
+    "material": Fold(
+        "Evidence and sample",
+        {
+            "evidence_choice": Told(
+                "",
+                {
+                    EvidenceChoice.SHOWN.value: "the evidence that the model was shown",
+                    EvidenceChoice.GOLDEN.value: "golden evidence",
+                    EvidenceChoice.RETRIEVED.value: "retrieved evidence",
+                },
+            ),
+            "n_sampled": Told("a sample of {}", {"": "all dialogs"}),
+        },
     ),
-    "merged": (
-        "Merged",
-        "All responses of an example together. This is quicker, but raters compare them.",
+    "rating": Fold(
+        "Raters per unit and texts",
+        {
+            "raters_per_unit": Told(
+                "{} raters per unit", {"": "5 raters per unit, or 2 for citations"}
+            ),
+            "text_format": Told("", {"plain": "plain texts", "markdown": "rendered Markdown"}),
+            "merged_layout": Told(""),
+            "response_order": Told(""),
+            "mixing": Told(""),
+            "may_meet_both_arms": Told(""),
+            "stops_when_decided": Told("", {"True": "it stops when the majority is decided"}),
+            "full_share": Told(""),
+        },
     ),
-    BOTH: ("Both", "The report then shows how comparing responses changes the answers."),
-    "replicated": (
-        "Separate, twice",
-        "A second set of raters judges each response alone. The report then shows how much two "
-        "sets of raters differ.",
-    ),
-    "all": (
-        "Both, and separate twice",
-        "The report then shows how much of the difference between separate and merged is only "
-        "noise between two sets of raters. This needs three groups of raters.",
+    "details": Fold(
+        "Introduction and details",
+        {
+            "introduction": Told("", {"": "no introduction"}),
+            "lease_minutes": Told("a unit stays reserved for {} minutes"),
+            "seed": Told("seed {}"),
+        },
     ),
 }
 LONGEST_SCHEME = 200_000  # characters
@@ -62,7 +90,7 @@ IN_ORDER = ("name", "setups", "n_sampled", "scheme", "own_scheme", "evidence_cho
 CHOICES = tuple(field.name for field in fields_of(StudyPlan))
 
 
-class SchemeSelect(forms.RadioSelect):
+class SchemeSelect(forms.Select):
     """Schemes to choose from, each marked with its need for evidence and what it asks about.
 
     The stylesheet uses these marks to hide the choices that make no sense for a scheme.
@@ -143,15 +171,17 @@ class ChooseDatasetForm(forms.Form):
         Dataset.objects.none(), to_field_name="slug", empty_label="Choose a dataset"
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        with_responses = Dataset.objects.filter(setups__responses__isnull=False).distinct()
-        offered = with_responses.filter(on_offer(self.data.get("dataset", "")))
+    def __init__(self, chosen: Dataset | None) -> None:
+        slug = chosen.slug if chosen else ""
+        super().__init__(initial={"dataset": slug})
+        offered = datasets_with_responses().filter(on_offer(slug))
         self.fields["dataset"].queryset = offered  # type: ignore[attr-defined]
 
 
-class StudyForm(forms.Form):
+class StudyForm(FoldingForm):
     """A study before it opens. Only its name and one setup are required."""
+
+    folds_declared = FOLDS
 
     name = forms.CharField(label="Name", max_length=100)
     setups = SetupsField(
@@ -173,8 +203,7 @@ class StudyForm(forms.Form):
         label="Arms",
         required=False,
         initial="separate",
-        widget=forms.RadioSelect,
-        choices=[(key, explained(*lines)) for key, lines in ARM_LINES.items()],
+        choices=list(ARMS.items()),
     )
     all_raters = forms.BooleanField(label="Every account with the rater role", required=False)
     raters = RatersField(User.objects.none(), label="Raters", required=False)
@@ -200,8 +229,8 @@ class StudyForm(forms.Form):
         schemes = {key: load_scheme(data) for key, data in built_in_schemes().items()}
         fields["scheme"].widget = SchemeSelect(schemes)
         fields["scheme"].choices = [
-            *((key, explained(key, _about(scheme))) for key, scheme in schemes.items()),
-            (OWN_SCHEME, explained("A scheme of your own", "Questions as JSON, pasted below.")),
+            *((key, f"{key}: {_about(scheme)}") for key, scheme in schemes.items()),
+            (OWN_SCHEME, "Your own questions, as JSON"),
         ]
         if study:
             del fields["raters"], fields["all_raters"]
@@ -286,7 +315,7 @@ class StudyForm(forms.Form):
 
 def _about(scheme: Scheme) -> str:
     n_questions = len(scheme.questions)
-    return f"{scheme.title}: {n_questions} question{'s' if n_questions > 1 else ''}"
+    return f"{scheme.title}, {n_questions} question{'s' if n_questions > 1 else ''}"
 
 
 def scheme_fields(study: Study) -> dict[str, str]:

@@ -40,7 +40,7 @@ STUDIES = Listing(
     "studies",
     finds=containing("name", "dataset__name"),
     sorts=(
-        Sort("date", "Made", "created_at", Compared.DATE),
+        Sort("date", "Created", "created_at", Compared.DATE),
         Sort("name", "Study", Lower("name"), Compared.TEXT),
         Sort("dataset", "Dataset", Lower("dataset__name"), Compared.TEXT),
         Sort("raters", "Raters", n_of(Rater.objects.all(), "study"), Compared.COUNT),

@@ -30,7 +30,8 @@ from annotation.study_progress import (
     rater_progress,
     was_rated,
 )
-from generation.models import Dataset
+from generation.dataset_menus import datasets_with_responses
+from generation.views.opened_dataset import opened_dataset
 
 RATERS_PER_PAGE = 50
 
@@ -51,8 +52,8 @@ def rated_here(slug: str) -> Study:
 @allowed(Role.RESEARCHER)
 def new_study(request: SignedInRequest) -> HttpResponse:
     """Plan a study: the researcher chooses its dataset first, then everything else."""
-    dataset = Dataset.objects.filter(slug=request.GET.get("dataset", "")).first()
-    choose = ChooseDatasetForm(request.GET if "dataset" in request.GET else None)
+    dataset = opened_dataset(request, datasets_with_responses(), "no responses to rate")
+    choose = ChooseDatasetForm(dataset)
     if dataset is None:
         return render(request, "annotation/study_form.html", {"choose": choose})
     posted = request.method == "POST"

@@ -10,6 +10,7 @@ from django.template.defaultfilters import filesizeformat
 
 from accounts.forms import RowsField
 from evaluation.exchange.storing_choices import StoringChoices
+from evaluation.exchange.uploads import PASTED_AS, free_pasted_name
 from generation.choices.declaration import made
 from generation.choices.forms import posted_fields
 from generation.importers import ENCODINGS, READERS, UTF_8
@@ -34,8 +35,6 @@ FORMAT_NAMES = {
 
 
 LONGEST_PASTED = 500_000  # characters
-# First character of pasted rows → name of the file that is made of them.
-PASTED_AS = {"[": "pasted.json", "{": "pasted.jsonl", "": "pasted.csv"}
 
 
 class ImportForm(forms.Form):
@@ -60,15 +59,18 @@ class ImportForm(forms.Form):
         label="Dataset",
         max_length=100,
         required=False,
-        help_text="A new name, or the name of a dataset to add to. Empty: the name of the file.",
+        help_text=(
+            "A new name, or the name of a dataset to add to. Leave empty to use the file’s name, "
+            "or pasted-1 and so on."
+        ),
     )
     study = forms.CharField(
         label="Study",
         max_length=100,
         required=False,
         help_text=(
-            "The study of the votes in the file. Empty: the name in study.json, or else the name "
-            "of the dataset."
+            "The study of the votes in the file. Leave empty to use the name in study.json, or "
+            "else that of the dataset."
         ),
     )
     format = forms.ChoiceField(label="Format", required=False)
@@ -84,7 +86,7 @@ class ImportForm(forms.Form):
         label="Columns of a table",
         required=False,
         to_field_name="name",
-        empty_label="Recognise them",
+        empty_label="Detect automatically",
         help_text="A saved mapping says what each column is. You can change this after the check.",
     )
     mapping_file = forms.FileField(
@@ -96,7 +98,7 @@ class ImportForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["format"].choices = [  # type: ignore[attr-defined]
-            ("", "Recognise it"),
+            ("", "Detect automatically"),
             *((key, FORMAT_NAMES.get(key, key)) for key in READERS),
         ]
 
@@ -162,10 +164,7 @@ class ImportForm(forms.Form):
             name = PASTED_AS.get(pasted[:1], PASTED_AS[""])
             rows = pasted.replace("\r\n", "\n")  # browsers send \r\n at the end of each line
             cleaned["file"] = SimpleUploadedFile(name, rows.encode())
-            if not cleaned.get("name"):
-                self.add_error(
-                    "name", "Pasted rows have no file name. Type a name for the dataset."
-                )
+            cleaned["name"] = cleaned.get("name") or free_pasted_name()
 
 
 class StoreImportForm(forms.Form):

@@ -12,6 +12,7 @@ import shutil
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ from generation.importers.errors import DatasetError
 from generation.importers.mapped.likely_headers import PlaceError
 from generation.importers.mapped.mapping import read_mapping
 from generation.importers.spreadsheet import safe_cell
-from generation.models import Import
+from generation.models import Dataset, Import
 from generation.records import Problem
 from work.claims import GOING_ON, SignedHold, WorkStopped
 
@@ -38,6 +39,8 @@ logger = logging.getLogger(__name__)
 KEPT_CHECKED = timedelta(days=7)
 REPORT_EVERY_SECONDS = 0.5
 PROGRESS_SECONDS = 60.0  # how long the last progress is kept when no more is reported
+# First character of pasted rows → name of the file that is made of them.
+PASTED_AS = {"[": "pasted.json", "{": "pasted.jsonl", "": "pasted.csv"}
 PROBLEM_COLUMNS = ("file", "line", "field", "found", "expected")
 
 
@@ -78,6 +81,16 @@ def request_import(
         name=name,
         study_name=study_name,
     )
+
+
+def free_pasted_name() -> str:
+    """Return a name for pasted rows that no dataset and no import has: 'pasted-1', 'pasted-2'."""
+    taken = {
+        name.lower()
+        for rows in (Dataset.objects, Import.objects)
+        for name in rows.filter(name__istartswith="pasted-").values_list("name", flat=True)
+    }
+    return next(name for name in (f"pasted-{n}" for n in count(1)) if name not in taken)
 
 
 def request_another_check(upload: Import, mapping: str) -> bool:

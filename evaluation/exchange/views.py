@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.access import Role, for_importers, roles_of
 from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.exchange.forms import ImportForm, StoreImportForm
-from evaluation.exchange.import_process import IMPORTS
+from evaluation.exchange.import_process import IMPORTS, check
 from evaluation.exchange.mapping_form import MappingForm
 from evaluation.exchange.mappings import save_mapping
 from evaluation.exchange.storing_choices import StoringChoices
@@ -36,7 +36,7 @@ def import_file(request: SignedInRequest) -> HttpResponse:
     form = ImportForm(request.POST, request.FILES) if posted else ImportForm()
     if posted and form.is_valid():
         upload = request_import(**form.choices(), user=request.user)
-        IMPORTS.send_waiting(pk=upload.pk)
+        check(upload)
         return redirect("evaluation:import-progress", upload.pk)
     recent = Import.objects.select_related("dataset", "requested_by")[:RECENT]
     mappings = SavedMapping.objects.select_related("saved_by")
@@ -91,7 +91,7 @@ def map_columns(request: SignedInRequest, pk: int) -> HttpResponse:
         save_mapping(name, mapping, request.user)
         messages.success(request, f"The mapping {name} is saved.")
     if request_another_check(upload, mapping):
-        IMPORTS.send_waiting(pk=upload.pk)
+        check(upload)
     return redirect("evaluation:import-progress", pk)
 
 

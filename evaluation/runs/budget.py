@@ -63,6 +63,11 @@ class Budget(NamedTuple):
 NO_BUDGET = Budget()
 
 
+def budget_of(run: MetricRun) -> Budget:
+    """Return the limits that a run was given."""
+    return Budget(**{name: run.budget.get(name) for name in Budget._fields})
+
+
 def spent_in_words(run: MetricRun) -> str:
     """Return the calls, the tokens and the cost of a run so far, each with its limit if any."""
     limits = {name: run.budget.get(name) for name in Budget._fields}

@@ -4,7 +4,7 @@ This module only reads.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
@@ -18,9 +18,16 @@ from evaluation.tradeoffs.axes import Axes, Axis, usual_axis
 from generation.models import Dataset, Response, Setup
 
 
-def missing_sides(axes: Sequence[Axis]) -> list[Side]:
-    """Return the sides without a usual axis: neither a run nor raters have judged them."""
-    return [side for side in SIDES if usual_axis(axes, side) is None]
+def missing_sides(axes: Sequence[Axis], running: Collection[MetricRun] = ()) -> list[Side]:
+    """Return the sides without a usual axis: neither a run nor raters have judged them.
+
+    Args:
+        axes: those of a dataset.
+        running: runs whose metrics count as judging, because their scores are on their way.
+    """
+    coming = {run.metric for run in running}
+    unjudged = [side for side in SIDES if usual_axis(axes, side) is None]
+    return [side for side in unjudged if coming.isdisjoint(side.metrics)]
 
 
 def running_runs(dataset: Dataset, axes: Axes | None) -> list[MetricRun]:

@@ -45,8 +45,8 @@ class RecipeChoices(NamedTuple):
     k1: Annotated[
         int | None,
         Choice(
-            "K1",
-            help="How many retrieved passages are used.",
+            "Passages used (K1)",
+            help="The nearest retrieved passages, in all calls together.",
             low=1,
             high=MOST_FACTS,
             usual="computed from recall",
@@ -65,8 +65,8 @@ class RecipeChoices(NamedTuple):
     k2: Annotated[
         int | None,
         Choice(
-            "K2",
-            help="At most this many passages in one prompt.",
+            "Passages in a prompt (K2)",
+            help="At most this many are shown at a time.",
             low=1,
             high=MOST_FACTS,
             usual="computed from the tokens",
@@ -91,6 +91,7 @@ class TokenMeans(NamedTuple):
 class RecipePlan(NamedTuple):
     """The plan of a recipe. Where K1 or K2 is None, `problems` says why, by the field to fix."""
 
+    target: float  # the recall to reach
     k1: int | None
     why_k1: str
     k2: int | None
@@ -119,13 +120,21 @@ class RecipePlan(NamedTuple):
 
 
 def plan_recipe(
-    dataset: Dataset, choices: RecipeChoices, *, waits_for_index: bool = True
+    dataset: Dataset,
+    choices: RecipeChoices,
+    *,
+    waits_for_index: bool = True,
+    lowers_target: bool = False,
 ) -> RecipePlan:
     """Return K1 and K2 for some choices, with the reasons.
 
     Args:
+        dataset: the dataset that is asked about.
+        choices: the choices.
         waits_for_index: whether passages are indexed here and now, however many there are.
             Otherwise recall is not known where that takes long.
+        lowers_target: whether the highest possible recall is the target if the chosen one is above
+            it.
     """
     examples = examples_of(dataset, choices.sample)
     n_passages = dataset.passages.count()
@@ -137,6 +146,8 @@ def plan_recipe(
         asked = RetrievalChoices(query=choices.query)
         counted = examples if choices.sample else None
         recall = retrieval_report(dataset, asked, MOST_FACTS, counted)
+        if lowers_target:
+            choices = choices._replace(recall=min(choices.recall, _possible(recall)))
     k1, why_k1 = _k1(choices, recall, n_passages)
     if k1 is None:
         problems["k1"] = why_k1
@@ -144,7 +155,9 @@ def plan_recipe(
     k2, why_k2 = _k2(choices, k1, tokens)
     if k2 is None and k1 is not None:
         problems["k2"] = why_k2
-    return RecipePlan(k1, why_k1, k2, why_k2, recall, tokens, len(examples), problems)
+    return RecipePlan(
+        choices.recall, k1, why_k1, k2, why_k2, recall, tokens, len(examples), problems
+    )
 
 
 def _k1(
@@ -164,12 +177,11 @@ def _k1(
     if found is not None:
         said = f"the smallest k with a recall of {_percent(choices.recall)} or more"
         return found, said + _recall_there(found, recall)
-    most = highest(recalls)
-    if math.isnan(most):
+    if math.isnan(highest(recalls)):
         return None, "No example has golden evidence, so recall is not known: type K1."
     return None, (
-        f"Recall is at most {_percent(most)} for k up to {len(recalls)}: type K1, or a target "
-        f"below {_percent(choices.recall)}."
+        f"A recall of {_possible(recall):g} is the most that is possible with k up to "
+        f"{len(recalls)}. Use it, or type K1."
     )
 
 
@@ -208,6 +220,12 @@ def _k2(choices: RecipeChoices, k1: int | None, tokens: TokenMeans) -> tuple[int
 def recalls_of(report: Report[RecallRow]) -> list[float]:
     """Return recall@k for k = 1, 2, … from a report on retrieval; NaN where undefined."""
     return [math.nan if row.recall.value is None else row.recall.value for row in report.rows]
+
+
+def _possible(report: Report[RecallRow]) -> float:
+    """Return the highest recall of a report, cut to two digits; infinity if it is not known."""
+    most = highest(recalls_of(report))
+    return math.inf if math.isnan(most) else math.floor(100 * most + 1e-9) / 100
 
 
 def _recall_there(k1: int, recall: Report[RecallRow] | None) -> str:

@@ -12,7 +12,8 @@ from django.db.models import Count, QuerySet
 from annotation.models import Vote
 from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun
-from evaluation.runs.choices import model_called, models_for, plan_of
+from evaluation.runs.budget import budget_of
+from evaluation.runs.choices import knows_questions_of, model_called, models_for, plan_of
 from evaluation.runs.main_metrics import SIDES as AXIS_SIDES
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import RunPlan, spec_of
@@ -27,6 +28,7 @@ from evaluation.tradeoffs.axes import (
 from evaluation.tradeoffs.selection_bias import chooser_of
 from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
+from generation.grids.dataset_material import material_of
 from generation.models import Dataset, Response
 
 Side = Literal["attribution", "sensibleness"]
@@ -80,8 +82,24 @@ def scorers_of(dataset: Dataset, side: Side) -> list[Scorer]:
         key=lambda each: each.axis.place(side) if each.axis else math.inf,
     )
     signatures = {each.plan.signature for each in there if each.plan}
-    new = [each for each in _new(metric) if each.plan and each.plan.signature not in signatures]
+    every = _new(dataset, metric)
+    new = [each for each in every if each.plan and each.plan.signature not in signatures]
     return [*own, *new, *(each for each in there if each not in own)]
+
+
+def usual_plan(dataset: Dataset, side: Side) -> RunPlan:
+    """Return the run that scores the responses of a dataset for one side if none is chosen.
+
+    It is the usual run of the side's metric, to be continued, or else a new one. A baseline, which
+    needs no model, comes first among new ones. A new run judges against the golden evidence, or
+    against what the model was shown where the dataset has none.
+    """
+    plan, run = next((each.plan, each.run) for each in scorers_of(dataset, side) if each.plan)
+    there = material_of(Dataset.objects.filter(pk=dataset.pk))
+    has_golden = there.has_golden or "graph-gold" in there.about_graph
+    if run or has_golden or not plan.metric.needs_evidence:
+        return plan
+    return plan._replace(evidence=EvidenceChoice.SHOWN.value)
 
 
 def scorer_called(
@@ -113,7 +131,7 @@ def scorer_called(
     if not metric:
         return _of_axis(find(axes, text))
     model, options = text.partition("/")[2], options or {}
-    plan = _plan(metric, model, options, evidence)
+    plan = _plan(dataset, metric, model, options, evidence)
     of_metric = [axis for axis in axes if axis.run and axis.run.metric == metric]
     alike = [
         each
@@ -167,7 +185,7 @@ def scorer_among(there: Sequence[Scorer], dataset: Dataset, side: Side, text: st
         return by_key[text]
     if metric := metric_named(side, text):
         try:
-            plan = _plan(metric, text.partition("/")[2])
+            plan = _plan(dataset, metric, text.partition("/")[2])
         except ChoiceError as error:
             raise LookupError(str(error)) from error
         runs = [each for each in there if each.run and _is_of(each.run, plan)]
@@ -281,22 +299,33 @@ def _plan_of(run: MetricRun) -> RunPlan | None:
         metric=metric_of(run.metric, run.parameters),
         evidence=run.parameters.get("evidence", EvidenceChoice.SHOWN),
         threshold=run.threshold,
+        budget=budget_of(run),
     )
 
 
-def _new(metric: str) -> Iterator[Scorer]:
+def _new(dataset: Dataset, metric: str) -> Iterator[Scorer]:
     for model, _ in models_for(metric):
         try:
-            yield _of_plan(_plan(metric, model), model)
+            yield _of_plan(_plan(dataset, metric, model), model)
         except ChoiceError:  # the metric asks the model's backend in another way
             continue
 
 
 def _plan(
-    metric: str, model: str, options: Mapping[str, Any] | None = None, evidence: str = ""
+    dataset: Dataset,
+    metric: str,
+    model: str,
+    options: Mapping[str, Any] | None = None,
+    evidence: str = "",
 ) -> RunPlan:
     usually = EvidenceChoice.GOLDEN if METRICS[metric].needs_evidence else ""
-    return plan_of(metric, model_called(model), options=options, evidence=evidence or usually)
+    return plan_of(
+        metric,
+        model_called(model),
+        options=options,
+        evidence=evidence or usually,
+        knows_questions=knows_questions_of(dataset),
+    )
 
 
 def _of_plan(plan: RunPlan, model: str) -> Scorer:

@@ -10,6 +10,7 @@ from evaluation.tradeoffs.views import (
     responses,
     restricted_context,
     saved_views,
+    scoring,
     takeaways,
 )
 
@@ -17,6 +18,7 @@ app_name = "tradeoffs"
 urlpatterns = [
     path("", page.tradeoffs, name="tradeoffs"),
     path("<slug:slug>/", page.tradeoff, name="tradeoff"),
+    path("<slug:slug>/score/", scoring.score, name="score"),
     path("<slug:slug>/setups/<int:pk>/", responses.responses, name="responses"),
     path("<slug:slug>/views/", saved_views.save_view, name="save-view"),
     path("<slug:slug>/views/<int:pk>/delete/", saved_views.delete_view, name="delete-view"),

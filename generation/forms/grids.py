@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 
 from accounts.listing import on_offer
+from generation.dataset_menus import datasets_with_examples
 from generation.grids.grid_file import GridError, read_grid
 from generation.models import Call, Dataset, Grid
 from generation.setup_menus import menu_choices
@@ -44,7 +45,7 @@ class GridFileForm(forms.Form):
     """A grid file, pasted or uploaded, and the dataset that it is about."""
 
     dataset = forms.ModelChoiceField(
-        Dataset.objects.none(), label="Dataset", to_field_name="slug", empty_label=None
+        Dataset.objects.none(), label="Dataset", to_field_name="slug", empty_label="Choose one"
     )
     file = forms.FileField(
         label="File",
@@ -61,9 +62,9 @@ class GridFileForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        with_examples = Dataset.objects.filter(examples__isnull=False).distinct()
-        with_examples = with_examples.filter(on_offer(self.data.get("dataset", "")))
-        self.fields["dataset"].queryset = with_examples.order_by("name")  # type: ignore[attr-defined]
+        chosen = self.data.get("dataset") or self.initial.get("dataset", "")
+        offered = datasets_with_examples().filter(on_offer(chosen)).order_by("name")
+        self.fields["dataset"].queryset = offered  # type: ignore[attr-defined]
 
     @property
     def can_ask(self) -> bool:

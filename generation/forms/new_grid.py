@@ -12,8 +12,10 @@ from django.http import QueryDict
 from django.urls import reverse_lazy
 from django.utils.text import capfirst
 
-from accounts.listing import on_offer
+from accounts.models import User
 from generation.choices.folded_fields import Fold, Told
+from generation.dataset_menus import datasets_with_examples, usual_dataset
+from generation.forms.material_field import MaterialField
 from generation.forms.model_fields import ModelsForm
 from generation.forms.number_lists import numbers, whole_numbers
 from generation.forms.offered_models import offered_models
@@ -36,6 +38,7 @@ from generation.text.prompt_types import (
     GRAPHS,
     LACKING,
     TWELVE,
+    PromptType,
     is_about_graph,
     prompt_type,
 )
@@ -48,11 +51,12 @@ RANKINGS = [("bm25", "BM25, the nearest first"), ("random", "At random, by the s
 RETRIEVAL = ("ranking", "query", "idf", "k1", "b")
 _PLAIN = {"autocapitalize": "none", "autocomplete": "off"}
 _ANY = {"step": "any", "min": "0"}
+NO_EXAMPLES = "no examples to ask about"
 _FIELDS = {"sample": "over"}  # key of a grid → name of its field, if that is another
 
 
 FOLDS = {
-    "others": Fold("Prompt types by key", {"more_prompts": Told("{}", {"": "none"})}),
+    "others": Fold("Add prompt types by key", {"more_prompts": Told("{}", {"": "none"})}),
     "form": Fold(
         "Form of the prompts",
         {
@@ -100,12 +104,18 @@ def _group(options: Iterable[BoundWidget], title: str = "", note: str = "") -> P
 
 def _about_graphs() -> list[tuple[str, str]]:
     """Return the types about a graph. Not every question has each of them."""
-    known = {"imported": ", if the import names one", "gold": ", if it is known"}
-    titles = {kind.key: kind.title + known.get(kind.graph or "", "") for kind in GRAPHS}
-    for kind in LACKING:
-        lacks = ", if a minimum set is known" if kind.n_removed else ": others replaced"
-        titles[kind.key] = kind.title + lacks
-    return list(titles.items())
+    return [(kind.key, _of_sub_graphs(kind)) for kind in (*GRAPHS, *LACKING)]
+
+
+def _of_sub_graphs(kind: PromptType) -> str:
+    """Return what a prompt type shows of a graph."""
+    if kind.n_removed:
+        return f"Gold sub-graph without {kind.n_removed} of the minimum set"
+    if kind.lacks_knowledge:
+        return f"{kind.accuracy} % right sub-graphs, {100 - kind.accuracy} % wrong ones"
+    return {"retrieved": "Sub-graph retrieved here", "imported": "Sub-graph as imported"}.get(
+        kind.graph or "", "Gold sub-graph"
+    )
 
 
 class NewGridForm(ModelsForm):
@@ -116,8 +126,9 @@ class NewGridForm(ModelsForm):
     name = forms.CharField(
         label="Name", max_length=LONGEST_NAME, widget=forms.TextInput(attrs=_PLAIN)
     )
-    over = forms.ChoiceField(
+    over = MaterialField(
         label="Examples",
+        lacks=NO_EXAMPLES,
         # Other examples may have other prompt types: those about a knowledge graph.
         widget=forms.Select(
             attrs={
@@ -204,7 +215,7 @@ class NewGridForm(ModelsForm):
     def __init__(self, data: Mapping[str, Any]) -> None:
         super().__init__(data)
         over = str(data.get("over", ""))
-        self.fields["over"].choices = _what_can_be_asked(over)  # type: ignore[attr-defined]
+        self.fields["over"].offer(_what_can_be_asked(over), over)  # type: ignore[attr-defined]
         self._material = _material_of(over)
         if self._material.about_graph:
             self.fields["prompts"].choices += _about_graphs()  # type: ignore[attr-defined]
@@ -213,7 +224,12 @@ class NewGridForm(ModelsForm):
     @property
     def can_ask(self) -> bool:
         """Whether there are examples to ask about."""
-        return bool(self.fields["over"].choices)  # type: ignore[attr-defined]
+        return bool(self.fields["over"].has_any)  # type: ignore[attr-defined]
+
+    def forget_errors(self) -> None:
+        """Forget the errors of a form that was not sent, unless its address names what is not."""
+        for name in self.errors.keys() - {"over"}:
+            del self.errors[name]
 
     @property
     def prompt_groups(self) -> list[PromptGroup]:
@@ -277,16 +293,14 @@ class NewGridForm(ModelsForm):
         return self.cleaned_data.get("grid")
 
 
-def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
+def first_choices(given: Mapping[str, str], user: User) -> dict[str, Any]:
     """Return the first values of a new grid's form: those in the address, else the usual ones."""
-    usual, over = GridChoices("", ()), _first_examples(given)
+    usual, over = GridChoices("", ()), _first_examples(given, user)
     if prompts := _material_of(over).usual_prompts:
         usual = usual._replace(prompts=prompts, max_tokens=(usual_max_tokens(prompts),))
-    slug = over.removeprefix("dataset:")
-    if over.startswith("sample:"):
-        slug = Sample.objects.values_list("dataset__slug", flat=True).get(pk=over[len("sample:") :])
+    slugs = _dataset_named(over).values_list("slug", flat=True)
     return {
-        "name": _free_name(slug),
+        "name": _free_name(slugs.first() or ""),
         "over": over,
         "models": [model.name for model in offered_models()[:1]],
         "currency": usual.currency,
@@ -336,17 +350,13 @@ def _dataset_named(over: str) -> QuerySet[Dataset]:
     return Dataset.objects.filter(slug=named)
 
 
-def _first_examples(given: Mapping[str, str]) -> str:
-    if (named := given.get("sample", "")).isdecimal() and len(named) < 10:
-        ready = Sample.objects.filter(pk=int(named), state=Sample.State.DONE)
-        if ready.exists():
-            return f"sample:{int(named)}"
-    slug = given.get("dataset", "")
-    if Dataset.objects.filter(slug=slug, examples__is_ad_hoc=False).exists():
-        return f"dataset:{slug}"
-    offered = Dataset.objects.filter(on_offer(), examples__is_ad_hoc=False)
-    newest = offered.order_by("-pk").first()
-    return f"dataset:{newest.slug}" if newest else ""
+def _first_examples(given: Mapping[str, str], user: User) -> str:
+    """Return the examples that an address names, be they there or not, or else the usual ones."""
+    for kind in ("sample", "dataset"):
+        if key := given.get(kind):
+            return f"{kind}:{key}"
+    usual = usual_dataset(datasets_with_examples(), user)
+    return f"dataset:{usual.slug}" if usual else ""
 
 
 def _free_name(slug: str) -> str:
@@ -363,7 +373,7 @@ def _what_can_be_asked(over: str) -> list[tuple[str, list[tuple[str, str]]]]:
     archived datasets.
     """
     offered = Q(archived_at=None) | Q(pk__in=_dataset_named(over))
-    datasets = Dataset.objects.filter(offered, examples__is_ad_hoc=False).distinct()
+    datasets = datasets_with_examples().filter(offered)
     groups = {
         pk: (name, [(f"dataset:{slug}", f"All of {name}")])
         for pk, slug, name in datasets.order_by("name").values_list("pk", "slug", "name")

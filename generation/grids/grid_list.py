@@ -1,5 +1,7 @@
 """The list of grids: its search, sorts, filters and tabs."""
 
+from collections.abc import Mapping
+
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Lower
 
@@ -14,8 +16,10 @@ from accounts.listing import (
     n_of,
 )
 from generation.models import Call, Dataset, Grid
+from generation.models.grids import ASKS_ONE_QUESTION
 
 STATE = Grid.State
+ASKED = "asked"  # the name of a filter in the address
 HAS_FAILED = Q(state=STATE.FAILED) | Q(state=STATE.DONE, has_failed_calls=True)
 STATES: Options = {
     "planned": ("Planned", Q(state__in=(STATE.PLANNING, STATE.PLANNED))),
@@ -30,6 +34,12 @@ def with_failures(grids: QuerySet[Grid]) -> QuerySet[Grid]:
     """Return grids with `has_failed_calls`: whether one of their calls has failed."""
     failed = Call.objects.filter(grid=OuterRef("pk"), response=None)
     return grids.annotate(has_failed_calls=Exists(failed))
+
+
+def listed_grids(address: Mapping[str, str]) -> QuerySet[Grid]:
+    """Return the grids of the list. Those about a single question are there only on request."""
+    grids = with_failures(Grid.objects.select_related("dataset", "sample", "requested_by"))
+    return grids if ASKED in address else grids.exclude(ASKS_ONE_QUESTION)
 
 
 def _datasets() -> Options:
@@ -47,7 +57,10 @@ GRIDS = Listing(
         Sort("dataset", "Dataset", Lower("dataset__name"), Compared.TEXT),
         Sort("calls", "Calls", n_of(Call.objects.all(), "grid"), Compared.COUNT),
     ),
-    filters=(ListFilter("dataset", "Dataset", _datasets),),
+    filters=(
+        ListFilter("dataset", "Dataset", _datasets),
+        ListFilter(ASKED, "Planned grid", {"one": ("Single questions", ASKS_ONE_QUESTION)}),
+    ),
     tabs=STATES,
     per_page=20,
 )

@@ -62,7 +62,7 @@ class GridProgress(NamedTuple):
         return Card(
             kind=work_kinds()["grid"],
             pk=grid.pk,
-            name=grid.name,
+            name=grid.title,
             state=self.state,
             url=reverse("grids:grid", args=[grid.pk]),
             goes_on=goes_on,

@@ -1,14 +1,20 @@
 """Grids of calls of language models, and the result of each call."""
 
+import re
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from accounts.models import Archivable
 from generation.models.datasets import Dataset, Example
-from generation.models.samples import Sample
+from generation.models.samples import IS_ASKED, Sample
 from generation.models.setups import Response, Setup
 from work.models import ChunkedWork, Piece, held_while_running
+
+# The grids that a person made by asking one question. Each name ends with a space and 12 digits.
+ASKS_ONE_QUESTION = Q(sample__name__regex=IS_ASKED)
+LENGTH_OF_MARK = 13
 
 
 class Grid(ChunkedWork, Archivable):
@@ -49,6 +55,12 @@ class Grid(ChunkedWork, Archivable):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def title(self) -> str:
+        """The name as people read it: a grid that asks one question is called as the question."""
+        is_asked = self.sample is not None and re.match(IS_ASKED, self.sample.name)
+        return self.name[:-LENGTH_OF_MARK] if is_asked else self.name
 
 
 class Planning(Piece):

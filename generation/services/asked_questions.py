@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Annotated, NamedTuple
 
 from django.db import IntegrityError, transaction
+from django.utils.text import Truncator
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
@@ -25,6 +26,7 @@ from generation.models import (
     Sample,
     SampledExample,
 )
+from generation.models.grids import LENGTH_OF_MARK
 from generation.records import KGQuestionRecord, Where
 from generation.sample_choices import SampleChoices
 from generation.services.graphs import store_kg_questions
@@ -174,9 +176,9 @@ def _grid(example: Example, asked: AskedOf, user: User | None) -> GridChoices:
     how = f"{asked.model}, {asked.precision}, {asked.temperature:g}, seed {asked.seed}"
     graph = QuestionGraphs(example.dataset_id, prompt_type(PROMPT)).signature
     asked_for = f"{example.dataset.slug} {example.key} {how} {graph}"
-    digest = sha256(asked_for.encode()).hexdigest()[:12]
+    digest = sha256(asked_for.encode()).hexdigest()[: LENGTH_OF_MARK - 1]
     return GridChoices(
-        name=f"{f'Asked of {example.dataset.name}, {how}'[: LONGEST_NAME - 14]} {digest}",
+        name=f"{Truncator(_question_of(example)).chars(LONGEST_NAME - LENGTH_OF_MARK)} {digest}",
         models=(GridModel(asked.model, asked.precision),),
         sample=sample.name,
         prompts=(PROMPT,),
@@ -184,6 +186,11 @@ def _grid(example: Example, asked: AskedOf, user: User | None) -> GridChoices:
         seeds=(asked.seed,),
         max_tokens=(MOST_NEW_TOKENS,),
     )
+
+
+def _question_of(example: Example) -> str:
+    turn = example.turns.order_by("-index").first()
+    return " ".join(turn.text.split()) if turn else example.key
 
 
 def _name_of(example: Example) -> str:

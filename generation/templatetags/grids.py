@@ -67,6 +67,13 @@ def is_recipe(grid: Grid) -> bool:
 
 
 @register.filter
+def can_be_scored(grid: Grid) -> bool:
+    """Return whether the next step of a grid is to score its responses, for a trade-off."""
+    is_done = grid.state == Grid.State.DONE
+    return is_done and not is_recipe(grid) and not asks_about_graph(grid)
+
+
+@register.filter
 def longest_reply(grid: Grid) -> str:
     """Return how many tokens a completion may have: '128', or '64 or 128'."""
     return " or ".join(intcomma(n) for n in sorted(grid.choices["max_tokens"]))

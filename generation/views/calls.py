@@ -20,7 +20,7 @@ CALLS_PER_PAGE = 50
 @allowed(Role.RESEARCHER)
 def calls(request: SignedInRequest, pk: int) -> HttpResponse:
     """List the calls of a grid, page by page: all, or those of a setup, failed ones, or debris."""
-    grid = get_object_or_404(Grid.objects.select_related("dataset"), pk=pk)
+    grid = get_object_or_404(Grid.objects.select_related("dataset", "sample"), pk=pk)
     form = CallFilterForm(grid, request.GET)
     found = form.calls_left().select_related("example", "setup", "response")
     page = Paginator(found, CALLS_PER_PAGE).get_page(request.GET.get("page"))
@@ -42,7 +42,7 @@ def calls(request: SignedInRequest, pk: int) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def call(request: SignedInRequest, pk: int, call_pk: int) -> HttpResponse:
     """Show one call: its prompt word by word, what the model said, and the response made of it."""
-    grid = get_object_or_404(Grid.objects.select_related("dataset"), pk=pk)
+    grid = get_object_or_404(Grid.objects.select_related("dataset", "sample"), pk=pk)
     of_grid = Call.objects.filter(grid=grid)
     found = get_object_or_404(of_grid.select_related("example", "setup", "response"), pk=call_pk)
     same_setup = of_grid.filter(setup=found.setup_id).values_list("pk", flat=True)

@@ -15,7 +15,7 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
 from accounts.listing import said_of_archive
 from generation.grids.grid_file import GridError, of_data
-from generation.grids.grid_list import GRIDS, with_failures
+from generation.grids.grid_list import GRIDS, listed_grids
 from generation.grids.plan import plan_of
 from generation.grids.progress import grids_progress, setups_progress
 from generation.models import Dataset, Example, Grid
@@ -29,7 +29,7 @@ from generation.views.plan_first import plan_first
 @allowed(Role.RESEARCHER)
 def grids(request: SignedInRequest) -> HttpResponse:
     """List the grids of all datasets, each with its progress and the actions on it."""
-    return _list(request, Grid.objects.all())
+    return _list(request, listed_grids(request.GET))
 
 
 @require_safe
@@ -37,14 +37,13 @@ def grids(request: SignedInRequest) -> HttpResponse:
 def grids_of_dataset(request: SignedInRequest, slug: str) -> HttpResponse:
     """List the grids of one dataset."""
     dataset = get_object_or_404(Dataset, slug=slug)
-    return _list(request, Grid.objects.filter(dataset=dataset), dataset)
+    return _list(request, listed_grids(request.GET).filter(dataset=dataset), dataset)
 
 
 def _list(
     request: SignedInRequest, grids: QuerySet[Grid], dataset: Dataset | None = None
 ) -> HttpResponse:
-    rows = with_failures(grids.select_related("dataset", "sample", "requested_by"))
-    listed = (GRIDS.without("dataset") if dataset else GRIDS).read(rows, request)
+    listed = (GRIDS.without("dataset") if dataset else GRIDS).read(grids, request)
     progress = grids_progress(listed.rows)
     return render_page_or_fragment(
         request,
@@ -89,7 +88,7 @@ def grid(request: SignedInRequest, pk: int) -> HttpResponse:
 def grid_file(request: SignedInRequest, pk: int) -> HttpResponse:
     """Download the grid file of a grid, also if it was made by a form."""
     grid = get_object_or_404(Grid, pk=pk)
-    name = slugify(grid.name) or "grid"
+    name = slugify(grid.title) or "grid"
     headers = {"Content-Disposition": f'attachment; filename="{name}.toml"'}
     text = of_data(grid.choices).as_toml()
     return HttpResponse(text, content_type="application/toml", headers=headers)
@@ -107,7 +106,7 @@ def start_grid(request: SignedInRequest, pk: int) -> HttpResponse:
         if services.start_grid(grid, request.user):
             _send(grid)
         else:
-            messages.info(request, f"{grid.name} cannot be started: it is not a planned grid.")
+            messages.info(request, f"{grid.title} cannot be started: it is not a planned grid.")
     except OutgrownPlan as error:
         messages.warning(request, str(error))
         _send(grid)
@@ -126,7 +125,7 @@ def retry_grid(request: SignedInRequest, pk: int) -> HttpResponse:
     if services.retry_failed(grid, request.user):
         _send(grid)
     else:
-        messages.info(request, f"No call of {grid.name} has failed.")
+        messages.info(request, f"No call of {grid.title} has failed.")
     return redirect("grids:grid", pk)
 
 
@@ -137,7 +136,7 @@ def archive_grid(request: SignedInRequest, pk: int) -> HttpResponse:
     grid = get_object_or_404(Grid, pk=pk)
     is_archived = request.POST.get("archived") == "yes"
     services.archive_grid(grid, is_archived, request.user)
-    messages.success(request, said_of_archive(grid.name, is_archived))
+    messages.success(request, said_of_archive(grid.title, is_archived))
     return _back(request, grid)
 
 

@@ -11,14 +11,22 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
+from generation.dataset_menus import datasets_with_examples
 from generation.forms.grids import GridFileForm
-from generation.forms.new_grid import NewGridForm, first_choices, refuse, with_fitting_prompts
+from generation.forms.new_grid import (
+    NO_EXAMPLES,
+    NewGridForm,
+    first_choices,
+    refuse,
+    with_fitting_prompts,
+)
 from generation.grids.cells import cells
 from generation.grids.grid_file import GridError
 from generation.grids.plan import examples_of
 from generation.models import Grid
 from generation.services.grids import GridChangeError, request_grid
 from generation.services.planning import send_grid
+from generation.views.opened_dataset import opened_dataset
 
 
 class Size(NamedTuple):
@@ -53,7 +61,7 @@ def new_grid(request: SignedInRequest) -> HttpResponse:
 def _so_far(request: SignedInRequest) -> Mapping[str, Any]:
     """Return the values of the form: what was filled in, if htmx asks, or else the usual ones."""
     if "temperatures" not in request.GET:
-        return first_choices(request.GET.dict())
+        return first_choices(request.GET.dict(), request.user)
     has_other_examples = request.headers.get("HX-Trigger-Name") == "over"
     return with_fitting_prompts(request.GET) if has_other_examples else request.GET
 
@@ -62,7 +70,7 @@ def _show_form(request: SignedInRequest, form: NewGridForm, status: int = 200) -
     """Show the form, perhaps half-filled, with how many calls it would make."""
     size, problem = _size(form)
     if status == 200:  # errors are shown only after the form was sent
-        form.errors.clear()
+        form.forget_errors()
     context = {"form": form, "size": size, "problem": problem, "is_refused": status != 200}
     return render(request, "generation/grids/new_grid.html", context, status=status)
 
@@ -86,7 +94,8 @@ def _size(form: NewGridForm) -> tuple[Size | None, str]:
 def new_grid_from_file(request: SignedInRequest) -> HttpResponse:
     """Paste or upload a grid file, and have it planned."""
     if request.method != "POST":
-        form = GridFileForm(initial=request.GET.dict())
+        dataset = opened_dataset(request, datasets_with_examples(), NO_EXAMPLES)
+        form = GridFileForm(initial={"dataset": dataset.slug if dataset else ""})
         return render(request, "generation/grids/new_from_file.html", {"form": form})
     form = GridFileForm(request.POST, request.FILES)
     if form.is_valid():

@@ -39,5 +39,5 @@ def help_pages(folder: Path) -> Iterator[tuple[str, str, Callable[[Page], None]]
         yield f"docs, {name}", reverse("docs-page", args=[name]), look
     yield "a term in a text", reverse("evaluation:start-run"), open_term("window")
     new_study = reverse("annotation:new-study")
-    yield "a term of a field", f"{new_study}?dataset={dataset.slug}", open_term("Arms")
+    yield "a term of a field", f"{new_study}?dataset={dataset.slug}", open_term("arm")
     yield "about this page", data, open_help

@@ -17,7 +17,7 @@ def test_prompts_follow_the_examples_that_are_chosen(page, sign_in, rosa, tmp_pa
     sign_in(rosa)
     page.goto(f"{reverse('grids:new')}?dataset=valley")
     page.evaluate("window.sameDocument = true")
-    gold = page.get_by_role("checkbox", name="Graph, gold, if it is known")
+    gold = page.get_by_role("checkbox", name="Gold sub-graph", exact=True)
     expect(gold).to_have_count(0)
 
     page.get_by_label("Examples").select_option(label="All of lovelace")

@@ -60,7 +60,7 @@ def test_a_grid_is_planned_watched_cancelled_resumed_and_read(page, sign_in, ros
     page.get_by_role("checkbox", name="extractive").uncheck()
     expect(page.get_by_role("status")).to_contain_text("4 setups × 30 examples: at most 120 calls.")
     assert page.evaluate("window.sameDocument"), "htmx should count, not a page load"
-    page.get_by_role("button", name="Plan it").click()
+    page.get_by_role("button", name="Preview calls and cost").click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("pilot")
     page.evaluate("window.sameDocument = true")
@@ -108,7 +108,7 @@ def test_a_refused_grid_leads_to_its_first_mistake(page, sign_in, rosa, dataset)
     page.goto(reverse("grids:new"))
 
     page.get_by_label("Temperatures").fill("warm")
-    page.get_by_role("button", name="Plan it").click()
+    page.get_by_role("button", name="Preview calls and cost").click()
 
     expect(page.get_by_text("Not planned.")).to_be_visible()
     expect(page.get_by_label("Temperatures")).to_be_focused()

@@ -24,7 +24,7 @@ def test_removal_is_asked_scored_read_and_followed_to_an_answer(page, sign_in, r
     expect(page.get_by_text("KaLMA, table 5 and figure 4")).to_be_visible()
     page.get_by_text("Decoding:").click()
     page.get_by_label("Seeds").fill("1, 2")
-    page.get_by_role("button", name="Plan it").click()
+    page.get_by_role("button", name="Preview calls and cost").click()
 
     page.evaluate("window.sameDocument = true")
     page.get_by_role("link", name="See plan").click(timeout=ENDS_WITHIN)

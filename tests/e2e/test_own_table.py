@@ -115,7 +115,7 @@ def open_a_study(page: Page, somebody: Mouse | Keyboard, path: Path) -> None:
     expect(page.get_by_text("intervals treat each example as a dialog")).to_be_visible()
     expect(page.get_by_role("heading", name="Example 1, as raters will see it")).to_be_visible()
     somebody.press("button", "Import")
-    somebody.press("link", "Make a study with it")
+    somebody.press("link", "New study")
     page.get_by_label("Name", exact=True).fill("Lights")
     for label in ("large", "small", "Every account with the rater role"):
         somebody.tick(label)

@@ -35,7 +35,8 @@ def test_another_wish_draws_another_curve_and_one_click_plans_the_study(
     expect(chart).to_be_visible()
     assert page.evaluate("window.sameDocument"), "htmx should swap, not reload the page"
 
-    page.get_by_role("button", name="Plan this study: 3 raters").click()
+    page.get_by_role("radio", name="3 raters").check()
+    page.get_by_role("button", name="Plan this study").click()
 
     expect(page).to_have_url(re.compile("/setup/$"))
     study = Study.objects.latest("pk")

@@ -39,9 +39,6 @@ def test_a_study_is_planned_and_opened_by_keyboard_without_a_script(plain_page, 
     page, keys = plain_page, plain_page.keyboard
     page.goto(reverse("annotation:new-study"))
 
-    page.get_by_role("combobox", name="Dataset").focus()
-    for key in ("m", "Tab", "Enter"):  # the dataset's first letter chooses it
-        keys.press(key)
     page.get_by_label("Name").focus()
     keys.type("Mills")
     keys.press("Tab")  # The term 'setup' is explained here.
@@ -65,20 +62,22 @@ def test_a_study_is_planned_and_opened_by_keyboard_without_a_script(plain_page, 
 def test_fields_that_make_no_sense_fold_away(page, sign_in, dataset, rosa):
     sign_in(rosa)
     page.goto(f"{reverse('annotation:new-study')}?dataset={dataset.slug}")
+    for folded in ("Evidence and sample", "Raters per unit and texts"):
+        page.get_by_text(folded).click()
     layout = page.get_by_role("group", name="Merged layout")
     evidence = page.get_by_role("group", name="Evidence")
     own = page.get_by_label("The scheme as JSON")
 
     expect(layout).to_be_hidden()
-    page.get_by_label("Merged All responses").check()
+    page.get_by_label("Arms", exact=True).select_option("merged")
     expect(layout).to_be_visible()
 
     expect(evidence).to_be_visible()
-    page.get_by_role("radio", name="SSA Sensibleness").check()
+    page.get_by_label("Questions", exact=True).select_option("SSA")
     expect(evidence).to_be_hidden()
 
     expect(own).to_be_hidden()
-    page.get_by_label("A scheme of your own").check()
+    page.get_by_label("Questions", exact=True).select_option("own")
     expect(own).to_be_visible()
 
 
@@ -113,6 +112,7 @@ def test_a_refused_form_keeps_what_was_typed_and_goes_to_the_first_error(
 ):
     sign_in(rosa)
     page.goto(f"{reverse('annotation:new-study')}?dataset={dataset.slug}")
+    page.get_by_text("Introduction and details").click()
     page.get_by_label("Introduction for raters").fill("An hour.")
     page.get_by_label("Name").fill("Mills")
 
@@ -120,6 +120,7 @@ def test_a_refused_form_keeps_what_was_typed_and_goes_to_the_first_error(
 
     expect(page.get_by_role("alert")).to_contain_text("Nothing is saved yet. Look at Setups.")
     expect(page.get_by_label("model-a")).to_be_focused()
+    page.get_by_text("Introduction and details").click()
     expect(page.get_by_label("Introduction for raters")).to_have_value("An hour.")
 
 

@@ -247,14 +247,14 @@ def test_with_further_gold_entities_what_is_replaced_is_of_another_setup(graph, 
     assert before["graph-accuracy-80"] == before["graph-accuracy-20"]
 
 
-def test_a_new_grid_offers_them_and_begins_without(graph):
-    first = first_choices({"dataset": graph.slug})
+def test_a_new_grid_offers_them_and_begins_without(graph, rosa):
+    first = first_choices({"dataset": graph.slug}, rosa)
 
     options = NewGridForm(first)["prompts"].subwidgets
     offered = {option.data["value"]: option.choice_label for option in options}
 
-    assert offered["graph-gold-minus-3"] == "Graph, gold − 3, if a minimum set is known"
-    assert offered["graph-accuracy-20"] == "Graph, accuracy 20 %: others replaced"
+    assert offered["graph-gold-minus-3"] == "Gold sub-graph without 3 of the minimum set"
+    assert offered["graph-accuracy-20"] == "20 % right sub-graphs, 80 % wrong ones"
     assert first["prompts"] == ["graph-retrieved", "graph-imported", "graph-gold"]
 
 

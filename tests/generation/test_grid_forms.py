@@ -58,7 +58,7 @@ def test_replies_that_go_on_with_the_form_are_counted_and_found(
     found = shown(researcher.get(reverse("grids:calls", args=[grid.pk]), {"debris": "on"}))
 
     assert page.facts["Debris"] == "2 of 3 go on with the form of the prompt"
-    assert page.facts["Cut"] == "3 of 3 at 128 tokens"
+    assert page.facts["Truncated"] == "3 of 3 at 128 tokens"
     assert page.table("Calls by setup").column("Debris") == ["—"]
     report = reverse("evaluation:report-of-dataset", args=[grid.dataset.slug, "completions"])
     assert page.links["Report on completions"] == report

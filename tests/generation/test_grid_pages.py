@@ -263,6 +263,7 @@ def test_a_grid_that_is_done_shows_its_setups_with_their_means(researcher, datas
     }
     assert page.links[setup.name] == f"{address('calls', grid)}?setup={setup.pk}"
     assert buttons_of(page, grid) == []
+    assert reverse("tradeoffs:score", args=[dataset.slug]) in page.actions
 
 
 def test_calls_that_failed_are_retried(researcher, dataset):

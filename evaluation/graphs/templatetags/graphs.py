@@ -12,6 +12,7 @@ from evaluation.reports.exclusions import in_number
 from evaluation.reports.report import LeftOut
 from evaluation.reports.setups import SetupColumns
 from generation.models import Dataset, KGQuestion
+from generation.setup_menus import short_name
 
 register = template.Library()
 
@@ -72,6 +73,9 @@ def told_apart(left_out: LeftOut) -> list[tuple[str, list[str]]]:
             words = in_number(_COUNTED.get(key, key.replace("_", " ")), n)
             said["Also counted" if key in _OF_NOTE else "Left out"].append(f"{intcomma(n)} {words}")
     return [(title, parts) for title, parts in said.items() if parts]
+
+
+register.filter(short_name)
 
 
 @register.filter

@@ -33,7 +33,7 @@ GRAPHS = Listing(
         Sort("triples", "Triples", n_of(Triple.objects.all(), "subject__dataset"), Compared.COUNT),
         Sort("questions", "Questions", n_of(_questions, "example__dataset"), Compared.COUNT),
         Sort("answers", "Answers", n_of(_answers, "dataset"), Compared.COUNT),
-        Sort("date", "Made", "created_at", Compared.DATE),
+        Sort("date", "Created", "created_at", Compared.DATE),
     ),
     filters=(ListFilter("with", "Content", CONTENT),),
 )

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -16,6 +17,7 @@ from evaluation.graphs.services.pull_calls import pull_asking
 from evaluation.jobs.kinds import send_job
 from evaluation.jobs.services import JobError, left_to_ask
 from evaluation.models import Job
+from generation.dataset_menus import why_not_offered
 from generation.models import Dataset
 from generation.retrieval.endpoint_addresses import NotPublicError
 from generation.views.plan_first import plan_first
@@ -62,6 +64,8 @@ def _first(request: SignedInRequest) -> dict[str, Any]:
         return request.GET.dict()
     slug = request.GET.get("dataset", "")
     named = dataset_named(slug) if slug else None
+    if slug and named is None:
+        messages.error(request, why_not_offered("dataset", slug, ""))
     first = {name: field.initial for name, field in PullForm().fields.items() if field.initial}
     return {**first, "dataset": named.name if named else ""}
 

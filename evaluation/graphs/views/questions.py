@@ -84,7 +84,7 @@ def question(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     )
     asked = get_object_or_404(KGQuestion, example=example)
     waiting = on_their_way(example)
-    responses = example.responses.select_related("setup", "dataset", "call__grid")
+    responses = example.responses.select_related("setup", "dataset", "call")
     answers = judged_answers(example.dataset, list(responses.order_by("setup__name", "key")))
     cited = {fact.qid for answer in answers for fact in answer.facts}
     context = {

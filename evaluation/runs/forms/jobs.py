@@ -54,17 +54,18 @@ class PromptSearchForm(FoldingForm):
         super().__init__(*args, **kwargs)
         self.fields |= posted_fields(SearchPlan)
         self.fields["model"].queryset = language_models()  # type: ignore[attr-defined]
-        self.fields["slice"].choices = [  # type: ignore[attr-defined]
-            (f"{study.slug}/{question}/{setup}", f"{study.name}, {question}: {setup}")
+        self.slices = {
+            f"{study.slug}/{question}/{setup}": f"{study.name}, {question}: {setup}"
             for study, question, setups in slices()
             for setup in setups
-        ]
+        }
+        unchosen = {} if self.data.get("slice") else {"": "Choose one"}
+        self.fields["slice"].choices = list((unchosen | self.slices).items())  # type: ignore[attr-defined]
 
     @property
     def is_possible(self) -> bool:
         """Whether there is a slice and a model to choose."""
-        has_slice = bool(self.fields["slice"].choices)  # type: ignore[attr-defined]
-        return has_slice and self.fields["model"].queryset.exists()  # type: ignore[attr-defined]
+        return bool(self.slices) and self.fields["model"].queryset.exists()  # type: ignore[attr-defined]
 
     def plan(self) -> SearchPlan:
         """Return the plan of a valid form."""
@@ -107,7 +108,7 @@ class DistillationForm(FoldingForm):
     run = forms.ModelChoiceField(
         MetricRun.objects.none(),
         label="Run",
-        empty_label=None,
+        empty_label="Choose one",
         help_text="The small model learns the scores of this run by a language model.",
     )
     base = forms.ModelChoiceField(

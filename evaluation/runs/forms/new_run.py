@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django import forms
-from django.db.models import Exists, OuterRef
 
 from accounts.listing import on_offer
+from accounts.models import User
 from annotation.models import Study
 from evaluation.metrics.auto_ssa import SsaPrompt
 from evaluation.metrics.base import AutoMetric, Option
@@ -30,9 +30,11 @@ from generation.backends.registry import LANGUAGE_MODELS
 from generation.choices.declaration import ChoiceError, made
 from generation.choices.folded_fields import Fold, FoldingForm, Told
 from generation.choices.forms import posted_fields
+from generation.dataset_menus import datasets_with_responses, usual_dataset
 from generation.evidence import EvidenceChoice
+from generation.forms.material_field import MaterialField
 from generation.model_specs import USUAL_CURRENCY
-from generation.models import Dataset, Response
+from generation.models import Dataset
 
 FIRST = next(iter(METRICS))
 PRECISIONS = {"fp32": "fp32, the reference", "bf16": "bf16, quicker on most machines"}
@@ -47,7 +49,7 @@ OF_EVERY_METRIC = ("over", "evidence")  # choices that are kept when another met
 class NewRunForm(FoldingForm):
     """A new run. The chosen metric and the chosen model decide which fields it has."""
 
-    over = forms.ChoiceField(label="Responses")
+    over = MaterialField(label="Responses", lacks="no responses to score")
     metric = forms.ChoiceField(label="Metric")
     shown = forms.CharField(required=False, widget=forms.HiddenInput)  # metric of these choices
 
@@ -55,7 +57,8 @@ class NewRunForm(FoldingForm):
         super().__init__(data)
         chosen = data.get("metric")
         self.kind: type[AutoMetric] = METRICS[chosen if chosen in METRICS else FIRST]
-        self.fields["over"].choices = _what_can_be_scored(data.get("over", ""))  # type: ignore[attr-defined]
+        over = str(data.get("over", ""))
+        self.fields["over"].offer(_what_can_be_scored(over), over)  # type: ignore[attr-defined]
         self.fields["metric"].choices = [  # type: ignore[attr-defined]
             (key, kind.title) for key, kind in METRICS.items()
         ]
@@ -124,7 +127,7 @@ class NewRunForm(FoldingForm):
     @property
     def can_score(self) -> bool:
         """Whether there are any responses to score."""
-        return any(choices for _, choices in self.fields["over"].choices)  # type: ignore[attr-defined]
+        return bool(self.fields["over"].has_any)  # type: ignore[attr-defined]
 
     def of_metric(self) -> Iterator[forms.BoundField]:
         """Yield the fields of the metric: its options, its prompt, the evidence, the threshold."""
@@ -170,17 +173,16 @@ class NewRunForm(FoldingForm):
         )
 
 
-def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
+def first_choices(given: Mapping[str, str], user: User) -> dict[str, Any]:
     """Return the choices of a new form: those that an address names, and the usual ones otherwise.
 
-    If the address names no study and no dataset, the newest study is chosen. Choices that were made
-    for another metric than the named one are left out.
+    Choices that were made for another metric than the named one are left out.
     """
     kind = METRICS.get(given.get("metric", ""), METRICS[FIRST])
     kept = dict(given)
     if given.get("shown", kind.key) != kind.key:
         kept = {name: kept[name] for name in (*OF_EVERY_METRIC, "model") if name in kept}
-    over, evidence = _first_responses(given)
+    over, evidence = _first_responses(given, user)
     models = dict(models_for(kind.key))
     dataset = _dataset_of(kept.get("over", over))
     knows_questions = dataset is None or knows_questions_of(dataset)
@@ -204,17 +206,22 @@ def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
     return chosen
 
 
-def _first_responses(given: Mapping[str, str]) -> tuple[str, str]:
-    """Return the first choice of the responses, and the usual evidence choice for them."""
-    study = Study.objects.filter(slug=given.get("study", "")).first()
-    dataset = Dataset.objects.filter(slug=given.get("dataset", "")).first()
-    if dataset and not study:
-        return f"dataset:{dataset.slug}", EvidenceChoice.SHOWN.value
-    if study := study or Study.objects.filter(on_offer()).first():
+def _first_responses(given: Mapping[str, str], user: User) -> tuple[str, str]:
+    """Return the first choice of the responses, and the usual evidence choice for them.
+
+    The responses are those that an address names, be they there or not. If it names none, they are
+    those of the newest study of the usual dataset, or all of that dataset.
+    """
+    shown = EvidenceChoice.SHOWN.value
+    if slug := given.get("study"):
+        study = Study.objects.filter(slug=slug).first()
+        return f"study:{slug}", study.evidence_choice if study else shown
+    if slug := given.get("dataset"):
+        return f"dataset:{slug}", shown
+    dataset = usual_dataset(datasets_with_responses(), user)
+    if study := Study.objects.filter(on_offer(), dataset=dataset).first():
         return f"study:{study.slug}", study.evidence_choice
-    offered = Dataset.objects.filter(on_offer(), responses__example__is_ad_hoc=False)
-    newest = offered.order_by("-pk").first()
-    return (f"dataset:{newest.slug}" if newest else ""), EvidenceChoice.SHOWN.value
+    return (f"dataset:{dataset.slug}" if dataset else ""), shown
 
 
 def _dataset_of(over: str) -> Dataset | None:
@@ -229,10 +236,7 @@ def _what_can_be_scored(chosen: str) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the studies and datasets that are not archived, and the chosen one in any case."""
     kind, _, slug = chosen.partition(":")
     studies = Study.objects.filter(on_offer(slug if kind == "study" else ""))
-    datasets = Dataset.objects.filter(
-        on_offer(slug if kind == "dataset" else ""),
-        Exists(Response.objects.of_benchmark().filter(dataset=OuterRef("pk"))),
-    )
+    datasets = datasets_with_responses().filter(on_offer(slug if kind == "dataset" else ""))
     of_studies = studies.order_by("name").values_list("slug", "name")
     named = datasets.values_list("slug", "name")
     return [

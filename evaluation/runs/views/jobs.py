@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -42,11 +43,12 @@ def _first_search(request: SignedInRequest) -> dict[str, Any]:
     form = PromptSearchForm()
     if "seed" in request.GET or not form.is_possible:
         return request.GET.dict()
-    slices = [value for value, _ in form["slice"].field.choices]  # type: ignore[attr-defined]
     study = request.GET.get("study", "")
-    of_study = [value for value in slices if value.split("/")[0] == study]
+    slices = [each for each in form.slices if study in ("", each.split("/")[0])]
+    if not slices:
+        messages.error(request, f"There is no study {study} that a search could learn from.")
     models = form["model"].field.queryset  # type: ignore[attr-defined]
-    return {"slice": (of_study or slices)[0], "model": models.first().name, "seed": "0"}
+    return {"slice": (slices or [""])[0], "model": models.first().name, "seed": "0"}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -76,6 +78,9 @@ def _first_distillation(request: SignedInRequest) -> dict[str, Any]:
     usual = {name: str(field.initial) for name, field in form.fields.items() if field.initial}
     runs, bases = (form[name].field.queryset for name in ("run", "base"))  # type: ignore[attr-defined]
     run = request.GET.get("run") or str(runs.first().pk)
+    if run not in {str(pk) for pk in runs.values_list("pk", flat=True)}:
+        messages.error(request, f"There is no run {run} that a small model could learn.")
+        run = ""
     return {**usual, "seed": "0", "run": run, "base": bases.first().name}
 
 

@@ -109,13 +109,13 @@ def _has_responses(dataset: Dataset | None) -> bool:
 def start_run(request: SignedInRequest) -> HttpResponse:
     """Show the form of a new run, with the number of responses without a score, and start it."""
     if request.method != "POST":
-        return _show_new_run(request, NewRunForm(first_choices(request.GET.dict())))
+        return _show_new_run(request, NewRunForm(first_choices(request.GET.dict(), request.user)))
     if "show" in request.POST:  # another metric or model was chosen in a browser without scripts
         chosen = {name: value for name, value in request.POST.items() if name not in NOT_CHOSEN}
         return redirect(f"{request.path}{query_string(chosen)}")
     form = NewRunForm(request.POST)
     if form.shows_another_metric:  # the user has not seen the chosen metric's choices yet
-        form = NewRunForm(first_choices(request.POST.dict()))
+        form = NewRunForm(first_choices(request.POST.dict(), request.user))
         return _show_new_run(request, form, status=422)
     if form.is_valid():
         problem = why_unusable(form.cleaned_data["plan"].spec, form.kind.key)

@@ -51,7 +51,7 @@ class RecipeForm(FoldingForm):
 
     folds_declared = {
         "passages": Fold(
-            "K1, K2 and tokens",
+            "Passages and tokens",
             {
                 "k1": Told("K1 {}", {"": "K1 from the recall"}),
                 "k2": Told("K2 {}", {"": "K2 from the tokens"}),

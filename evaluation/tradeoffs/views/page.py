@@ -54,15 +54,16 @@ def tradeoff_page(
     """
     axes_form = AxesForm(choices, dataset=dataset)
     axes = axes_form.chosen
+    running = running_runs(dataset, axes)
     context: dict[str, Any] = {
         "dataset": dataset,
         "axes_form": axes_form,
         "axes": axes,
         "address": axes_form.address,
         "choices": choices,
-        "running": running_runs(dataset, axes),
+        "running": running,
         "has_responses": dataset.responses.of_benchmark().exists(),
-        "missing": missing_sides(axes_form.axes),
+        "missing": missing_sides(axes_form.axes, running),
         "title": "Attribution against sensibleness",
         "saved_views": list(dataset.saved_views.select_related("saved_by")),
     }

@@ -45,8 +45,11 @@ def recipe(request: SignedInRequest, slug: str) -> HttpResponse:
     dataset = get_object_or_404(Dataset, slug=slug)
     is_half_filled = "temperature" in request.GET  # htmx sends the form at each change
     form = RecipeForm(request.GET if is_half_filled else first_choices(dataset), dataset=dataset)
-    plan = plan_recipe(dataset, form.choices, waits_for_index=False)
+    plan = plan_recipe(
+        dataset, form.choices, waits_for_index=False, lowers_target=not is_half_filled
+    )
     if not is_half_filled:
+        form = RecipeForm({**form.data, "recall": plan.target}, dataset=dataset)
         form.errors.clear()
     return _show_form(request, dataset, form, plan)
 

@@ -120,7 +120,7 @@ def _page(
     request: SignedInRequest, dataset: Dataset, function: FunctionForm, status: int = 200
 ) -> HttpResponse:
     form = RerankingForm(request.GET, dataset=dataset)
-    report = _report(dataset, form)
+    report, running = _report(dataset, form), running_runs(dataset, form.chosen)
     context: dict[str, Any] = {
         "dataset": dataset,
         "form": form,
@@ -132,8 +132,8 @@ def _page(
         "pool": form.chosen_pool,
         "axes": form.chosen,
         "judges_said": form.judges_said,
-        "missing": missing_sides(form.axes),
-        "running": running_runs(dataset, form.chosen),
+        "missing": missing_sides(form.axes, running),
+        "running": running,
         "report": report,
         "tables": _tables(report, form),
         "figure_query": _figure_query(form),

@@ -101,13 +101,14 @@ def download_comparable(request: SignedInRequest, slug: str, format_key: str) ->
 
 
 def _context(dataset: Dataset, axes_form: AxesForm, name: str) -> dict[str, Any]:
+    running = running_runs(dataset, axes_form.chosen)
     return {
         "dataset": dataset,
         "axes_form": axes_form,
         "axes": axes_form.chosen,
         "address": axes_form.address,
-        "missing": missing_sides(axes_form.axes),
-        "running": running_runs(dataset, axes_form.chosen),
+        "missing": missing_sides(axes_form.axes, running),
+        "running": running,
         "here": reverse(f"tradeoffs:{name}", args=[dataset.slug]),
         "report": None,
     }

@@ -20,25 +20,27 @@ pytestmark = pytest.mark.once
 # --- a new study -----------------------------------------------------------------------------
 
 
-def test_the_dataset_comes_first(researcher, dataset):
+def test_it_opens_with_the_setups_of_a_dataset_and_their_number_of_responses(researcher, dataset):
     page = shown(researcher.get(NEW))
 
-    assert page.fields["dataset"] == ""
-    assert dataset.slug in page.choices("dataset")
-    assert "setups" not in page.fields
-
-
-def test_with_a_dataset_its_setups_are_there_with_their_number_of_responses(researcher, dataset):
-    page = shown(researcher.get(NEW, {"dataset": dataset.slug}))
-
+    assert page.fields["dataset"] == dataset.slug
     assert any(label.startswith("model-a 4 ") for label in page.choices("setups").values())
+    assert f"{NEW}?dataset={dataset.slug}" in page.actions
 
 
-def test_a_dataset_that_does_not_exist_is_chosen_again(researcher, dataset):
-    answer = researcher.get(NEW, {"dataset": "gone"})
+def test_most_choices_are_folded_and_said_and_a_mistake_in_them_is_open(
+    researcher, dataset, raters
+):
+    page = shown(researcher.get(NEW))
+    refused = shown(plan_it(researcher, dataset, raters_per_unit=4))
 
-    assert answer.status_code == 200
-    assert "setups" not in shown(answer).fields
+    assert not any(each.is_open for each in page.parts("more"))
+    said = "the evidence that the model was shown, all dialogs"
+    assert page.part("id_material_said").text == said
+    said = "5 raters per unit, or 2 for citations, plain texts"
+    assert page.part("id_rating_said").text == said
+    [opened] = [each for each in refused.parts("more") if each.is_open]
+    assert "Choose an odd number" in opened.errors["raters_per_unit"]
 
 
 def test_without_any_responses_there_is_nothing_to_choose(researcher, db):

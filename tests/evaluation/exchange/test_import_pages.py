@@ -10,6 +10,7 @@ from django.urls import reverse
 from evaluation.exchange.forms import ImportForm
 from evaluation.exchange.uploads import request_import
 from generation.models import Dataset, Import
+from generation.services.datasets import create_dataset
 from tests.makers import example_row
 from tests.shown import markup, shown
 from tests.uploading import State, carried_on, checked, zipped
@@ -65,14 +66,23 @@ def test_a_file_of_an_older_program_is_read_by_a_choice(admin):
         ('{"question": "Who?", "answer": "One.\\nTwo."}', "JSON Lines"),
     ],
 )
-def test_pasted_rows_are_imported_as_a_file_would_be(admin, pasted, kind):
-    admin.post(IMPORT, {"pasted": pasted, "name": "pilot"})
-    upload = carried_on(Import.objects.get())
+def test_a_few_pasted_rows_are_checked_at_once_as_a_file_would_be(admin, pasted, kind):
+    create_dataset("pasted-1")
 
-    assert upload.state == State.CHECKED, upload.error
+    admin.post(IMPORT, {"pasted": pasted})
+
+    upload = Import.objects.get()
+    assert (upload.state, upload.name) == (State.CHECKED, "pasted-2"), upload.error
     assert upload.report["look"]["kind"] == kind
     assert upload.report["preview"]["responses"][0]["text"] == "One. Two."
     assert upload.report["examples"][0]["response"]["text"] == "One.\nTwo."
+
+
+def test_many_pasted_rows_and_what_only_looks_pasted_wait_for_a_worker(admin):
+    admin.post(IMPORT, {"pasted": "question,answer\n" + "Who?,One.\n" * 2_000, "name": "many"})
+    admin.post(IMPORT, {"file": SimpleUploadedFile("pasted.csv", b"question\0,answer\n")})
+
+    assert {each.state for each in Import.objects.all()} == {State.QUEUED}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +104,6 @@ def test_without_a_name_the_dataset_is_called_as_the_file(admin, file_name, name
             {"file": SimpleUploadedFile("v.csv", b"x"), "pasted": "a,b"},
             "Choose a file or paste rows, not both.",
         ),
-        ({"pasted": "question,answer"}, "Pasted rows have no file name. Type a name"),
         ({"file": SimpleUploadedFile("votes.csv", b"")}, "The file is empty."),
         (
             {"file": SimpleUploadedFile("v.csv", b"x"), "format": "exe"},

@@ -43,6 +43,7 @@ from generation.evidence import graphs_of
 from generation.grids.grid_file import USUAL_PROMPTS
 from generation.models import Dataset, Example, Grid, Response
 from tests.annotation.makers import planned
+from tests.browsing import COUNT_CONTROLS, browsing
 from tests.evaluation.graphs.experiments.experiment_reports import experiment_report
 from tests.shown import shown
 
@@ -579,3 +580,50 @@ def test_each_reading_is_two_clicks_from_home(demo, client_for, rosa):
         for link in links:
             page = shown(client.get(page.links[link], follow=True))
         assert heading in page.headings, links
+
+
+MOST_IN_ALL = 500
+
+
+def most_controls() -> dict[str, int]:
+    """Return the addresses of twenty main pages with how many controls each may show at first."""
+    response = Response.objects.filter(dataset__name="Demo").order_by("pk")[0]
+    run = MetricRun.objects.filter(dataset__name="Demo", is_imported=False).order_by("pk")[0]
+    study = Study.objects.get(name=ATTRIBUTION).slug
+    return {
+        "/": 40,
+        "/data/": 15,
+        "/data/demo/": 25,
+        f"/data/demo/responses/{response.pk}/": 35,
+        "/data/demo/grids/": 25,
+        "/grids/new/?dataset=demo": 30,
+        "/data/demo/runs/": 30,
+        f"/metrics/{run.pk}/": 40,
+        "/metrics/new/?dataset=demo": 30,
+        "/tradeoffs/demo/": 60,
+        "/tradeoffs/demo/takeaways/": 25,
+        "/tradeoffs/demo/reranking/": 35,
+        "/graphs/demo-graph/": 25,
+        "/graphs/demo-graph/reports/citations/": 60,
+        "/studies/": 25,
+        f"/studies/{study}/": 25,
+        f"/studies/{Study.objects.get(name=OPEN).slug}/setup/": 45,
+        f"/studies/{study}/metrics/": 30,
+        f"/studies/{study}/disagreements/": 35,
+        "/studies/new/?dataset=demo": 14,
+    }
+
+
+def test_main_pages_offer_few_things_at_once(demo, client_for, rosa):
+    client, most = client_for(rosa), most_controls()
+    pages = {address: client.get(address).text for address in most}
+    assert all("<h1" in page and "rosa" in page for page in pages.values())
+
+    with browsing(pages) as page:
+        found = {}
+        for address in pages:
+            page.goto(address)
+            found[address] = page.evaluate(COUNT_CONTROLS)
+
+    assert {address: n for address, n in found.items() if n > most[address]} == {}
+    assert sum(found.values()) <= MOST_IN_ALL

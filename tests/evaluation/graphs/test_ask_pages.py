@@ -93,6 +93,23 @@ def test_whenever_the_answer_comes_the_page_asks_on_or_shows_it(client: Client, 
         assert 'hx-trigger="every' in answer.text or answer.context["answers"]
 
 
+def test_a_grid_of_one_question_is_called_as_the_question_and_crowds_no_list(
+    client: Client, graph: Dataset
+):
+    address = ask(client, graph).url
+    ask(client, graph, "Where? " * 40)
+    cut, grid = (work(each) for each in Grid.objects.all())
+
+    assert grid.title == WHO
+    assert grid.name == f"{WHO} {grid.name[-12:]}"
+    assert cut.title == ("Where? " * 40)[:86] + "…"
+    listing = {"/": False, "/grids/": False, "/grids/?asked=one": True, "/work/": True}
+    assert {page: WHO in shown(client.get(page)).text for page in listing} == listing
+    assert WHO in shown(client.get(f"/grids/{grid.pk}/")).headings
+    [answer] = shown(client.get(address)).parts("sheet-head")[-1:]
+    assert answer.text.startswith("extractive · T 0.0 · Graph, retrieved here Asked")
+
+
 def test_asking_twice_the_same_is_one_question_and_one_call(client: Client, graph: Dataset):
     first = ask(client, graph)
     again = ask(client, graph, f"  {WHO.replace(' ', '  ')} ", seed="7")  # nothing is drawn at 0

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from annotation.models import Study
 from evaluation.models import MetricRun
-from generation.models import Checkpoint
+from generation.models import Checkpoint, Import
 from tests.evaluation.metric_runs import cancelled, done, mill, work
 from tests.evaluation.pages import run_choices
 from tests.makers import (
@@ -38,13 +38,14 @@ def address(name, run):
 # --- a new run ------------------------------------------------------------------------------
 
 
-def test_the_form_begins_with_what_the_address_names(researcher, study, dataset):
+def test_the_form_begins_with_what_the_address_names(researcher, study, dataset, rosa):
+    """Otherwise it begins with the newest study of the dataset that the person used last."""
     Study.objects.update(evidence_choice="golden")
+    Import.objects.create(requested_by=rosa, file_name="a", name="a", dataset=study.dataset)
     for query, over, evidence in [
         ("?study=rated", "study:rated", "golden"),
         ("?dataset=mill", "dataset:mill", "shown"),
         ("", "study:rated", "golden"),
-        ("?study=nowhere", "study:rated", "golden"),
     ]:
         answer = researcher.get(f"{NEW}{query}")
         page = shown(answer)

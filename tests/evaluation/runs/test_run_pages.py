@@ -41,6 +41,7 @@ def test_a_run_shows_every_choice_that_changes_its_numbers(researcher, rosa, dat
     page = shown(researcher.get(address("run", run)))
 
     assert "requested by rosa" in page.text
+    assert page.links["trade-off of mill"] == reverse("tradeoffs:tradeoff", args=["mill"])
     chosen = choices_of(page)
     assert {
         "Metric": "auto_ais",

@@ -89,9 +89,10 @@ def test_one_click_plans_the_study_of_a_row(researcher, pilot):
     answer = page_of(researcher, pilot.dataset, pilot=pilot.slug, wish=20)
     document = html.document_fromstring(answer.content)
     [form] = [each for each in document.forms if each.get("id") == "plan-study"]
-    [button] = document.xpath("//button[@aria-label='Plan this study: 30 dialogs']")
+    [row] = document.xpath("//input[@type='radio' and @aria-label='30 dialogs']")
+    assert document.xpath("count(//button[.='Plan this study'])") == 1
     posted: dict[str, list[str]] = {}
-    for name, value in [*form.form_values(), (button.get("name"), button.get("value"))]:
+    for name, value in [*form.form_values(), (row.get("name"), row.get("value"))]:
         posted.setdefault(name, []).append(value)
 
     answer = researcher.post(form.action, posted)

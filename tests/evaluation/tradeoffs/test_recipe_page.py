@@ -132,6 +132,9 @@ def test_without_golden_evidence_k1_is_asked_for(researcher, tmp_path):
 
     page = shown(new_page(researcher, dataset))
     assert "recall is not known: type K1" in page.part("plan").text
+    assert "appears when the plan is complete" in page.part("to-plan").text
+    typed = shown(new_page(researcher, dataset, **CHOICES | {"k1": "2"}))
+    assert typed.part("to-plan").buttons == ["Preview calls and cost"]
     assert start(researcher, dataset).status_code == 422
     assert start(researcher, dataset, k1="2").status_code == 302
 

@@ -119,7 +119,9 @@ def test_without_golden_evidence_k1_is_to_be_typed(tmp_path):
 def test_a_target_that_is_not_reached_says_how_far_it_goes(dataset, monkeypatch):
     monkeypatch.setattr(recipe_plan, "MOST_FACTS", 2)
 
-    assert "Recall is at most 75 % for k up to 2" in planned(dataset).problems["k1"]
+    assert planned(dataset).problems["k1"].startswith("A recall of 0.75 is the most that is")
+    usual = plan_recipe(dataset, RecipeChoices(), lowers_target=True)
+    assert (usual.target, usual.k1, usual.problems) == (0.75, 2, {})
 
 
 def test_nobody_waits_for_a_large_index(dataset, monkeypatch):

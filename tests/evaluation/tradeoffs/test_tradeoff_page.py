@@ -6,10 +6,15 @@ from django.utils.http import urlencode
 
 from annotation.models import Vote
 from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.budget import Budget
+from evaluation.runs.choices import model_called, plan_of
+from evaluation.runs.services.runs import request_metric_run
 from evaluation.tradeoffs.axes import axes_of, usual
+from evaluation.tradeoffs.scorers import usual_plan
 from evaluation.tradeoffs.services.reranking import rerank
 from evaluation.tradeoffs.services.saved_views import save_view
-from generation.models import Dataset, Response
+from generation.models import Checkpoint, Dataset, ExamplePassage, Response
+from tests.evaluation.metric_runs import work
 from tests.evaluation.tradeoffs.imported_setups import LARGE, SMALL, imported, rows
 from tests.makers import example_row, import_rows, rated, response_row, scheme_of
 from tests.shown import shown
@@ -267,6 +272,61 @@ def test_without_axes_the_runs_to_start_are_offered(tmp_path, see):
     assert not any("metric=auto_ais" in address for address in page.addresses)
     [message] = page.messages
     assert "no labels for sensibleness" in message
+
+
+def test_one_click_scores_for_both_axes_and_the_page_waits(tmp_path, see, rosa, client_for):
+    """Clicking again changes nothing, and only what a new response lacks is scored later."""
+    made = rows()
+    del made["scores"]
+    dataset = import_rows(tmp_path / "bare", "bare", **made).dataset
+    assert dataset
+    researcher, address = client_for(rosa), reverse("tradeoffs:score", args=[dataset.slug])
+    [message] = see(dataset).messages
+    assert "no labels for attribution and sensibleness" in message
+    assert "Start both" in see(dataset).buttons
+
+    for _ in range(2):
+        answer = researcher.post(address, {"side": ["attribution", "sensibleness"]})
+        assert answer.url == reverse("tradeoffs:tradeoff", args=[dataset.slug])
+        assert [run.metric for run in MetricRun.objects.order_by("pk")] == ["auto_ais", "sensible"]
+    waiting = researcher.get(answer.url)
+    assert 'hx-trigger="every 3s"' in waiting.text
+    assert "Start both" not in shown(waiting).buttons
+    n_scores = dataset.responses.count()
+    for run in MetricRun.objects.all():
+        work(run)
+        assert run.scores.count() == n_scores
+    assert usual_plan(dataset, "attribution").evidence == "golden"
+    assert len(marks(see(dataset))) == 4
+
+    assert "have these scores already" in str(researcher.post(address, follow=True).text)
+    dataset.responses.order_by("pk")[0].targets.all().delete()
+    researcher.post(address)
+    assert MetricRun.objects.filter(state="running").count() == MetricRun.objects.count() == 2
+
+    MetricRun.objects.all().delete()
+    ExamplePassage.objects.update(is_golden=False)
+    assert usual_plan(dataset, "attribution").evidence == "shown"
+
+
+def test_what_asks_a_model_is_planned_first_and_keeps_its_budget(tmp_path, rosa, client_for):
+    made = rows()
+    del made["scores"]
+    dataset = import_rows(tmp_path / "bare", "bare", **made).dataset
+    assert dataset
+    Checkpoint.objects.create(name="judge", backend="openai", location="http://127.0.0.1:1/v1")
+    plan = plan_of("sensible", model_called("judge"), budget=Budget(most_calls=9))
+    run = request_metric_run(dataset, plan, dataset.responses.filter(setup__model=SMALL), rosa)
+    researcher, address = client_for(rosa), reverse("tradeoffs:score", args=[dataset.slug])
+
+    [planned] = shown(researcher.post(address)).tables
+    assert "judge" in planned.rows[0][0]
+    assert MetricRun.objects.get() == run
+
+    researcher.post(address, {"seen_calls": "99999"})
+    run.refresh_from_db()
+    assert [each.metric for each in MetricRun.objects.order_by("pk")] == ["sensible", "auto_ais"]
+    assert run.budget["most_calls"] == 9
 
 
 def test_without_responses_the_page_says_so(tmp_path, see):
