@@ -63,7 +63,7 @@ def test_a_study_is_planned_rated_by_two_and_read(
         page.get_by_label(rater.username).check()
     page.get_by_role("button", name="Plan the study").click()
     page.get_by_role("button", name="Open the study").click()
-    expect(page.get_by_role("heading", name="Raters are at work")).to_be_visible()
+    expect(page.get_by_role("heading", name="The study is open")).to_be_visible()
 
     for place, rater in enumerate(raters):
         theirs = own_page(browser, rater, live_server.url)

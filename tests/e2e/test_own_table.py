@@ -121,7 +121,7 @@ def open_a_study(page: Page, somebody: Mouse | Keyboard, path: Path) -> None:
         somebody.tick(label)
     somebody.press("button", "Plan the study")
     somebody.press("button", "Open the study")
-    expect(page.get_by_text("The study is open")).to_be_visible()
+    expect(page.get_by_role("heading", name="The study is open")).to_be_visible()
     study = Study.objects.get()
     assert (study.state, study.dataset) == (Study.State.OPEN, Dataset.objects.get())
     assert study.dataset.responses.count() == 30

@@ -52,7 +52,7 @@ def test_a_study_is_planned_and_opened_by_keyboard_without_a_script(plain_page, 
     page.get_by_role("button", name="Open the study").focus()
     keys.press("Enter")
 
-    expect(page.get_by_text("The study is open")).to_be_visible()
+    expect(page.get_by_role("heading", name="The study is open")).to_be_visible()
     study = Study.objects.get()
     assert study.state == Study.State.OPEN
     assert study.raters.count() == 5

@@ -26,8 +26,8 @@ def test_a_researcher_looks_closer_saves_what_she_sees_and_takes_it_along(
     page.evaluate("window.sameDocument = true")
     marks, lines = page.locator("a.dot:visible"), page.locator("[data-setups] tr")
     expect(marks).to_have_count(4)
-    # Besides the marks: two crumbs, six sections, a term, the views and the files.
-    assert page.evaluate(CONTROLS) == 4 + 2 + 6 + 1 + 1 + 1
+    # Besides the marks: five sections, a term, the views and the files.
+    assert page.evaluate(CONTROLS) == 4 + 5 + 1 + 1 + 1
     marks.first.focus()
     expect(page.locator(".plot-card")).to_have_text(re.compile("attribution 0.*4 examples$"))
 
