@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, query_string, render_page_or_fragment
 from evaluation.graphs.experiments.registry import EXPERIMENTS
+from evaluation.graphs.experiments.reports.run_rows import with_answers
 from evaluation.graphs.figures.citations import DrawnRow, report_chart, row_names
 from evaluation.graphs.forms.graph_reports import (
     AnswerFilter,
@@ -20,6 +21,7 @@ from evaluation.graphs.forms.graph_reports import (
     DifferenceFilter,
 )
 from evaluation.graphs.named_answers import answers_of_experiment
+from evaluation.graphs.pages.citation_parts import citation_parts
 from evaluation.graphs.reports.answer_figures import need_graph
 from evaluation.graphs.reports.citations import CitationsRow
 from evaluation.graphs.reports.cited_answers import cited_answers
@@ -31,7 +33,7 @@ from evaluation.graphs.reports.mode_differences import (
 )
 from evaluation.graphs.reports.quality import QualityRow
 from evaluation.graphs.reports.row_answers import answers_behind
-from evaluation.reports.figures.themes import page_themes
+from evaluation.reports.figures.themes import Spec, page_themes
 from evaluation.reports.rarer_answer import means_note
 from evaluation.reports.registry import CannotReport, ReportKind, all_reports
 from evaluation.reports.report import Report
@@ -77,6 +79,9 @@ def report(request: SignedInRequest, slug: str, report: str) -> HttpResponse:
         context["problem"] = str(exc)
     else:
         context |= _figures(dataset, kind, given)
+    if context.get("rows") and report == "citations":
+        parts = citation_parts(dataset, form.chosen, context["found"].rows)
+        context |= {"parts": parts, "plots": _plots(parts.chart)}
     page, fragment = "evaluation/graphs/report.html", "evaluation/graphs/_report.html"
     return render_page_or_fragment(request, page=page, fragment=fragment, context=context)
 
@@ -91,7 +96,8 @@ def answers(request: SignedInRequest, slug: str) -> HttpResponse:
     if experiment := experiment_of(request.GET):
         behind = answers_of_experiment(dataset, experiment).responses
         found = found.at(np.flatnonzero(np.isin(found.responses, behind)))
-    form = AnswerFilter(request.GET, answers=found, groups=grouped(dataset, lambda _: True))
+    groups = with_answers(grouped(dataset, lambda _: True), found)
+    form = AnswerFilter(request.GET, answers=found, groups=groups)
     page = Paginator(form.places, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "dataset": dataset,
@@ -157,9 +163,12 @@ def _figures(
         for row in found.rows
         if isinstance(row, QualityRow) and row.mean.low is not None
     )
-    if spec := report_chart(kind.key, found.rows, on_page=True):
-        shown["plots"] = {"charts": {"figures": spec}, "themes": page_themes()}
+    shown["plots"] = _plots(report_chart(kind.key, found.rows, on_page=True))
     return shown
+
+
+def _plots(spec: Spec | None) -> dict[str, Any]:
+    return {"charts": {"figures": spec}, "themes": page_themes()} if spec else {}
 
 
 def _states(dataset: Dataset, rows: Sequence[DrawnRow]) -> dict[str, Any]:
