@@ -410,9 +410,12 @@ def test_more_answers_cost_no_more_queries(client_for, db, tmp_path, scored):
         assert cost("many", name, *more) <= cost(scored.slug, name, *more), name
 
 
-def test_the_chart_holds_the_tables_figures(researcher, scored):
-    page = shown(researcher.get(address("report", scored, "citations")))
+def test_the_chart_holds_the_tables_figures_and_has_its_place(researcher, scored):
+    answer = researcher.get(address("report", scored, "citations"))
+    chart = shown(answer).data("plots")["charts"]["figures"]
 
-    text = json.dumps(page.data("plots")["charts"]["figures"])
+    # Its place is as high as the chart with its axis and legend, before it is drawn.
+    assert f'<svg height="{chart["height"] + 80}"' in answer.text
+    text = json.dumps(chart)
     assert '"value": 75.0' in text
     assert '"value": 42.86' in text  # precision 3 of 7
