@@ -17,7 +17,7 @@ from evaluation.measures.citation import CitationFigures, Mode, figure_of
 from evaluation.reports.base import SetupName
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.reports.setups import SetupColumns, setup_columns
 from evaluation.statistics.intervals import Statistic
@@ -242,6 +242,7 @@ CITATIONS = ReportKind(
     key="citations",
     title="Citations",
     lede="Gives correctness, precision, recall and F1 of the citations of each setup.",
+    group=ReportGroup.GRAPH,
     about=Dataset,
     methods=methods.CITATIONS,
     choices=CitationChoices,

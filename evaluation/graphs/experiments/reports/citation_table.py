@@ -36,7 +36,7 @@ from evaluation.models import MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import data_hash, signature_of
 from evaluation.reports.local_ids import RunId
-from evaluation.reports.registry import NoChoices, ReportKind
+from evaluation.reports.registry import NoChoices, ReportGroup, ReportKind
 from evaluation.reports.report import Report
 from evaluation.reports.setups import setup_columns
 from evaluation.runs.seeded_setups import GroupColumns, SeededRuns, grouped, seeded_runs
@@ -252,6 +252,7 @@ CITATION_TABLE = ReportKind(
     key="citation_table",
     title="Citation quality (table 3)",
     lede="Gives citation quality and alignment by model and temperature, over seeded runs.",
+    group=ReportGroup.GRAPH,
     about=Dataset,
     methods=methods.CITATION_TABLE,
     choices=NoChoices,
