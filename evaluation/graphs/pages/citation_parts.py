@@ -71,10 +71,7 @@ def citation_parts(
     ablated = [row for row in groups if _lacks_knowledge(row)]
     first, *others = (each for each in (whole, ablated) if each)
     folded = [
-        CitationsPart(
-            f"With removed or replaced knowledge: {len(each)} rows",
-            _lines(dataset, choices, each),
-        )
+        CitationsPart("With removed or replaced knowledge", _lines(dataset, choices, each))
         for each in others
     ]
     return CitationParts(

@@ -33,7 +33,7 @@ from evaluation.graphs.reports.mode_differences import (
 )
 from evaluation.graphs.reports.quality import QualityRow
 from evaluation.graphs.reports.row_answers import answers_behind
-from evaluation.reports.figures.themes import Spec, page_themes
+from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.rarer_answer import means_note
 from evaluation.reports.registry import CannotReport, ReportKind, all_reports
 from evaluation.reports.report import Report
@@ -79,9 +79,6 @@ def report(request: SignedInRequest, slug: str, report: str) -> HttpResponse:
         context["problem"] = str(exc)
     else:
         context |= _figures(dataset, kind, given)
-    if context.get("rows") and report == "citations":
-        parts = citation_parts(dataset, form.chosen, context["found"].rows)
-        context |= {"parts": parts, "plots": _plots(parts.chart)}
     page, fragment = "evaluation/graphs/report.html", "evaluation/graphs/_report.html"
     return render_page_or_fragment(request, page=page, fragment=fragment, context=context)
 
@@ -153,7 +150,8 @@ def _figures(
     If the report cannot be made, only its sources are returned.
     """
     try:
-        found: Report[DrawnRow] = kind.make(dataset, kind.chosen(dataset, given))
+        choices = kind.chosen(dataset, given)
+        found: Report[DrawnRow] = kind.make(dataset, choices)
     except CannotReport:
         return _states(dataset, [])
     named = list(zip(row_names(found.rows), found.rows, strict=True))
@@ -163,12 +161,14 @@ def _figures(
         for row in found.rows
         if isinstance(row, QualityRow) and row.mean.low is not None
     )
-    shown["plots"] = _plots(report_chart(kind.key, found.rows, on_page=True))
+    if cited := [row for row in found.rows if isinstance(row, CitationsRow)]:
+        shown["parts"] = parts = citation_parts(dataset, choices, cited)
+        spec = parts.chart
+    else:
+        spec = report_chart(kind.key, found.rows, on_page=True)
+    if spec:
+        shown["plots"] = {"charts": {"figures": spec}, "themes": page_themes()}
     return shown
-
-
-def _plots(spec: Spec | None) -> dict[str, Any]:
-    return {"charts": {"figures": spec}, "themes": page_themes()} if spec else {}
 
 
 def _states(dataset: Dataset, rows: Sequence[DrawnRow]) -> dict[str, Any]:
