@@ -22,7 +22,9 @@
     const spec = plots.charts[figure.dataset.chart];
     if (!spec || figure.dataset.drawn === key || figure.closest("details:not([open])")) return;
     figure.dataset.drawn = key;
+    room.style.minHeight = `${room.offsetHeight}px`; // what is below stays in its place meanwhile
     await vegaEmbed(room, fitted(spec, room), { ...options, config: plots.themes[name] });
+    room.style.minHeight = "";
     room.querySelector("svg").setAttribute("aria-hidden", "true"); // the room has its name, a table its numbers
   };
   const drawAll = () => { for (const figure of document.querySelectorAll("[data-chart]")) draw(figure); };

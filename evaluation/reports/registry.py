@@ -5,6 +5,7 @@ An app registers its reports in its module `report_kinds`.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -31,6 +32,17 @@ class NotYet(Exception):
     """A report cannot be made before something else is done, which the message names."""
 
 
+class ReportGroup(StrEnum):
+    """The questions that reports answer. A list of reports has a part for each, in this order."""
+
+    RATERS = "What do raters say, and do they agree?"
+    ARMS = "Does rating side by side change the answers?"
+    SETUPS = "Which model, prompt or evidence is better?"
+    METRICS = "Does a metric judge as people do?"
+    GRAPH = "Do answers cite their knowledge graph rightly?"
+    PLANNING = "How much rating is needed, and what does it cost?"
+
+
 @dataclass(frozen=True)
 class ReportKind(Generic[S, C]):
     """One report: its subject, its choices, and the function that makes it."""
@@ -38,6 +50,7 @@ class ReportKind(Generic[S, C]):
     key: str  # used in commands, addresses and the API
     title: str
     lede: str  # the content of the report, in a sentence
+    group: ReportGroup
     about: type[S]
     choices: type[C]  # a named tuple, see `generation.choices`
     make: Callable[[S, C], Report[Any]]

@@ -17,7 +17,7 @@ from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.formats import MANIFEST
 from evaluation.reports.manifest import Made
 from evaluation.reports.page_table import page_tables
-from evaluation.reports.registry import CannotReport, NotYet, ReportKind, reports_about
+from evaluation.reports.registry import CannotReport, NotYet, ReportGroup, ReportKind, reports_about
 from generation.choices.declaration import ChoiceError, fields_of, values_of
 from generation.choices.forms import ChoicesForm
 from generation.models import Dataset
@@ -29,9 +29,11 @@ Kind = ReportKind[Any, Any]
 @require_safe
 @allowed(Role.RESEARCHER)
 def reports(request: SignedInRequest, slug: str, about: About) -> HttpResponse:
-    """List the reports on a study or a dataset."""
-    subject = _subject(about, slug)
-    return render(request, "evaluation/reports/reports.html", _of_subject(subject))
+    """List the reports on a study or a dataset, by the question that they answer."""
+    subject, kinds = _subject(about, slug), reports_about(about)
+    grouped = {group: [kind for kind in kinds if kind.group is group] for group in ReportGroup}
+    context = _of_subject(subject) | {"grouped": {g: own for g, own in grouped.items() if own}}
+    return render(request, "evaluation/reports/reports.html", context)
 
 
 @require_safe
@@ -112,12 +114,8 @@ def _kind(about: About, key: str) -> Kind:
 
 
 def _of_subject(subject: Dataset | Study) -> dict[str, Any]:
-    """Return the part of a page's context about its subject, with the reports on it."""
-    return {
-        "subject": subject,
-        "of": subject._meta.model_name,
-        "kinds": reports_about(type(subject)),
-    }
+    """Return the part of a page's context about its subject."""
+    return {"subject": subject, "of": subject._meta.model_name}
 
 
 def _usual(subject: Dataset | Study, kind: Kind) -> dict[str, Any]:

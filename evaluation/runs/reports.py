@@ -12,7 +12,7 @@ from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import data_hash
 from evaluation.reports.local_ids import RunId
 from evaluation.reports.methods import OF_INTERVALS, Methods
-from evaluation.reports.registry import NoChoices, ReportKind
+from evaluation.reports.registry import NoChoices, ReportGroup, ReportKind
 from evaluation.reports.report import Report, ReportRow, number
 from evaluation.runs.control_figures import fitness_of_runs
 from evaluation.runs.names import run_key
@@ -114,6 +114,7 @@ CONTROLS = ReportKind(
     key="controls",
     title="Right from wrong",
     lede="Says whether each metric tells right from wrong where the right label is known.",
+    group=ReportGroup.METRICS,
     about=Dataset,
     methods=METHODS,
     choices=NoChoices,

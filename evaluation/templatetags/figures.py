@@ -6,6 +6,9 @@ from typing import Any
 
 from django import template
 from django.http import QueryDict
+from django.template import Context
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
 
 from annotation.models import arm_name
 from annotation.schemes import Question, Scale, Scheme
@@ -41,6 +44,8 @@ for write in (
 ):
     register.filter(write)
 
+AROUND = 80  # px, about what the axis, its title and the legend of a chart take beside its plot
+PLACE = '<svg height="{}" width="1" aria-hidden="true"></svg>'  # in place of a chart to be drawn
 WIDTH, INSET = 74, 1  # width and margin of an interval band, in px
 
 
@@ -115,6 +120,21 @@ def spaced(key: str) -> str:
 def rows_in_words(kind: str) -> str:
     """Return a kind of rows in the interchange format as words: 'Questions about the graph'."""
     return "Questions about the graph" if kind == "kg_questions" else spaced(kind)
+
+
+@register.simple_block_tag(takes_context=True, end_name="endchart_room")
+def chart_room(context: Context, content: str, name: str) -> SafeString:
+    """Return the room of a chart, about as high as the chart will be, so that nothing moves.
+
+    Args:
+        context: the template's, which has the charts of the page in `plots`.
+        content: what the chart shows, for readers who cannot see it.
+        name: the name of the chart.
+    """
+    height = (context.get("plots") or {}).get("charts", {}).get(name, {}).get("height")
+    place = format_html(PLACE, height + AROUND) if isinstance(height, int) else ""
+    label = mark_safe(" ".join(content.split()))
+    return format_html('<div class="chart-room" role="img" aria-label="{}">{}</div>', label, place)
 
 
 @register.inclusion_tag("evaluation/reports/_interval_bar.html")

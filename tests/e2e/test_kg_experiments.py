@@ -18,7 +18,7 @@ def test_removal_is_asked_scored_read_and_followed_to_an_answer(page, sign_in, r
     dataset = import_answers(tmp_path, [], "Coast")
     sign_in(rosa)
     page.goto(reverse("graphs:graph", args=[dataset.slug]))
-    page.get_by_role("link", name="Experiments").click()
+    page.get_by_role("link", name="Experiments", exact=True).click()
     expect(page.get_by_role("article", name="Removed knowledge")).to_contain_text("nothing asked")
     page.get_by_role("link", name="Removed knowledge").click()
     expect(page.get_by_text("KaLMA, table 5 and figure 4")).to_be_visible()

@@ -24,7 +24,7 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
 from evaluation.reports.local_ids import RunId
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.reports.setups import SetupColumns, setup_columns
 from evaluation.runs.item_scores import labelled_runs, runs_left_out
@@ -256,6 +256,7 @@ ALIGNMENT = ReportKind(
     key="alignment",
     title="Alignment",
     lede="Gives how often the sentences of each setup support what they cite.",
+    group=ReportGroup.GRAPH,
     about=Dataset,
     methods=methods.ALIGNMENT,
     choices=AnswerChoices,

@@ -1,7 +1,7 @@
 """The report on citations: correctness, precision, recall and F1 of each setup (KaLMA, 4.2)."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, NamedTuple
@@ -17,7 +17,7 @@ from evaluation.measures.citation import CitationFigures, Mode, figure_of
 from evaluation.reports.base import SetupName
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.reports.setups import SetupColumns, setup_columns
 from evaluation.statistics.intervals import Statistic
@@ -210,9 +210,14 @@ def _counted(answers: CitedAnswers, mode: Mode) -> CitedAnswers:
     return answers.at(np.flatnonzero(answers.is_counted[mode]))
 
 
-def _to_answers(dataset: Dataset, choices: CitationChoices, row: CitationsRow) -> str:
+def answers_of(dataset: Dataset, choices: CitationChoices, setups: Iterable[int]) -> str:
+    """Return the address of the list of the answers of some setups, given by id."""
     rounds = {} if choices.rounds == USUAL.rounds else {"rounds": choices.rounds}
-    return answers_address(dataset, setup=row.of.setup_id, **rounds)
+    return answers_address(dataset, setup=",".join(map(str, sorted(setups))), **rounds)
+
+
+def _to_answers(dataset: Dataset, choices: CitationChoices, row: CitationsRow) -> str:
+    return answers_of(dataset, choices, [row.of.setup_id])
 
 
 def left_out_of(answers: CitedAnswers, choices: CitationChoices) -> LeftOut:
@@ -237,6 +242,7 @@ CITATIONS = ReportKind(
     key="citations",
     title="Citations",
     lede="Gives correctness, precision, recall and F1 of the citations of each setup.",
+    group=ReportGroup.GRAPH,
     about=Dataset,
     methods=methods.CITATIONS,
     choices=CitationChoices,

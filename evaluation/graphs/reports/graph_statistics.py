@@ -24,7 +24,7 @@ from evaluation.measures.biographies import (
 )
 from evaluation.reports.columns import Column, Format
 from evaluation.reports.estimates import data_hash
-from evaluation.reports.registry import NoChoices, ReportKind
+from evaluation.reports.registry import NoChoices, ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from generation.models import Dataset, Entity, KGQuestion, QuestionEntity, Triple
 
@@ -277,6 +277,7 @@ STATISTICS = ReportKind(
     key="statistics",
     title="Statistics",
     lede="Describes what the questions about a graph are about.",
+    group=ReportGroup.GRAPH,
     about=Dataset,
     methods=methods.STATISTICS,
     choices=NoChoices,

@@ -26,7 +26,7 @@ from evaluation.metrics.incompetence import NOT_KNOWN, NOTHING_REMOVED
 from evaluation.models import MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.reports.setups import SetupColumns, setup_columns
 from evaluation.runs.item_scores import cut_of, labelled_runs, runs_left_out
@@ -218,6 +218,7 @@ INCOMPETENCE = ReportKind(
     key="incompetence",
     title="[NA]",
     lede="Gives how well the answers of each setup say what knowledge is missing.",
+    group=ReportGroup.GRAPH,
     about=Dataset,
     methods=methods.INCOMPETENCE,
     choices=AnswerChoices,

@@ -32,7 +32,7 @@ from evaluation.measures.authors_citation import Difference
 from evaluation.measures.citation import CitationFigures, Mode
 from evaluation.reports.columns import Column, Format
 from evaluation.reports.estimates import signature_of
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import Report, ReportRow
 from generation.models import Dataset, Response
 
@@ -236,6 +236,7 @@ DIFFERENCES = ReportKind(
     key="differences",
     title="Where the two ways of counting differ",
     lede="Lists the answers that the paper and the authors’ code count differently, and why.",
+    group=ReportGroup.GRAPH,
     about=Dataset,
     methods=methods.DIFFERENCES,
     choices=DifferenceChoices,

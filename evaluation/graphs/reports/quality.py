@@ -25,7 +25,7 @@ from evaluation.models import MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
 from evaluation.reports.local_ids import RunId
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.reports.setups import SetupColumns, setup_columns
 from evaluation.runs.scores import setups_of_the_judge
@@ -198,6 +198,7 @@ QUALITY = ReportKind(
     key="quality",
     title="Text quality",
     lede="Gives coherence, consistency, fluency and relevance by setup, as a model judges them.",
+    group=ReportGroup.GRAPH,
     about=Dataset,
     methods=methods.QUALITY,
     choices=AnswerChoices,

@@ -9,7 +9,7 @@ from accounts.http import query_string
 from evaluation.graphs.reports import methods
 from evaluation.graphs.reports.cached_retrieval import cached_graph_retrieval
 from evaluation.graphs.reports.graph_retrieval import BY_LABELS, HERE, IMPORTED, SourceRow
-from evaluation.reports.registry import CannotReport, ReportKind
+from evaluation.reports.registry import CannotReport, ReportGroup, ReportKind
 from evaluation.reports.report import Report
 from evaluation.retrieval.missed_examples import missed_address
 from evaluation.retrieval.ranked_examples import RetrievalChoices, known_rankings
@@ -88,6 +88,7 @@ RETRIEVAL = ReportKind(
     key="retrieval",
     title="Retrieval",
     lede="Gives the recall and precision of retrieved passages or sub-graphs.",
+    group=ReportGroup.SETUPS,
     about=Dataset,
     methods=methods.RETRIEVAL,
     choices=RecallChoices,

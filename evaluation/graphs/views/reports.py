@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, query_string, render_page_or_fragment
 from evaluation.graphs.experiments.registry import EXPERIMENTS
+from evaluation.graphs.experiments.reports.run_rows import with_answers
 from evaluation.graphs.figures.citations import DrawnRow, report_chart, row_names
 from evaluation.graphs.forms.graph_reports import (
     AnswerFilter,
@@ -20,6 +21,7 @@ from evaluation.graphs.forms.graph_reports import (
     DifferenceFilter,
 )
 from evaluation.graphs.named_answers import answers_of_experiment
+from evaluation.graphs.pages.citation_parts import citation_parts
 from evaluation.graphs.reports.answer_figures import need_graph
 from evaluation.graphs.reports.citations import CitationsRow
 from evaluation.graphs.reports.cited_answers import cited_answers
@@ -91,7 +93,8 @@ def answers(request: SignedInRequest, slug: str) -> HttpResponse:
     if experiment := experiment_of(request.GET):
         behind = answers_of_experiment(dataset, experiment).responses
         found = found.at(np.flatnonzero(np.isin(found.responses, behind)))
-    form = AnswerFilter(request.GET, answers=found, groups=grouped(dataset, lambda _: True))
+    groups = with_answers(grouped(dataset, lambda _: True), found)
+    form = AnswerFilter(request.GET, answers=found, groups=groups)
     page = Paginator(form.places, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "dataset": dataset,
@@ -147,7 +150,8 @@ def _figures(
     If the report cannot be made, only its sources are returned.
     """
     try:
-        found: Report[DrawnRow] = kind.make(dataset, kind.chosen(dataset, given))
+        choices = kind.chosen(dataset, given)
+        found: Report[DrawnRow] = kind.make(dataset, choices)
     except CannotReport:
         return _states(dataset, [])
     named = list(zip(row_names(found.rows), found.rows, strict=True))
@@ -157,7 +161,12 @@ def _figures(
         for row in found.rows
         if isinstance(row, QualityRow) and row.mean.low is not None
     )
-    if spec := report_chart(kind.key, found.rows, on_page=True):
+    if cited := [row for row in found.rows if isinstance(row, CitationsRow)]:
+        shown["parts"] = parts = citation_parts(dataset, choices, cited)
+        spec = parts.chart
+    else:
+        spec = report_chart(kind.key, found.rows, on_page=True)
+    if spec:
         shown["plots"] = {"charts": {"figures": spec}, "themes": page_themes()}
     return shown
 

@@ -15,7 +15,7 @@ from annotation.models import Study
 from evaluation.reports.cache import cached, votes_version
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import signature_of
-from evaluation.reports.registry import NoChoices, ReportKind
+from evaluation.reports.registry import NoChoices, ReportGroup, ReportKind
 from evaluation.reports.report import Report, ReportRow, number
 from evaluation.statistics.intervals import SHARE_METHOD, Floats
 from evaluation.statistics.rater_checks import Paces, StudyVotes, check_raters
@@ -301,6 +301,7 @@ RATER_QUALITY = ReportKind(
     key="rater_quality",
     title="Rater quality",
     lede="Says how each rater compares with the others, and who stands out for which reason.",
+    group=ReportGroup.RATERS,
     about=Study,
     methods=methods.RATER_QUALITY,
     choices=NoChoices,

@@ -16,7 +16,7 @@ from evaluation.reports.base import USUAL, Choices, signature, study_counts, vot
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import N_RESAMPLES, estimates_in
 from evaluation.reports.rarer_answer import no_interval_note
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.runs.control_figures import fitness_of_runs
 from evaluation.runs.item_scores import (
@@ -328,6 +328,7 @@ AGREEMENT = ReportKind(
     key="agreement",
     title="Human–auto agreement",
     lede="Compares the labels of each metric run with those of the raters.",
+    group=ReportGroup.METRICS,
     about=Study,
     methods=methods.AGREEMENT,
     choices=Choices,

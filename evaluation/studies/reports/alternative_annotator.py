@@ -22,7 +22,7 @@ from evaluation.reports.base import (
 )
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import estimate
-from evaluation.reports.registry import CannotReport, ReportKind
+from evaluation.reports.registry import CannotReport, ReportGroup, ReportKind
 from evaluation.reports.report import Report, ReportRow, number
 from evaluation.runs.item_scores import (
     WITHOUT_THRESHOLD,
@@ -324,6 +324,7 @@ ALTERNATIVE_ANNOTATOR = ReportKind(
         "Tests whether a metric may stand in for one of the raters. It cannot know whether the "
         "raters are right, or what other raters and other data would say."
     ),
+    group=ReportGroup.METRICS,
     about=Study,
     choices=AlternativeAnnotatorChoices,
     make=alternative_annotator_report,

@@ -12,7 +12,7 @@ from annotation.models import Study
 from evaluation.reports.base import RowOfQuestion
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import estimate
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import Report, number
 from evaluation.statistics.intervals import Floats, Indexes, Interval
 from evaluation.statistics.paired_difference import paired_difference
@@ -168,6 +168,7 @@ COMPARISON = ReportKind(
     key=NAME,
     title="A against B",
     lede="Compares setups, models or metrics on the same examples, two at a time.",
+    group=ReportGroup.RATERS,
     about=Study,
     choices=ComparisonChoices,
     make=comparison_report,

@@ -14,7 +14,7 @@ from django.conf import settings
 from annotation.forms.setup import BOTH
 from annotation.models import Study
 from annotation.schemes import load_scheme
-from evaluation.reports.registry import CannotReport, ReportKind
+from evaluation.reports.registry import CannotReport, ReportGroup, ReportKind
 from evaluation.reports.report import Report, number
 from evaluation.runs.progress import titles_by_key
 from evaluation.statistics import planning
@@ -293,6 +293,7 @@ PLAN = ReportKind(
     key=NAME,
     title="Plan",
     lede="Says how many dialogs, raters and arms give a wanted interval or power.",
+    group=ReportGroup.PLANNING,
     about=Dataset,
     choices=PlanChoices,
     make=plan_report,

@@ -12,7 +12,7 @@ from annotation.models import Study
 from evaluation.reports.base import CountedLabels, RowOfQuestion
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import estimate
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import Report, number
 from evaluation.statistics.intervals import Interval
 from evaluation.statistics.prediction_powered import (
@@ -176,6 +176,7 @@ PREDICTION_POWERED = ReportKind(
         "Estimates the mean of each setup from the answers of raters for a drawn sample, and a "
         "metric’s scores of all responses."
     ),
+    group=ReportGroup.PLANNING,
     about=Study,
     choices=PredictionPoweredChoices,
     make=prediction_powered_report,

@@ -28,7 +28,7 @@ from evaluation.reports.base import (
 )
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, number
 from evaluation.statistics import agreement, rater_answers
 from evaluation.statistics.intervals import Floats, Measure, Statistic, sum_by_dialog
@@ -331,6 +331,7 @@ RATERS = ReportKind(
     key="raters",
     title="Raters",
     lede="Gives the mean of each question and the agreement of its raters.",
+    group=ReportGroup.RATERS,
     about=Study,
     methods=methods.RATERS,
     choices=Choices,

@@ -26,7 +26,7 @@ from evaluation.reports.base import (
 )
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report
 from evaluation.statistics import rater_answers
 from evaluation.statistics.intervals import MIX_METHOD, Statistic
@@ -243,6 +243,7 @@ SCENARIOS = ReportKind(
     key="scenarios",
     title="Scenarios",
     lede="Gives the mean of each question by scenario and setup, and SSA where a scheme has it.",
+    group=ReportGroup.RATERS,
     about=Study,
     methods=methods.SCENARIOS,
     choices=Choices,

@@ -22,7 +22,7 @@ from evaluation.models import MetricRun
 from evaluation.reports.base import USUAL, Choices, signature, study_counts, votes_left_out
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.runs.item_scores import ItemScores, ScoresOf, runs_with_scores, scores_of
 from evaluation.statistics.intervals import Floats, MixOfShares, Statistic
@@ -238,6 +238,7 @@ SENSIBLENESS = ReportKind(
     key="sensibleness",
     title="Sensibleness by slices",
     lede="Compares sensibleness metrics with the raters, by model and slice.",
+    group=ReportGroup.METRICS,
     about=Study,
     methods=methods.SENSIBLENESS,
     choices=Choices,

@@ -6,7 +6,7 @@ from typing import Annotated
 from annotation.models import Study
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import N_RESAMPLES, estimate
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import Report, ReportRow
 from evaluation.statistics.intervals import Interval
 from evaluation.statistics.system_correlation import LEAST_SETUPS, system_correlation
@@ -90,6 +90,7 @@ SYSTEM_CORRELATION = ReportKind(
     key=NAME,
     title="Order of setups",
     lede="Compares the order of setups by a metric with their order by raters.",
+    group=ReportGroup.METRICS,
     about=Study,
     choices=PredictionPoweredChoices,
     make=system_correlation_report,

@@ -18,7 +18,7 @@ from annotation.schemes import load_scheme
 from evaluation.reports.base import USUAL, Choices, signature, study_counts, votes_left_out
 from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.reports.estimates import N_RESAMPLES, estimates_in, estimates_of
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, number
 from evaluation.runs.families import Family, RunWithMetric, families_of, is_usual
 from evaluation.runs.item_scores import scale_of
@@ -387,6 +387,7 @@ THRESHOLD_CHOICE = ReportKind(
     former_key="calibration",
     title="Threshold choice",
     lede="Chooses threshold, flavor and window on some dialogs and reports them on others.",
+    group=ReportGroup.METRICS,
     about=Study,
     methods=methods.THRESHOLD_CHOICE,
     choices=ThresholdChoiceOptions,

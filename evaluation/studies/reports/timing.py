@@ -14,7 +14,7 @@ from annotation.schemes import Question, load_scheme
 from evaluation.reports.base import USUAL, Choices, signature, study_counts, votes_left_out
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import N_RESAMPLES, Planned, estimate, with_estimates
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.statistics import rater_answers
 from evaluation.statistics.intervals import (
@@ -334,6 +334,7 @@ TIME = ReportKind(
     key="time",
     title="Time",
     lede="Compares how long a judgement takes in each arm.",
+    group=ReportGroup.PLANNING,
     about=Study,
     methods=methods.TIME,
     choices=Choices,
@@ -348,6 +349,7 @@ POSITION = ReportKind(
     key="position",
     title="Position",
     lede="Tests whether answers depend on the position at which a response is shown.",
+    group=ReportGroup.ARMS,
     about=Study,
     methods=methods.POSITION,
     choices=Choices,

@@ -18,7 +18,7 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import signature, study_counts
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import estimate
-from evaluation.reports.registry import CannotReport, ReportKind
+from evaluation.reports.registry import CannotReport, ReportGroup, ReportKind
 from evaluation.reports.report import Report, ReportRow, number
 from evaluation.runs.item_scores import labels_of, scores_of
 from evaluation.runs.names import configuration, differing_parts, run_key, without_sample
@@ -351,6 +351,7 @@ TRANSFER = ReportKind(
         "Corrects the share of yes of each metric where nobody has voted, on the assumption that "
         "the metric errs as often as on a study of another dataset, which nobody has checked."
     ),
+    group=ReportGroup.METRICS,
     about=Dataset,
     choices=TransferChoices,
     make=transfer_report,

@@ -11,7 +11,7 @@ from annotation.schemes import Question, load_scheme
 from evaluation.reports.base import USUAL, Choices, signature, study_counts, votes_left_out
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics.intervals import MIX_METHOD, Statistic, share_from
 from evaluation.statistics.labels import label_rule
@@ -257,6 +257,7 @@ UNCERTAINTY = ReportKind(
     title="Merged against separate",
     lede="Compares the answers in the merged arm with those in the separate arm. With a second "
     "separate arm, it also compares two sets of raters who judged the same responses alone.",
+    group=ReportGroup.ARMS,
     about=Study,
     methods=methods.UNCERTAINTY,
     choices=Choices,

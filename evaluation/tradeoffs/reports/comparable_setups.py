@@ -22,7 +22,7 @@ from evaluation.measures.tradeoff_effects import (
 )
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import estimate
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics.intervals import Interval, Measure
 from evaluation.statistics.jackknife import FEWEST_DIALOGS
@@ -206,6 +206,7 @@ COMPARABLE = ReportKind(
     key="comparable",
     title="Comparable setups",
     lede="Compares how pairs of comparable setups move against the curves of equal F1.",
+    group=ReportGroup.SETUPS,
     about=Dataset,
     methods=methods.COMPARABLE,
     portable=portable_axes,

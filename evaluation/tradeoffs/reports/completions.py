@@ -17,7 +17,7 @@ from django.urls import reverse
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, with_estimates
 from evaluation.reports.local_ids import ResponseId
-from evaluation.reports.registry import CannotReport, NoChoices, ReportKind
+from evaluation.reports.registry import CannotReport, NoChoices, ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.reports.setups import SetupColumns, setup_columns
 from evaluation.statistics.intervals import SHARE_METHOD, Statistic, share_from
@@ -199,6 +199,7 @@ COMPLETIONS = ReportKind(
     key="completions",
     title="Completions",
     lede="Counts the answers of each setup that are empty, cut, or debris of the prompt’s form.",
+    group=ReportGroup.SETUPS,
     about=Dataset,
     methods=methods.COMPLETIONS,
     choices=NoChoices,

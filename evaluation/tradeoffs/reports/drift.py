@@ -14,7 +14,7 @@ from django.urls import reverse
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import USUAL_SEED, data_hash, estimate, estimates_of, signature_of
 from evaluation.reports.local_ids import ResponseId
-from evaluation.reports.registry import CannotReport, ReportKind
+from evaluation.reports.registry import CannotReport, ReportGroup, ReportKind
 from evaluation.reports.report import Report, ReportRow, number
 from evaluation.statistics.intervals import SHARE_METHOD, Floats, Interval, Statistic, share_from
 from evaluation.statistics.paired_difference import paired_difference
@@ -232,6 +232,7 @@ DRIFT = ReportKind(
     key="drift",
     title="Drift",
     lede="Shows which labels flip between two versions of a metric, or of a guideline.",
+    group=ReportGroup.METRICS,
     about=Dataset,
     methods=methods.DRIFT,
     choices=DriftChoices,

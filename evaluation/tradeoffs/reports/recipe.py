@@ -14,7 +14,7 @@ from evaluation.measures.tradeoff import figures_of_setup, statistics_of
 from evaluation.measures.tradeoff_effects import f1_difference, pair_statistics
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
-from evaluation.reports.registry import CannotReport, ReportKind
+from evaluation.reports.registry import CannotReport, ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics.intervals import Floats, Statistic
 from evaluation.tradeoffs.axes import Axes, axes_of
@@ -315,6 +315,7 @@ RECIPE = ReportKind(
     key="recipe",
     title="Recipe",
     lede="Gives F1, attribution and sensibleness of a recipe by the number of its calls.",
+    group=ReportGroup.SETUPS,
     about=Dataset,
     methods=methods.RECIPE,
     portable=_portable,

@@ -18,7 +18,7 @@ from evaluation.measures.tradeoff_effects import (
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.local_ids import SetupId
-from evaluation.reports.registry import CannotReport, ReportKind
+from evaluation.reports.registry import CannotReport, ReportGroup, ReportKind
 from evaluation.reports.report import Report, ReportRow
 from evaluation.statistics.intervals import Floats, Measure, Statistic
 from evaluation.tradeoffs.axes import Axes
@@ -402,6 +402,7 @@ RERANKING = ReportKind(
     key="reranking",
     title="Re-ranking",
     lede="Gives the gain of re-ranking over the best and the mean single setup of its pool.",
+    group=ReportGroup.SETUPS,
     about=Dataset,
     methods=methods.RERANKING,
     portable=portable_axes,

@@ -17,7 +17,7 @@ from evaluation.measures.recall_mixing import (
 from evaluation.measures.tradeoff import WIDTH, are_shares, figures_of_setup
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
-from evaluation.reports.registry import CannotReport, ReportKind
+from evaluation.reports.registry import CannotReport, ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics.intervals import MIX_METHOD, MixOfShares, Statistic
 from evaluation.statistics.jackknife import InRange
@@ -351,6 +351,7 @@ RESTRICTED = ReportKind(
     key="restricted",
     title="Restricted context",
     lede="Shows what happens if evidence replaces dialog, and what retrieval would change.",
+    group=ReportGroup.SETUPS,
     about=Dataset,
     methods=methods.RESTRICTED,
     portable=portable_axes,

@@ -27,7 +27,7 @@ from evaluation.measures.tradeoff_effects import (
 )
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics.intervals import Floats, Measure, Statistic
 from evaluation.tradeoffs.curve_recalls import measured_recalls
@@ -280,6 +280,7 @@ TAKEAWAYS = ReportKind(
     key="takeaways",
     title="Takeaways",
     lede="Estimates how changes of a setup change F1, attribution and sensibleness.",
+    group=ReportGroup.SETUPS,
     about=Dataset,
     methods=methods.TAKEAWAYS,
     portable=portable_axes,

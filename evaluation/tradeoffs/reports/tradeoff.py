@@ -13,7 +13,7 @@ from evaluation.measures.tradeoff import attribution_from, figures_of_setup, sen
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.local_ids import SetupId
-from evaluation.reports.registry import CannotReport, ReportKind
+from evaluation.reports.registry import CannotReport, ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.retrieval.ranked_examples import MOST_K
 from evaluation.tradeoffs.axes import Axes
@@ -383,6 +383,7 @@ TRADEOFF = ReportKind(
     key="tradeoff",
     title="Trade-off",
     lede="Gives attribution, sensibleness and F1 of each setup.",
+    group=ReportGroup.SETUPS,
     about=Dataset,
     methods=methods.TRADEOFF,
     portable=portable_axes,

@@ -604,7 +604,7 @@ def most_controls() -> dict[str, int]:
         "/tradeoffs/demo/takeaways/": 25,
         "/tradeoffs/demo/reranking/": 35,
         "/graphs/demo-graph/": 25,
-        "/graphs/demo-graph/reports/citations/": 60,
+        "/graphs/demo-graph/reports/citations/": 35,
         "/studies/": 25,
         f"/studies/{study}/": 25,
         f"/studies/{Study.objects.get(name=OPEN).slug}/setup/": 45,

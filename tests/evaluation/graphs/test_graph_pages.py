@@ -110,6 +110,9 @@ class TestEntities:
         many = hathaways(tmp_path, "many", entities=[*ENTITIES, *more])
         with django_assert_max_num_queries(len(few.captured_queries)):
             page = page_of(client, "graph", many)
+        assert "Entities 84 Triples 11 Questions 2" in page.text
+        for button in ("Ask a question", "Read citations", "Run experiments"):
+            assert button in page.links
         assert len(page.table("Entities").rows) == 50
         assert "1 to 50 of 84 entities" in page.text
 

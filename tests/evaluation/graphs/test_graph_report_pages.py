@@ -20,6 +20,7 @@ from evaluation.reports.formats import write_report
 from evaluation.reports.numbers import decimal, percent
 from generation.models import Response
 from tests.conftest import person
+from tests.evaluation.hand_ablated import removal_rows, three_runs
 from tests.evaluation.hand_cited import import_cited, score_answers, score_citations
 from tests.makers import example_row, import_rows, response_row, statements
 from tests.shown import shown
@@ -105,6 +106,26 @@ def test_every_figure_on_citations_is_the_reports(researcher, scored, mode, roun
         ]
         assert on_page[4:] == [cell(row, name) for name in (*figures, *macro)]
     assert report.signature in shown(answer).text
+
+
+def test_setups_that_differ_only_in_seed_are_one_row_and_unfold(researcher, tmp_path):
+    dataset = three_runs(tmp_path, "families", more=removal_rows())
+    page = shown(researcher.get(address("report", dataset, "citations")))
+
+    whole, removed, setups = page.tables
+    # One run with gold graphs, and three runs whose means are those of table 3.
+    assert [row[0] for row in whole.rows] == [
+        "small (0.5), graph, gold 1 run",
+        "small (0.5), graph, retrieved here 3 runs",
+    ]
+    # Correct 8/9, precise 7/9, recalled 5/9, each with the deviation sqrt(1/27).
+    means = [" ".join(cell.split()[:2]) for cell in whole.rows[1][5:8]]
+    assert means == ["88.9 (19.2)", "77.8 (19.2)", "55.6 (19.2)"]
+    assert "(" not in "".join(whole.rows[0][5:8])
+    assert [len(table.rows) for table in (removed, setups)] == [2, 3 + 1 + 2 + 2]
+    # The row leads to the answers of its three runs, two each.
+    [behind] = whole.links[1].values()
+    assert len(listed(researcher.get(behind))) == 3 * 2
 
 
 def test_every_figure_on_alignment_and_na_is_the_reports(researcher, scored):
@@ -389,9 +410,12 @@ def test_more_answers_cost_no_more_queries(client_for, db, tmp_path, scored):
         assert cost("many", name, *more) <= cost(scored.slug, name, *more), name
 
 
-def test_the_chart_holds_the_tables_figures(researcher, scored):
-    page = shown(researcher.get(address("report", scored, "citations")))
+def test_the_chart_holds_the_tables_figures_and_has_its_place(researcher, scored):
+    answer = researcher.get(address("report", scored, "citations"))
+    chart = shown(answer).data("plots")["charts"]["figures"]
 
-    text = json.dumps(page.data("plots")["charts"]["figures"])
+    # Its place is as high as the chart with its axis and legend, before it is drawn.
+    assert f'<svg height="{chart["height"] + 80}"' in answer.text
+    text = json.dumps(chart)
     assert '"value": 75.0' in text
     assert '"value": 42.86' in text  # precision 3 of 7

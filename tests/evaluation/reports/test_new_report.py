@@ -17,7 +17,7 @@ from evaluation.reports import registry
 from evaluation.reports.api import report_addresses
 from evaluation.reports.columns import Column, Format
 from evaluation.reports.formats import FORMATS, write_report
-from evaluation.reports.registry import ReportKind
+from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import Report, ReportRow
 from generation.choices.declaration import Choice, ChoiceError
 from generation.models import Dataset
@@ -61,6 +61,7 @@ LENGTHS = ReportKind(
     key="lengths",
     title="Lengths",
     lede="How many words responses have.",
+    group=ReportGroup.SETUPS,
     about=Dataset,
     choices=LengthChoices,
     make=lengths_report,

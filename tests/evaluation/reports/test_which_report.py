@@ -5,9 +5,11 @@ import re
 import pytest
 from django.urls import reverse
 
-from evaluation.reports.registry import all_reports
+from annotation.models import Study
+from evaluation.reports.registry import all_reports, reports_about
 from tests.evaluation.pages import make_pilot
 from tests.report_list import DOCS
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -50,4 +52,14 @@ def test_home_reports_and_methods_lead_to_the_page(tmp_path, rosa, client_for):
         reverse("evaluation:study-methods", args=["pilot"]),
     ):
         assert f'href="{page}"' in researcher.get(address).text
+    listed = shown(researcher.get(reverse("evaluation:reports-of-study", args=["pilot"])))
+    assert [heading for heading in listed.headings if heading.endswith("?")] == [
+        "What do raters say, and do they agree?",
+        "Does rating side by side change the answers?",
+        "Does a metric judge as people do?",
+        "How much rating is needed, and what does it cost?",
+    ]
+    for kind in reports_about(Study):
+        assert listed.text.count(kind.lede) == 1, kind.key
+    assert listed.text.count("manage.py report") == 1
     assert "Which report answers my question" in researcher.get(page).text

@@ -29,7 +29,7 @@ from evaluation.graphs.reports.answer_figures import need_graph, share_figure
 from evaluation.graphs.reports.cited_answers import CitedAnswers
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import data_hash, signature_of
-from evaluation.reports.registry import NoChoices, ReportKind
+from evaluation.reports.registry import NoChoices, ReportGroup, ReportKind
 from evaluation.reports.report import Report
 from evaluation.reports.setups import setup_columns
 from evaluation.runs.seeded_setups import GroupColumns
@@ -159,6 +159,7 @@ ACCURACY = ReportKind(
     key="accuracy",
     title="Accuracy of retrieval",
     lede="Shows how citations depend on the share of retrieved sub-graphs that are right.",
+    group=ReportGroup.GRAPH,
     about=Dataset,
     methods=methods.ACCURACY,
     choices=NoChoices,

@@ -36,10 +36,10 @@ from evaluation.models import MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import data_hash, signature_of
 from evaluation.reports.local_ids import RunId
-from evaluation.reports.registry import NoChoices, ReportKind
+from evaluation.reports.registry import NoChoices, ReportGroup, ReportKind
 from evaluation.reports.report import Report
 from evaluation.reports.setups import setup_columns
-from evaluation.runs.seeded_setups import GroupColumns, seeded_runs
+from evaluation.runs.seeded_setups import GroupColumns, SeededRuns, grouped, seeded_runs
 from evaluation.statistics.intervals import Statistic
 from generation.models import Dataset
 
@@ -126,16 +126,12 @@ def with_run_rows(
     every = seeded_runs(dataset)
     groups = with_answers(every, whole)
     made = _material(dataset, whole, [pk for group in groups for pk in group.ids], choices)
-    planned = [
-        (_row(made, each.columns, each.ids, choices), [made.figures[pk] for pk in each.ids])
-        for each in groups
-    ]
     n_others = len(set(whole.setups.tolist()) - set(made.figures))
     of_any = whole.of_setups([pk for group in every for pk in group.ids])
     report = Report(
         dataset.name,
         REPORT,
-        with_means(planned, whole.n_dialogs),
+        _means(made, groups, choices),
         {**left_out_of(of_any, choices), "setups_of_ablations": n_others},
         signature_of(
             REPORT, *choices.signature_parts, MADE_WITH, *_by(made), data=_data_hash(made)
@@ -148,6 +144,19 @@ def with_run_rows(
         for one in each.setups
     ]
     return report, per_run(alone, whole.n_dialogs)
+
+
+def citations_by_group(
+    dataset: Dataset, choices: CitationChoices = USUAL
+) -> list[CitationTableRow]:
+    """Return a row for each group of seeded runs, whatever graph they were shown.
+
+    The answers are those of `citations_report`, which has a row for each setup.
+    """
+    answers = cited_answers(dataset, choices.rounds)
+    groups = with_answers(grouped(dataset, lambda _: True), answers)
+    made = _material(dataset, answers, [pk for group in groups for pk in group.ids], choices)
+    return _means(made, groups, choices)
 
 
 def counted_answers(dataset: Dataset, choices: CitationChoices = USUAL) -> CitedAnswers:
@@ -171,6 +180,17 @@ def _material(
         run_figures(answers, setups, choices.mode, found),
         costs_of(setups),
     )
+
+
+def _means(
+    made: _CitationMaterial, groups: Sequence[SeededRuns], choices: CitationChoices
+) -> list[CitationTableRow]:
+    """Return the row of each group, with the means over its runs."""
+    planned = [
+        (_row(made, each.columns, each.ids, choices), [made.figures[pk] for pk in each.ids])
+        for each in groups
+    ]
+    return with_means(planned, made.answers.n_dialogs)
 
 
 def _row(
@@ -232,6 +252,7 @@ CITATION_TABLE = ReportKind(
     key="citation_table",
     title="Citation quality (table 3)",
     lede="Gives citation quality and alignment by model and temperature, over seeded runs.",
+    group=ReportGroup.GRAPH,
     about=Dataset,
     methods=methods.CITATION_TABLE,
     choices=NoChoices,

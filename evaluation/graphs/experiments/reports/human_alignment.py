@@ -15,7 +15,7 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import USUAL, study_counts, votes_left_out
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
-from evaluation.reports.registry import CannotReport, NoChoices, ReportKind
+from evaluation.reports.registry import CannotReport, NoChoices, ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.runs.item_scores import cut_of
 from evaluation.statistics import agreement
@@ -327,6 +327,7 @@ HUMAN_ALIGNMENT = ReportKind(
     key="human_alignment",
     title="Human alignment",
     lede="Compares raters with a metric: does a sentence support what it cites?",
+    group=ReportGroup.METRICS,
     about=Study,
     methods=methods.HUMAN_ALIGNMENT,
     choices=NoChoices,

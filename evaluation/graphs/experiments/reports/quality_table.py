@@ -29,7 +29,7 @@ from evaluation.models import MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import data_hash, signature_of
 from evaluation.reports.local_ids import RunId
-from evaluation.reports.registry import NoChoices, ReportKind
+from evaluation.reports.registry import NoChoices, ReportGroup, ReportKind
 from evaluation.reports.report import Report, ReportRow
 from evaluation.reports.setups import setup_columns
 from evaluation.runs.scores import setups_of_the_judge
@@ -216,6 +216,7 @@ QUALITY_TABLE = ReportKind(
     key="quality_table",
     title="Text quality (table 4)",
     lede="Gives text quality by model, as a model judges it.",
+    group=ReportGroup.GRAPH,
     about=Dataset,
     methods=methods.QUALITY_TABLE,
     choices=NoChoices,

@@ -42,7 +42,7 @@ from evaluation.models import MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import data_hash, signature_of
 from evaluation.reports.local_ids import RunId
-from evaluation.reports.registry import NoChoices, ReportKind
+from evaluation.reports.registry import NoChoices, ReportGroup, ReportKind
 from evaluation.reports.report import Report
 from evaluation.reports.setups import setup_columns
 from evaluation.runs.item_scores import cut_of
@@ -253,6 +253,7 @@ REMOVAL = ReportKind(
     key="removal",
     title="Removal of knowledge",
     lede="Shows what answers say when knowledge that they need is removed from the graph.",
+    group=ReportGroup.GRAPH,
     about=Dataset,
     methods=methods.REMOVAL,
     choices=NoChoices,
