@@ -14,10 +14,13 @@ from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.report import Report
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.figures.effects import effects_chart
+from evaluation.tradeoffs.figures.tradeoff.frame import PHONE
+from evaluation.tradeoffs.figures.tradeoff.moves import figure_of_moves
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.takeaways import SizesForm
 from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.material_cache import cached_material
+from evaluation.tradeoffs.pages.comparable import clear_moves
 from evaluation.tradeoffs.pages.takeaway_verdicts import takeaway_verdicts
 from evaluation.tradeoffs.readiness import missing_sides, running_runs
 from evaluation.tradeoffs.reports.comparable_setups import cached_comparable, moves_by_reason
@@ -26,6 +29,7 @@ from evaluation.tradeoffs.thin_axes import thin_axes
 from generation.models import Dataset
 
 MOST_SHOWN = 50  # comparable pairs on the page; files hold all
+MOST_DRAWN = 100  # moves, the longest
 
 
 @require_safe
@@ -81,7 +85,11 @@ def comparable(request: SignedInRequest, slug: str) -> HttpResponse:
     context = _context(dataset, axes_form, "comparable")
     if material := _material(dataset, axes_form.chosen):
         report = cached_comparable(material)
+        moves = list(clear_moves(material, report.rows))[:MOST_DRAWN]
         context |= {
+            "n_drawn": len(moves),
+            "desk": figure_of_moves(moves),
+            "phone": figure_of_moves(moves, PHONE),
             "report": report,
             "thin_axes": thin_axes(material, axes_form.axes),
             "counts": moves_by_reason(report.rows),

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from evaluation.tradeoffs.reports.comparable_setups import MOVE_TITLES
 from generation.models import Dataset
 from tests.makers import example_row, import_rows, response_row, statements
 from tests.shown import shown
@@ -136,9 +137,10 @@ def test_comparable_pairs_stand_with_how_they_move(researcher, dataset):
     assert row["Move"].startswith("— fewer than 5 dialogs")
     assert row["Attribution"] == "+50.0"
     counts = page.table("How many").row("context")
-    assert [counts[name] for name in ("Pairs", "Along", "Across", "Both")] == ["1", "0", "0", "0"]
+    assert [counts[name] for name in ("Pairs", *MOVE_TITLES.values())] == ["1", "0", "0", "0"]
     assert (counts["No clear move"], counts["Undefined"]) == ("0", "1")
-    assert counts["Along, of clear moves"] == "—"
+    assert counts["Share local"] == "—"
+    assert "No clear move" in page.headings
 
 
 def test_the_file_of_comparable_pairs_holds_all(researcher, dataset, monkeypatch):
