@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from django.db.models import Count, F, FloatField, Max, Min, QuerySet
+from django.db.models import Count, F, FloatField, Max, Min, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Floor, Greatest, Least
 
 from annotation.models import Study
@@ -15,6 +15,7 @@ from evaluation.runs.plan import BY_FLOOR
 from evaluation.runs.study_targets import is_about, is_of_citations
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.evidence import EvidenceChoice
+from generation.models import Turn
 
 EVIDENCE = {
     EvidenceChoice.SHOWN: "shown: what the model was given",
@@ -23,6 +24,7 @@ EVIDENCE = {
 }
 N_BINS = 10
 BAR = 160  # width of the fullest bin, in px
+ROW = 28  # height of a bin, in px
 
 
 class Bin(NamedTuple):
@@ -33,6 +35,7 @@ class Bin(NamedTuple):
     high: float
     n: int
     bar: float  # width of the bin's bar, in px
+    cut: float | None = None  # the threshold's place from the upper end, in px; None: elsewhere
 
 
 class Histogram(NamedTuple):
@@ -66,10 +69,20 @@ def histogram(run: MetricRun) -> Histogram:
             low + width * (number + 1) / N_BINS,
             counts.get(number, 0),
             round(BAR * counts.get(number, 0) / most, 1),
+            _cut(run.threshold, low + width * number / N_BINS, width / N_BINS, number),
         )
         for number in range(N_BINS)
     ]
     return Histogram(bins, low, width, sum(counts.values()))
+
+
+def _cut(threshold: float | None, low: float, width: float, number: int) -> float | None:
+    """Return the place of the threshold in a bin, in px; None if it is in none or in another."""
+    if threshold is None:
+        return None
+    share = round((threshold - low) / width, 6)
+    is_here = 0 <= share < 1 or (share == 1 and number == N_BINS - 1)
+    return round(min(max(ROW * share, 1), ROW - 1), 1) if is_here else None
 
 
 def _scale(run: MetricRun) -> tuple[float, float]:
@@ -79,7 +92,7 @@ def _scale(run: MetricRun) -> tuple[float, float]:
 def listed_scores(
     run: MetricRun, shown: Histogram, number: int | None = None
 ) -> QuerySet[AutoScore]:
-    """Return a run's scores with their responses, highest first.
+    """Return a run's scores with their responses, highest first, each with the question `asked`.
 
     Args:
         run: the run.
@@ -89,9 +102,10 @@ def listed_scores(
     scores = run.scores.exclude(score=None) if number is None else _given(run)
     if number is not None:
         scores = scores.annotate(bin=_bin(shown.low, shown.width)).filter(bin=number)
-    return scores.select_related("target__citation", "target__response__setup").order_by(
-        "-score", "pk"
-    )
+    turns = Turn.objects.filter(example=OuterRef("target__response__example"), speaker="user")
+    asked = Subquery(turns.order_by("-index").values("text")[:1])
+    of_responses = scores.select_related("target__citation", "target__response__setup")
+    return of_responses.annotate(asked=asked).order_by("-score", "pk")
 
 
 def failures(run: MetricRun, reason: str = "") -> QuerySet[AutoScore]:

@@ -49,7 +49,7 @@ from generation.models import Dataset, Response
 from generation.views.plan_first import plan_first
 
 RUNS_PER_PAGE = 20
-SCORES_PER_PAGE = 12
+SCORES_PER_PAGE = 8
 FAILURES_PER_PAGE = 50
 MOST_REASONS = 20
 NOT_CHOSEN = ("csrfmiddlewaretoken", "show")  # values in the form of a new run that are no choices

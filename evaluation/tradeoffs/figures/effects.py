@@ -9,6 +9,7 @@ from evaluation.reports.figures.builders import (
     few,
     inline,
     points,
+    sized,
     zero_line,
 )
 from evaluation.reports.figures.themes import Spec
@@ -19,8 +20,11 @@ WIDTH, ROW_HEIGHT = 180, 30  # px, of the plot itself; with its names it fits a 
 SHORT = {BEST_OF_POOL: "best of pool"}
 
 
-def effects_chart(rows: Sequence[EffectRow]) -> Spec | None:
-    """Draw the difference of F1 of each effect over all its pairs; None if none is defined."""
+def effects_chart(rows: Sequence[EffectRow], *, on_page: bool = False) -> Spec | None:
+    """Draw the difference of F1 of each effect over all its pairs; None if none is defined.
+
+    It fills the width that it has on a page.
+    """
     import altair as alt
 
     shown = [row for row in rows if not row.of and row.f1_difference.value is not None]
@@ -31,8 +35,8 @@ def effects_chart(rows: Sequence[EffectRow]) -> Spec | None:
     axis = axis.over(values, (-1, 1))
     base = alt.Chart(inline(values))
     named = base.encode(y=alt.Y("effect:N", sort=[_name(row) for row in shown], title=None))
-    chart = alt.layer(zero_line(base, axis), *points(named, axis)).properties(
-        width=WIDTH,
+    layers = alt.layer(zero_line(base, axis), *points(named, axis))
+    chart = sized(layers, WIDTH, on_page=on_page).properties(
         height=ROW_HEIGHT * len(shown),
         description="Effects on F1 with 95 % intervals",
     )

@@ -178,9 +178,7 @@ class ScorersForm(forms.Form):
         self._beside = self._usual_judges(recipe)
         for side, judge in self._beside.items():
             usually = (
-                judge.title
-                if judge
-                else "the axis that chooses, on the same responses (too optimistic)"
+                judge.title if judge else "the same metric, on the same responses (too optimistic)"
             )
             self._offer(f"{JUDGE}{side}", side, f"as usual: {usually}")
 

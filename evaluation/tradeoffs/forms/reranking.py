@@ -26,8 +26,7 @@ class RerankingForm(AxesForm):
         self.pools = all_pools(dataset.setups.answered())
         known: dict[str, Mapping[str, Any]] = {
             **{
-                name: {"": "the axis that chooses", **self.offered[side]}
-                for side, name in JUDGES.items()
+                name: {"": "the same metric", **self.offered[side]} for side, name in JUDGES.items()
             },
             "pool": {pool.key: pool.full_title for pool in self.pools},
         }

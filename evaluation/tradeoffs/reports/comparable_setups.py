@@ -45,6 +45,8 @@ MEASURES: dict[str, Measure] = {
     "along": along,
 }
 CLASSES: Sequence[MoveClass] = ("along", "across", "both", "no clear move")
+SAME_F1, OTHER_F1 = "Same F1 (local)", "Other F1 (global)"
+MOVE_TITLES: dict[MoveClass, str] = {"along": SAME_F1, "across": OTHER_F1, "both": "Mixed"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +70,14 @@ class ComparableRow(ReportRow):
     attribution_difference: Annotated[Estimate, Column("Attribution", Format.POINTS)]
     sensibleness_difference: Annotated[Estimate, Column("Sensibleness", Format.POINTS)]
     f1_difference: Annotated[Estimate, Column("F1", Format.SIGNED)]
-    across: Annotated[Estimate, Column("Across", Format.POINTS)]
-    along: Annotated[Estimate, Column("Along", Format.POINTS)]
+    across: Annotated[Estimate, Column(OTHER_F1, Format.POINTS)]
+    along: Annotated[Estimate, Column(SAME_F1, Format.POINTS)]
     why: Annotated[str, Column("Why undefined")]
+
+    @property
+    def move_title(self) -> str:
+        """The move in the words of the page; "" if it is undefined."""
+        return MOVE_TITLES.get(self.move, self.move) if self.move else ""
 
 
 def comparable_report(material: TradeoffMaterial) -> Report[ComparableRow]:

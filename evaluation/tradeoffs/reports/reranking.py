@@ -145,10 +145,10 @@ class AggregateRow(ReportRow):
     f1: Annotated[Estimate, Column("F1", Format.PERCENT)]
     gain_attribution_mean: Estimate
     gain_sensibleness_mean: Estimate
-    gain_f1_mean: Annotated[Estimate, Column("F1 over chance", Format.POINTS)]
+    gain_f1_mean: Annotated[Estimate, Column("F1 against a random pick", Format.POINTS)]
     gain_attribution_best: Estimate = UNKNOWN
     gain_sensibleness_best: Estimate = UNKNOWN
-    gain_f1_best: Annotated[Estimate, Column("F1 over the best single", Format.POINTS)] = UNKNOWN
+    gain_f1_best: Annotated[Estimate, Column("F1 against the best prompt", Format.POINTS)] = UNKNOWN
     is_rated_in_part: bool
     n_unknown: int
     n_pairs_mean: int

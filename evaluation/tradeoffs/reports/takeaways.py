@@ -69,7 +69,7 @@ class EffectRow(ReportRow):
     f1_difference: Annotated[Estimate, Column("F1", Format.SIGNED)] = UNKNOWN
     attribution_difference: Annotated[Estimate, Column("Attribution", Format.POINTS)] = UNKNOWN
     sensibleness_difference: Annotated[Estimate, Column("Sensibleness", Format.POINTS)] = UNKNOWN
-    share_favourable: Annotated[float | None, Column("Favourable", Format.PERCENT)] = None
+    share_favourable: Annotated[float | None, Column("Pairs that improve", Format.PERCENT)] = None
     n_without_f1: int = 0  # pairs without an F1
     n_rated_in_part: int = 0  # pairs with a setup of which raters answered a part of the examples
     n: Annotated[int, Column("Examples", Format.COUNT)] = 0  # examples in a pair

@@ -136,6 +136,7 @@ def _page(
         "running": running,
         "report": report,
         "tables": _tables(report, form),
+        "has_aggregates": report and any(isinstance(row, AggregateRow) for row in report.rows),
         "figure_query": _figure_query(form),
     }
     page, fragment = "evaluation/tradeoffs/reranking.html", "evaluation/tradeoffs/_reranking.html"

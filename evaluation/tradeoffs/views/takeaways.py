@@ -14,10 +14,14 @@ from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.report import Report
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.figures.effects import effects_chart
+from evaluation.tradeoffs.figures.tradeoff.frame import PHONE
+from evaluation.tradeoffs.figures.tradeoff.moves import figure_of_moves
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.takeaways import SizesForm
 from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.material_cache import cached_material
+from evaluation.tradeoffs.pages.comparable import clear_moves
+from evaluation.tradeoffs.pages.takeaway_verdicts import takeaway_verdicts
 from evaluation.tradeoffs.readiness import missing_sides, running_runs
 from evaluation.tradeoffs.reports.comparable_setups import cached_comparable, moves_by_reason
 from evaluation.tradeoffs.reports.takeaways import EffectRow, cached_takeaways
@@ -25,12 +29,13 @@ from evaluation.tradeoffs.thin_axes import thin_axes
 from generation.models import Dataset
 
 MOST_SHOWN = 50  # comparable pairs on the page; files hold all
+MOST_DRAWN = 100  # moves, the longest
 
 
 @require_safe
 @allowed(Role.RESEARCHER)
 def takeaways(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show the effects of history, evidence, size, … on F1, in a chart and a table."""
+    """Show which takeaways hold, with the effects of history, evidence, size, … on F1."""
     dataset = get_object_or_404(Dataset, slug=slug)
     axes_form = AxesForm(request.GET, dataset=dataset)
     context = _context(dataset, axes_form, "takeaways") | {"plots": {}}
@@ -38,17 +43,19 @@ def takeaways(request: SignedInRequest, slug: str) -> HttpResponse:
         sizes = SizesForm(request.GET, dots=material.dots)
         report = cached_takeaways(material, sizes.chosen)
         by_effect = _by_effect(report)
+        effects = [rows[0] for rows in by_effect]
         of_sizes = sizes.chosen._asdict() if all(sizes.chosen) else {}
         context |= {
             "report": report,
             "thin_axes": thin_axes(material, axes_form.axes),
             "sizes": sizes,
-            "effects": [rows[0] for rows in by_effect],
+            "effects": effects,
+            "verdicts": list(takeaway_verdicts(effects)),
             "parts": [rows for rows in by_effect if len(rows) > 1],
-            "n_pairs": sum(rows[0].n_pairs for rows in by_effect),
+            "n_pairs": sum(row.n_pairs for row in effects),
             "query": query_string(axes_form.axes_said | of_sizes),
         }
-        if spec := effects_chart(report.rows):
+        if spec := effects_chart(report.rows, on_page=True):
             context["plots"] = {"charts": {"effects": spec}, "themes": page_themes()}
     page, fragment = (
         "evaluation/tradeoffs/takeaways.html",
@@ -78,7 +85,11 @@ def comparable(request: SignedInRequest, slug: str) -> HttpResponse:
     context = _context(dataset, axes_form, "comparable")
     if material := _material(dataset, axes_form.chosen):
         report = cached_comparable(material)
+        moves = list(clear_moves(material, report.rows))[:MOST_DRAWN]
         context |= {
+            "n_drawn": len(moves),
+            "desk": figure_of_moves(moves),
+            "phone": figure_of_moves(moves, PHONE),
             "report": report,
             "thin_axes": thin_axes(material, axes_form.axes),
             "counts": moves_by_reason(report.rows),

@@ -591,14 +591,14 @@ def most_controls() -> dict[str, int]:
     run = MetricRun.objects.filter(dataset__name="Demo", is_imported=False).order_by("pk")[0]
     study = Study.objects.get(name=ATTRIBUTION).slug
     return {
-        "/": 40,
+        "/": 30,
         "/data/": 15,
         "/data/demo/": 25,
         f"/data/demo/responses/{response.pk}/": 35,
         "/data/demo/grids/": 25,
         "/grids/new/?dataset=demo": 30,
         "/data/demo/runs/": 30,
-        f"/metrics/{run.pk}/": 40,
+        f"/metrics/{run.pk}/": 35,
         "/metrics/new/?dataset=demo": 30,
         "/tradeoffs/demo/": 60,
         "/tradeoffs/demo/takeaways/": 25,

@@ -129,9 +129,10 @@ def test_a_run_counts_citations_and_shows_what_each_claims(researcher, dataset):
     assert choices["Premise"] == "the sentence without citations"
     assert page.facts["Scored 0"] == "1 it stands in no sentence"
     scores = page.table("Scores by citation")
-    row = scores.row("a citation 2 Q1, place of birth: Rome “She was born in Rome.”")
+    claimed = "a citation 2 Q1, place of birth: Rome “She was born in Rome.”"
+    row = scores.row(f"Question of e1? {claimed}")
     assert (row["Score"], row["Note"]) == ("0.333", "")
-    row = scores.row("d citation 1 Q2, occupation: writer")
+    row = scores.row("Question of e1? d citation 1 Q2, occupation: writer")
     assert row["Note"] == "assumed: it stands in no sentence"
     assert "Choose a bar to see its citations." in page.text
 
@@ -175,7 +176,7 @@ def test_na_is_shown_with_the_sentences_and_triples_behind_it(researcher, tmp_pa
 
     assert "[NA]" in page.headings
     scores = page.table("Scores by")
-    row = scores.row("admits")
+    row = scores.row("Question of e1? admits")
     assert (row["Score"], row["Setup"]) == ("0.833", "model-a")
     for said in (
         "2 sentences with [NA], 2 removed triples",
@@ -183,7 +184,7 @@ def test_na_is_shown_with_the_sentences_and_triples_behind_it(researcher, tmp_pa
         "1.000 employer: Medici",
     ):
         assert said in row["Note"]
-    assert "assumed: no sentence has [NA]" in scores.row("hides")["Note"]
+    assert "assumed: no sentence has [NA]" in scores.row("Question of e1? hides")["Note"]
     assert "no score" not in page.text
     assert reverse("graphs:report", args=[run.dataset.slug, "incompetence"]) in page.addresses
 

@@ -72,7 +72,7 @@ def test_a_score_shows_its_mode_its_masses_and_the_replies_it_was_read_from(rese
     answer = researcher.get(address("run", judged))
 
     scores = shown(answer).table("Scores by response")
-    row = scores.row("r-other")
+    row = scores.row("When did the mill close? r-other")
     # (4 × .6 + 5 × .3) / .9 = 4.333; .1 of the probability is on no label.
     assert (row["Score"], row["Setup"]) == ("4.333", "gpt · run 2")
     for detail in (
@@ -101,7 +101,8 @@ def test_what_a_judge_says_of_its_own_response_is_marked(researcher, judged):
 
     scores = page.table("Scores by response")
     notes = dict(zip(scores.column("Response"), scores.column("Note"), strict=True))
-    assert [key for key in notes if "judged by its author" in notes[key]] == ["r-own"]
+    [own] = [name for name in notes if "judged by its author" in notes[name]]
+    assert own == "When did the mill close? r-own"
     [note] = page.part("scores").parts("sheet-note")
     assert note.text.startswith("1 score")
     assert "judging model itself" in note.text

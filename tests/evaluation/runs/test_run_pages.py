@@ -86,7 +86,14 @@ def test_the_scores_are_shown_as_bars_that_lead_to_responses(researcher, dataset
     chosen = shown(researcher.get(address("run", run), {"bin": "3"})).part("scores")
     assert "from 0.3 to 0.4" in chosen.text
     listed = chosen.table("Scores by response").links
-    assert listed == [{"r3": response_address("r3")}, {"r2": response_address("r2")}]
+    asked = "When did the mill close?"
+    assert listed == [{asked: response_address("r3")}, {asked: response_address("r2")}]
+    # The threshold, 0.5, is where the sixth bin begins.
+    assert answer.text.count(">threshold<") == answer.text.count("M0 1H168") == 1
+    assert [bin.cut for bin in answer.context["spread"].bins] == [*[None] * 5, 1, *[None] * 4]
+    MetricRun.objects.update(threshold=0.35)  # in the middle of the fourth
+    inside = researcher.get(address("run", run)).context["spread"].bins
+    assert [bin.cut for bin in inside] == [*[None] * 3, 14, *[None] * 6]
 
 
 def test_assumed_scores_are_listed_but_not_in_the_bars(researcher, tmp_path):
@@ -96,7 +103,7 @@ def test_assumed_scores_are_listed_but_not_in_the_bars(researcher, tmp_path):
 
     [score] = page.table("Scores by response").rows
     assert score == [
-        "r1",
+        "When did the mill close? r1",
         "0.000",
         "model-a",
         "assumed: no evidence shown, or empty response",
@@ -119,6 +126,7 @@ def test_scores_beyond_0_and_1_have_bars_too(researcher, tmp_path):
     assert bins.row("4.6 to 5.0")["n"] == "1"
     assert "n 5" in page.text
     assert choices_of(page)["Signature"] == "— the imported file names none"
+    assert choices_of(page)["Threshold"] == "— (ranks, no labels)"
 
 
 @pytest.mark.parametrize("query", ["bin=10", "bin=x", "bin=-1", "bin=²", "page=x"])
@@ -127,8 +135,8 @@ def test_an_address_that_names_no_bar_shows_all_scores(researcher, dataset, quer
 
     page = shown(researcher.get(f"{address('run', run)}?{query}"))
 
-    assert "1 to 12 of 12" in page.part("scores").text
-    assert len(page.table("Scores by response").rows) == 12
+    assert "1 to 8 of 12" in page.part("scores").text
+    assert len(page.table("Scores by response").rows) == 8
 
 
 def test_a_run_costs_the_same_for_1_score_and_for_25(researcher, tmp_path):

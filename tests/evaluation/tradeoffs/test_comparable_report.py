@@ -4,6 +4,10 @@ import math
 
 import pytest
 
+from evaluation.reports.figures.free_places import Rectangle
+from evaluation.tradeoffs.figures.tradeoff.frame import Frame
+from evaluation.tradeoffs.figures.tradeoff.moves import figure_of_moves
+from evaluation.tradeoffs.pages.comparable import clear_moves
 from evaluation.tradeoffs.reports import comparable_setups as comparable_module
 from evaluation.tradeoffs.reports.comparable_setups import comparable_report, moves_by_reason
 from tests.evaluation.tradeoffs.by_hand import dot, material_by_hand
@@ -101,3 +105,25 @@ def test_without_comparable_setups_there_are_no_rows():
 
     assert report.records == []
     assert moves_by_reason(report.rows)[0].share_along is None
+
+
+# --- arrows ---------------------------------------------------------------------------------
+
+
+def test_clear_moves_are_arrows_from_setup_to_setup():
+    material = material_by_hand(FAR)
+    square = Frame(100, 100, Rectangle(0, 0, 100, 100), most_ticks=5)
+
+    moves = list(clear_moves(material, comparable_report(material).rows))
+    figure = figure_of_moves(moves, square)
+
+    # Along: from (.2, 1) to (1, .2). Across: from (1, 1) to (.2, .2). The plane begins at .1.
+    found = {move.kind: {move.start, move.end} for move in moves}
+    assert found == {"along": {(0.2, 1.0), (1.0, 0.2)}, "across": {(0.2, 0.2), (1.0, 1.0)}}
+    assert [line.style for line in figure.lines] == ["across", "along"]  # the local ones on top
+    assert [title for _, title in figure.line_legend] == ["Same F1 (local)", "Other F1 (global)"]
+    [(x, y)] = [move.end for move in moves if move.kind == "along"]
+    tip = f"L{100 * x:.1f} {100 * (1 - y) / 0.9:.1f}"
+    assert figure.lines[1].path.count(tip) == 2  # the end of the line is the tip of its head
+    still = moves[0]._replace(end=moves[0].start)
+    assert figure_of_moves([still], square).lines == []

@@ -41,7 +41,7 @@ def n_warnings(page):
 def test_choosing_stores_an_aggregate_and_warns_where_the_judge_chose(researcher, rosa, dataset):
     before = shown(researcher.get(address(dataset)))
     assert WARNING not in before.text
-    assert "F1 over the best single" in before.table().columns
+    assert "F1 against the best prompt" in before.table().columns
 
     answer = researcher.post(store(dataset), {"function": "sensible-first"})
 
@@ -52,7 +52,7 @@ def test_choosing_stores_an_aggregate_and_warns_where_the_judge_chose(researcher
     assert n_warnings(page) == 1
     # Over the best single, as in the tests of the report: 1 − 2/3.
     table = page.table()  # not by another metric as well
-    [gain] = {*table.column("F1 over the best single")} - {"—"}
+    [gain] = {*table.column("F1 against the best prompt")} - {"—"}
     assert gain == "+33.3"
 
 

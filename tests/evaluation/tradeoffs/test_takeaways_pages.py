@@ -8,6 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from evaluation.tradeoffs.reports.comparable_setups import MOVE_TITLES
 from generation.models import Dataset
 from tests.makers import example_row, import_rows, response_row, statements
 from tests.shown import shown
@@ -52,7 +53,8 @@ def address(name, dataset, *more):
 
 def effect(page, begin):
     """Return the cells of the one effect whose words begin so."""
-    [found] = [row[2:] for row in page.table().rows if row[1].startswith(begin)]
+    table = page.table("Differences of F1, attribution and sensibleness over all pairs")
+    [found] = [row[2:] for row in table.rows if row[1].startswith(begin)]
     return found
 
 
@@ -67,6 +69,7 @@ def test_takeaways_stand_in_a_table_beside_their_chart(researcher, dataset):
     assert [cell.split()[0] for cell in golden] == ["+0.38", "+50.0", "0.0", "100", "1", "4"]
     assert "no pair of setups differs in history alone" in effect(page, "History")
     assert set(page.data("plots")["charts"]) == {"effects"}
+    assert "Cannot be tested History and golden evidence raise F1." in page.text
 
 
 def test_where_nothing_pairs_every_effect_says_why(researcher, tmp_path):
@@ -103,7 +106,7 @@ def test_models_of_unknown_size_may_be_said_to_be_larger(researcher, tmp_path):
     assert "<html" not in answer.text
     page = shown(answer)
     assert effect(page, "Size new − old")[4] == "1"
-    assert page.links["CSV"].endswith("takeaways.csv?large=new&small=old")
+    assert "takeaways.csv?large=new&amp;small=old" in answer.text
 
 
 @pytest.mark.parametrize(
@@ -134,9 +137,10 @@ def test_comparable_pairs_stand_with_how_they_move(researcher, dataset):
     assert row["Move"].startswith("— fewer than 5 dialogs")
     assert row["Attribution"] == "+50.0"
     counts = page.table("How many").row("context")
-    assert [counts[name] for name in ("Pairs", "Along", "Across", "Both")] == ["1", "0", "0", "0"]
+    assert [counts[name] for name in ("Pairs", *MOVE_TITLES.values())] == ["1", "0", "0", "0"]
     assert (counts["No clear move"], counts["Undefined"]) == ("0", "1")
-    assert counts["Along, of clear moves"] == "—"
+    assert counts["Share local"] == "—"
+    assert "No clear move" in page.headings
 
 
 def test_the_file_of_comparable_pairs_holds_all(researcher, dataset, monkeypatch):

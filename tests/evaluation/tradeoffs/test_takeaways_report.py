@@ -6,13 +6,15 @@ import re
 
 import pytest
 
+from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.reports.figures.builders import chart_file
 from evaluation.reports.formats import write_report
 from evaluation.tradeoffs.effects import Sizes
 from evaluation.tradeoffs.figures.effects import effects_chart
+from evaluation.tradeoffs.pages.takeaway_verdicts import takeaway_verdicts
 from evaluation.tradeoffs.pools import pool_of
 from evaluation.tradeoffs.recalls import Recalls
-from evaluation.tradeoffs.reports.takeaways import takeaways_report
+from evaluation.tradeoffs.reports.takeaways import EffectRow, takeaways_report
 from tests.charts import valid
 from tests.evaluation.tradeoffs.by_hand import AXES, dot, material_by_hand
 
@@ -318,3 +320,41 @@ def names_in_chart(report):
     assert spec
     [values] = spec["datasets"].values()
     return [value["effect"] for value in values]
+
+
+# --- verdicts -------------------------------------------------------------------------------
+
+UP, DOWN, OVER_0 = Estimate(0.2, 0.1, 0.3), Estimate(-0.2, -0.3, -0.1), Estimate(0.1, 0.0, 0.2)
+NO_INTERVAL = Estimate(0.2)
+
+
+def row(takeaway, f1=UNKNOWN, attribution=UNKNOWN, sensibleness=UNKNOWN):
+    return EffectRow(
+        takeaway=takeaway,
+        effect="",
+        compared="",
+        of="",
+        is_flattered=False,
+        why="",
+        f1_difference=f1,
+        attribution_difference=attribution,
+        sensibleness_difference=sensibleness,
+    )
+
+
+def test_a_takeaway_holds_if_the_intervals_of_all_its_effects_lie_on_its_side_of_0():
+    rows = [
+        *(row(1, UP), row(1, UP)),
+        *(row(2, UP), row(2)),  # one effect has no pairs
+        *(row(3, DOWN), row(3)),  # what is not shown decides
+        row(4, OVER_0),
+        row(5, DOWN, attribution=UP, sensibleness=DOWN),
+        row(6, NO_INTERVAL),
+    ]
+    other = [row(5, UP, attribution=UP, sensibleness=UP), row(4, UP)]
+
+    assert [each.verdict for each in takeaway_verdicts(rows)] == [
+        *("holds", "cannot be tested", "not shown"),
+        *("not shown", "holds", "cannot be tested"),
+    ]
+    assert [each.verdict for each in takeaway_verdicts(other)][3:5] == ["holds", "not shown"]

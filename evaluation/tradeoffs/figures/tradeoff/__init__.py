@@ -10,6 +10,7 @@ the report's rows, a view of them, lines of restricted context
       |    spots     places of several marks, which move apart and are counted
       |    clusters  boxes around marks of one cluster
       |    lines     restricted context and simulated retrieval
+      |    moves     arrows from one setup to another, in a figure of their own
       v
 figure.figure_of(...)   a record of the place of everything; nothing covers anything else
       |

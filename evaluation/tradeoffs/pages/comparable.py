@@ -1,0 +1,24 @@
+"""The clear moves between comparable setups as the page draws them."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from evaluation.reports.columns import Format
+from evaluation.tradeoffs.chart_view import point_of
+from evaluation.tradeoffs.figures.tradeoff.moves import Move
+from evaluation.tradeoffs.material import TradeoffMaterial
+from evaluation.tradeoffs.reports.comparable_setups import MOVE_TITLES, ComparableRow
+
+
+def clear_moves(material: TradeoffMaterial, rows: Sequence[ComparableRow]) -> Iterator[Move]:
+    """Yield the clear moves of the report, each from the mark of one setup to that of the other."""
+    points = {dot.setup.name: point_of(material, place) for place, dot in enumerate(material.dots)}
+    for row in rows:
+        start, end = points[row.from_setup], points[row.to_setup]
+        if row.move in MOVE_TITLES and not any(map(math.isnan, (*start, *end))):
+            yield Move(start, end, str(row.move), _said(row))
+
+
+def _said(row: ComparableRow) -> str:
+    f1 = Format.SIGNED.write(row.f1_difference.value)
+    return f"{row.from_title} → {row.to_title}, {row.model}: {row.move_title}, F1 difference {f1}"
