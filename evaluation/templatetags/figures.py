@@ -45,7 +45,7 @@ for write in (
     register.filter(write)
 
 AROUND = 80  # px, about what the axis, its title and the legend of a chart take beside its plot
-PLACE = '<svg height="{}" width="1" aria-hidden="true"></svg>'  # in place of a chart to be drawn
+PLACE = '<canvas height="{}" width="1" aria-hidden="true"></canvas>'  # in place of a chart
 WIDTH, INSET = 74, 1  # width and margin of an interval band, in px
 
 

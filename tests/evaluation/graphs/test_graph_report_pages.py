@@ -415,7 +415,7 @@ def test_the_chart_holds_the_tables_figures_and_has_its_place(researcher, scored
     chart = shown(answer).data("plots")["charts"]["figures"]
 
     # Its place is as high as the chart with its axis and legend, before it is drawn.
-    assert f'<svg height="{chart["height"] + 80}"' in answer.text
+    assert f'<canvas height="{chart["height"] + 80}"' in answer.text
     text = json.dumps(chart)
     assert '"value": 75.0' in text
     assert '"value": 42.86' in text  # precision 3 of 7
