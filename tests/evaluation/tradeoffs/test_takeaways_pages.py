@@ -69,7 +69,7 @@ def test_takeaways_stand_in_a_table_beside_their_chart(researcher, dataset):
     assert [cell.split()[0] for cell in golden] == ["+0.38", "+50.0", "0.0", "100", "1", "4"]
     assert "no pair of setups differs in history alone" in effect(page, "History")
     assert set(page.data("plots")["charts"]) == {"effects"}
-    assert "Cannot be tested History and golden evidence raise F1." in page.text
+    assert "Cannot be tested History and golden evidence each raise F1." in page.text
 
 
 def test_where_nothing_pairs_every_effect_says_why(researcher, tmp_path):
