@@ -20,6 +20,7 @@ from evaluation.home.steps import DONE, first_steps
 from evaluation.reports.base import Choices
 from evaluation.studies.pages.answer import findings
 from evaluation.studies.reports.cached_figures import stored_figures
+from evaluation.studies.services.looks import count_look
 from work.kinds import kinds_for
 from work.pages import recent_work
 
@@ -50,7 +51,10 @@ def home_answer(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the first sentence of a study's answer. Home asks for it, so that home need not wait."""
     study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
     figures = stored_figures(study, Choices()).figures
-    found = findings(study, load_scheme(study.scheme), figures) if figures else []
+    found = []
+    if figures:
+        count_look(study, figures.overview.n_votes)
+        found = findings(study, load_scheme(study.scheme), figures)
     sentences = [each.sentences[0] for each in found if each.sentences]
     context = {"study": study, "sentences": sentences[:1]}
     return render(request, "evaluation/home/_answer.html", context)

@@ -80,6 +80,20 @@ def test_a_researcher_who_rates_too_is_led_to_their_own_studies(home, rosa, tmp_
     assert "You rate too" not in home(rosa).text
 
 
+def test_the_last_answer_is_asked_for_and_counts_as_a_look(client_for, rosa, tmp_path):
+    votes = {"x": {"attributable": ["yes", "yes"]}}
+    study = rated(tmp_path / "rated", votes, name="rated")
+    Study.objects.update(state=Study.State.OPEN)
+    address = reverse("home-answer", args=[study.slug])
+
+    answer = client_for(rosa).get(address)
+
+    assert address in client_for(rosa).get(reverse("home")).text
+    assert "1 of 1" in shown(answer).text
+    study.refresh_from_db()
+    assert study.n_looks == 1
+
+
 def test_only_researchers_may_ask_for_the_work(client_for, rachel, rosa):
     assert client_for(rachel).get(reverse("home-work")).status_code == 403
     assert client_for(rosa).get(reverse("home-work")).status_code == 200
