@@ -65,9 +65,13 @@
   });
   /* words of a response that are selected are sought as if they were typed, until the selection goes */
   const selected = () => {
-    const { isCollapsed, anchorNode, focusNode } = getSelection();
-    const response = isCollapsed ? null : anchorNode.parentElement?.closest(".desk .response");
-    return response?.contains(focusNode) ? String(getSelection()).trim() : "";
+    if (getSelection().isCollapsed) return "";
+    const range = getSelection().getRangeAt(0).cloneRange();
+    const response = range.startContainer.parentElement?.closest(".desk .response");
+    if (!response) return "";
+    /* three clicks select a whole paragraph, up to the start of what comes after it */
+    if (!response.contains(range.endContainer)) range.setEndAfter(response.lastChild);
+    return range.toString().trim();
   };
   let settling = null;
   document.addEventListener("selectionchange", () => {

@@ -135,8 +135,11 @@ def floor_threshold(run: MetricRun, labels: Labels | None = None) -> FloorThresh
 
 
 def shares_by_form(labels: ControlLabels) -> Iterable[tuple[str, ShareOfYes]]:
-    """Yield the share of yes for each form of texts that say nothing."""
-    for form in dict.fromkeys(labels.forms):
+    """Yield the share of yes for each form of texts that say nothing.
+
+    A control that could not be made has no form.
+    """
+    for form in dict.fromkeys(filter(None, labels.forms)):
         here = np.array([each == form for each in labels.forms])
         of_form = labels._replace(
             scores=labels.scores[here],

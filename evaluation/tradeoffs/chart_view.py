@@ -260,8 +260,8 @@ FIGURES: dict[int, PaperFigure] = {
         PaperFigure(
             1,
             "Four clusters",
-            "These are all single setups. They form four clusters: with or without history, with "
-            "or without golden evidence.",
+            "These are all single setups. Those of the paper form four clusters: with or without "
+            "history, with or without golden evidence.",
             "setups",
             None,
             lambda dot: True,
@@ -270,8 +270,8 @@ FIGURES: dict[int, PaperFigure] = {
         PaperFigure(
             2,
             "Golden evidence",
-            "These setups have the full history and golden evidence. Temperature and model size "
-            "make bands.",
+            "These setups have the full history and golden evidence. In the paper, temperature and "
+            "model size make bands.",
             "golden",
             None,
             _is_golden,

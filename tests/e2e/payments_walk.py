@@ -91,4 +91,4 @@ def press(page: Page, name: str, *, first: bool = False) -> None:
 def write(page: Page, reason: str) -> None:
     page.get_by_role("radio").first.check()
     page.get_by_label("What you write to the person").fill(reason)
-    press(page, "Go on")
+    press(page, "Continue")

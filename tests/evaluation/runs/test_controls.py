@@ -230,6 +230,18 @@ def test_the_labels_of_controls_take_one_query(tmp_path, told, django_assert_num
     assert sum(share.n for share in by_form.values()) == N
 
 
+def test_a_control_that_could_not_be_made_has_no_form_and_the_page_shows_the_others(
+    tmp_path, told, researcher
+):
+    told(lambda pair: Entailment(1.0))
+    run = told_run(mills(tmp_path, 2), n_controls=2)
+    of_run = ControlScore.objects.filter(run=run, kind="nothing")
+    of_run.update(form="", score=None, problem="there is no evidence")
+
+    assert dict(shares_by_form(control_labels([run])[run.pk]["nothing"])) == {}
+    assert researcher.get(page_of(run)).status_code == 200
+
+
 def test_a_control_stands_once_and_has_a_score_or_a_problem(tmp_path):
     dataset = mills(tmp_path, 1)
     run = work(requested(dataset, n_controls=1))
