@@ -15,7 +15,10 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT)]
 N_VISITS = 5
-LISTS = ("/", "/data/", "/studies/", "/work/", "/grids/", "/metrics/", "/tradeoffs/", "/graphs/")
+LISTS = (
+    *("home", "generation:datasets", "annotation:studies", "work:all", "grids:grids"),
+    *("evaluation:runs", "tradeoffs:tradeoffs", "graphs:graphs"),
+)
 FORMS = ("/grids/new/?dataset=demo", "/metrics/new/?dataset=demo", "/studies/new/?dataset=demo")
 
 
@@ -24,7 +27,7 @@ def addresses() -> list[str]:
     from django.urls import reverse
 
     from annotation.models import Study
-    from config.places import pages_of
+    from config.tabs import pages_of
     from generation.models import Dataset
 
     datasets = [link.url for each in Dataset.objects.order_by("pk") for link in pages_of(each)]
@@ -33,7 +36,7 @@ def addresses() -> list[str]:
         reverse(f"tradeoffs:{name}", args=["demo"])
         for name in ("takeaways", "comparable", "restricted", "reranking")
     ]
-    return [*LISTS, *FORMS, *datasets, *studies, *explained]
+    return [*map(reverse, LISTS), *FORMS, *datasets, *studies, *explained]
 
 
 def seconds_of(address: str) -> float:

@@ -159,7 +159,7 @@ TEMPLATES = [
             "builtins": [
                 "accounts.templatetags.components",
                 "generation.templatetags.texts",
-                "config.places",
+                "config.tabs",
             ],
         },
     }

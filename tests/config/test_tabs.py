@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from config.places import OF_DATASET, OF_STUDY
+from config.tabs import OF_DATASET, OF_STUDY
 from tests.test_access import PAGES
 
 
