@@ -175,7 +175,7 @@ def test_questions_that_were_asked_here_can_be_listed_alone_and_crowd_no_list_of
     assert (keys(""), keys("asked"), keys("all")) == (["k1", "k2"], [own], ["k1", "k2", own])
     samples = client.get(reverse("generation:samples", args=[graph.slug]))
     assert [report.sample for report in samples.context["reports"]] == [drawn]
-    assert "1 more is one question each, asked under Graphs" in shown(samples).text
+    assert "1 more is one question each, asked under Graph" in shown(samples).text
     offered = client.get(reverse("grids:new"))
     assert shown(offered).choices("over")[f"sample:{drawn.pk}"] == "Sample drawn"
     assert sample.name not in offered.text

@@ -39,8 +39,8 @@ EXAMPLE = """examples:
 """
 HOST = "127.0.0.1"
 STILL_SCORING = (
-    "\nIts workers still ask and score, for a minute or two: see Grids and Metrics. Trade-offs and "
-    "experiments fill up meanwhile."
+    "\nIts workers still ask and score, for a minute or two: see Jobs. Trade-offs and experiments "
+    "fill up meanwhile."
 )
 # The demo is served as in production. It uses threads, because SQLite gains nothing from processes.
 SITE = ["gunicorn", "config.wsgi", "--worker-class=gthread", "--threads=8", "--no-control-socket"]
