@@ -5,7 +5,6 @@ that the filters before it had left. An example that a filter cannot judge (for 
 under 300 tokens, when there is no evidence) is kept, and it is counted as not applicable.
 """
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
@@ -13,8 +12,8 @@ from typing import Annotated, Any, NamedTuple
 
 from generation.choices.declaration import Choice
 from generation.records import TurnRecord
-from generation.text.function_words import FUNCTION_WORDS
-from generation.text.tokens import TOKENIZERS
+from generation.text.languages import function_words
+from generation.text.tokens import TOKENIZERS, count_words, tokens, words_as_written
 
 KEEP, DROP = "keep", "drop"
 USER = "user"  # the name that readers give to the speaker who asks
@@ -31,9 +30,8 @@ _EMPTY_WORDS = """
     well anyone someone very yes no so let may should shall might must
     t re ll ve m d
 """
-EMPTY_WORDS = FUNCTION_WORDS.union(_QUESTION_WORDS.split(), _EMPTY_WORDS.split())
+EMPTY_WORDS = function_words().union(_QUESTION_WORDS.split(), _EMPTY_WORDS.split())
 _ARTICLES = frozenset({"article", "articles"})
-_WORD = re.compile(r"\w+")
 
 
 class FilterMaterial(NamedTuple):
@@ -118,7 +116,7 @@ def _no_question_after_question(material: FilterMaterial, _: Filters) -> FilterO
 
 
 def _long_answer(material: FilterMaterial, _: Filters) -> FilterOutcome:
-    return _kept_if(len((material.golden_answer or "").split()) > 1)
+    return _kept_if(count_words(material.golden_answer or "") > 1)
 
 
 def _short_evidence(material: FilterMaterial, filters: Filters) -> FilterOutcome:
@@ -133,8 +131,7 @@ def _not_underspecified(material: FilterMaterial, _: Filters) -> FilterOutcome:
 
 
 def _no_article(material: FilterMaterial, _: Filters) -> FilterOutcome:
-    words = _WORD.findall(last_question(material.turns).lower())
-    return _kept_if(_ARTICLES.isdisjoint(words))
+    return _kept_if(_ARTICLES.isdisjoint(tokens(last_question(material.turns))))
 
 
 def _exact_match(material: FilterMaterial, filters: Filters) -> FilterOutcome:
@@ -230,7 +227,7 @@ def _content_words(question: str) -> list[str]:
     In a question that is not all in capitals, a word of two or more capitals is a name: the 'US' of
     'What about in the US?' is not 'us'. Every word with a digit counts as a name too.
     """
-    words = _WORD.findall(question.replace("’", "'"))
+    words = words_as_written(question)
     shouts = question.isupper()
     return [
         word

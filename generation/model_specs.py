@@ -36,4 +36,6 @@ class ModelSpec(NamedTuple):
     key_variable: str = ""  # the environment variable that holds a server's key
     # Whether an admin allows that the key is sent where others can read it on its way.
     key_over_http: bool = False
+    # The languages of the texts, from `generation.text.languages.language_codes`.
+    language: str = ""
     calls_at_once: int = USUAL_CALLS_AT_ONCE  # the most that its server may get

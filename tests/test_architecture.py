@@ -93,7 +93,7 @@ PURE = [
     "evaluation/reports/figures/free_places.py",
     "evaluation/graphs/figures/one_hop.py",
 ]
-LIBRARIES = {"numpy", "scipy", "rank_bm25", "tomli_w", "pyoxigraph", "openpyxl", "pyarrow"}
+LIBRARIES = {"numpy", "scipy", "rank_bm25", "regex", "tomli_w", "pyoxigraph", "openpyxl", "pyarrow"}
 NETWORK_AND_CLOCK = {"asyncio", "ftplib", "http", "secrets", "socket", "ssl", "time", "urllib"}
 PARTS_WITHOUT_NETWORK = {"urllib.parse"}
 SEEDED = {"Random", "Generator", "SeedSequence", "default_rng"}

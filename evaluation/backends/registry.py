@@ -13,6 +13,8 @@ from evaluation.backends.seq2seq import Seq2SeqClassifier
 from generation.backends.open_models import kept_open
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.model_specs import BackendError, ModelSpec
+from generation.text.languages import NOT_SAID
+from generation.text.tokens import TOKENISER
 
 
 class BackendKind(NamedTuple):
@@ -21,6 +23,7 @@ class BackendKind(NamedTuple):
     title: str
     open: Callable[[ModelSpec], Backend]
     needs_model: bool = True
+    tells_words: bool = False  # whether its numbers depend on what a word is: a baseline
     is_server: bool = False  # whether its location is an address
     precisions: tuple[str, ...] = ("fp32",)  # the first is the default
     least_at_once: int = 1  # number of asks that take hardly longer than one, unless on a CPU
@@ -30,13 +33,22 @@ class BackendKind(NamedTuple):
 
 BACKENDS: dict[str, BackendKind] = {
     "added_words": BackendKind(
-        "Added words, a baseline", lambda spec: AddedWords(), needs_model=False
+        "Added words, a baseline",
+        lambda spec: AddedWords(spec.language),
+        needs_model=False,
+        tells_words=True,
     ),
-    "lexical": BackendKind("Word overlap, a baseline", lambda spec: Lexical(), needs_model=False),
+    "lexical": BackendKind(
+        "Word overlap, a baseline",
+        lambda spec: Lexical(spec.language),
+        needs_model=False,
+        tells_words=True,
+    ),
     "heuristic": BackendKind(
         "Words and whole sentences, a baseline near chance",
-        lambda spec: Heuristic(),
+        lambda spec: Heuristic(spec.language),
         needs_model=False,
+        tells_words=True,
     ),
     "distilled": BackendKind(
         "Distilled sensibleness", Distilled, architectures=("ForSequenceClassification",)
@@ -68,6 +80,12 @@ BACKENDS: dict[str, BackendKind] = {
 }
 
 
+def words_rule(backend: str) -> str:
+    """Return the rule by which a baseline tells words, as signatures of runs name it; else ""."""
+    kind = BACKENDS.get(backend)
+    return f"tokens:{TOKENISER}" if kind and kind.tells_words else ""
+
+
 def open_backend(spec: ModelSpec) -> Backend:
     """Return a backend that is ready to be asked.
 
@@ -84,4 +102,6 @@ def open_backend(spec: ModelSpec) -> Backend:
     kind = BACKENDS[spec.backend]
     if not kind.needs_model:
         return kind.open(spec)
-    return kept_open(spec, kind.open, is_server=kind.is_server)
+    # A model reads texts of any language, so it is not opened again for those of another one.
+    any_language = spec._replace(language=NOT_SAID)
+    return kept_open(any_language, kind.open, is_server=kind.is_server)

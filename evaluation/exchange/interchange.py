@@ -124,6 +124,7 @@ def import_dataset(
     skip_bad: bool = False,
     accept: bool = False,
     without_implied: bool = False,
+    language: str = "",
     requested_by: User | None = None,
     on_progress: Progress = lambda n_rows, share: None,
     on_problem: Callable[[Problem], None] = lambda problem: None,
@@ -135,6 +136,7 @@ def import_dataset(
         accept: whether the losses of the material are accepted.
         without_implied: whether only the votes of the file are stored, without the noes that they
             imply; see `evaluation.exchange.implied_noes`.
+        language: the language of the texts, where neither dataset nor material says it.
         on_progress: called after each batch, and while the reader works without returning a row;
             may raise to stop the import.
         on_problem: called for each bad row.
@@ -161,6 +163,7 @@ def import_dataset(
         with transaction.atomic():
             plan_statements_anew()
             dataset, study = _places(plan, requested_by)
+            fill_in_facts(dataset, {"language": language})
 
             def store(kind: str, good: Sequence[Record]) -> int | None:
                 if tally.n_problems and not skip_bad:

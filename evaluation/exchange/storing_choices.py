@@ -3,10 +3,11 @@
 from typing import Annotated, NamedTuple
 
 from generation.choices.declaration import Choice
+from generation.limits import LONGEST_FACTS
 
 
 class StoringChoices(NamedTuple):
-    """The choices of what is left out when a file is stored."""
+    """The choices of what is stored of a file."""
 
     skip_bad: Annotated[
         bool,
@@ -27,3 +28,13 @@ class StoringChoices(NamedTuple):
             "a no to each question behind it that the file leaves empty.",
         ),
     ] = False
+    language: Annotated[
+        str,
+        Choice(
+            "Language",
+            help="The language of the texts, such as German. It tells where sentences end. A "
+            "dataset that says its language already keeps it.",
+            longest=LONGEST_FACTS["language"],
+            usual="not said",
+        ),
+    ] = ""

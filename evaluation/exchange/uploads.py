@@ -108,7 +108,12 @@ class ChoiceNeeded(Exception):
 
 
 def request_storing(
-    upload: Import, *, skip_bad: bool, accept: bool = False, without_implied: bool = False
+    upload: Import,
+    *,
+    skip_bad: bool,
+    accept: bool = False,
+    without_implied: bool = False,
+    language: str = "",
 ) -> bool:
     """Request that a checked import be stored; return whether the import changed.
 
@@ -130,6 +135,7 @@ def request_storing(
         is_storing=True,
         skip_bad=skip_bad,
         without_implied=without_implied,
+        language=language,
         sent_at=None,
     )
     return bool(changed)
@@ -226,6 +232,7 @@ def check_or_store(hold: ImportHold) -> None:
                 skip_bad=upload.skip_bad,
                 accept=upload.is_storing,  # else it would not have been sent to be stored
                 without_implied=upload.without_implied,
+                language=upload.language,
                 requested_by=upload.requested_by,
                 on_progress=on_progress,
                 on_problem=problem_file.write,

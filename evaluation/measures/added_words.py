@@ -9,20 +9,29 @@ response come apart, and words of the question do not count.
 import math
 from collections.abc import Mapping
 
-from generation.text.function_words import FUNCTION_WORDS
+from generation.text.languages import NOT_SAID, follows_english, function_words
 from generation.text.tokens import tokens
 from generation.text.word_rarity import rarity
 
 
-def added_words(user_question: str, response: str) -> dict[str, float]:
+def added_words(user_question: str, response: str, language: str = NOT_SAID) -> dict[str, float]:
     """Return the content words of a response that the question does not have, with their weights.
 
-    Words are those of `tokens`: in lower case, without punctuation. Function words have no content
-    and are left out. The weight of a word is its rarity in bits, so numbers, names and technical
-    terms weigh most. A word counts once, however often the response has it.
+    Words are those of `tokens`: in small letters, without punctuation. Function words have no
+    content and are left out. The weight of a word is its rarity in English in bits, so numbers,
+    names and technical terms weigh most; in other languages all words weigh the same. A word counts
+    once, however often the response has it.
+
+    Args:
+        language: what the dataset calls the language of its texts, see `languages`.
     """
-    asked = frozenset(tokens(user_question)) | FUNCTION_WORDS
-    return {word: rarity(word) for word in tokens(response) if word not in asked}
+    asked = frozenset(tokens(user_question)) | function_words(language)
+    weight = rarity if follows_english(language) else _same
+    return {word: weight(word) for word in tokens(response) if word not in asked}
+
+
+def _same(word: str) -> float:
+    return 1.0
 
 
 def share_found(added: Mapping[str, float], evidence: str) -> float:

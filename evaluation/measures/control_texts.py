@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from generation.seeded_random import random_key
+from generation.text.languages import NOT_SAID
 from generation.text.sentences import split_sentences
 from generation.text.tokens import tokens
 
@@ -24,24 +25,24 @@ def _asked(question: str) -> str:
     return question if question.rstrip().endswith(QUESTION_MARKS) else ""
 
 
-def _first_words(text: str) -> str:
+def _first_words(text: str, language: str) -> str:
     """Return the first words of a text, at most half of those of its first sentence.
 
     Return "" if the text begins with yes or no, which would answer the question.
     """
     if YES_OR_NO.intersection(tokens(text)[:1]):
         return ""
-    sentences = split_sentences(text)
+    sentences = split_sentences(text, language)
     words = sentences[0].text.split() if sentences else []
     return " ".join(words[: min(len(words) // 2, MOST_CUT_WORDS)])
 
 
-# Form → what it makes of a response and of the user's question, which may be "".
-_SAYING_NOTHING: Mapping[str, Callable[[str, str], str]] = {
-    "numbers": lambda response, question: NUMBERS,
-    "question": lambda response, question: _asked(question),
-    "cut": lambda response, question: _first_words(response),
-    "not known": lambda response, question: NOT_KNOWN,
+# Form → what it makes of a response, of the user's question, which may be "", and of the language.
+_SAYING_NOTHING: Mapping[str, Callable[[str, str, str], str]] = {
+    "numbers": lambda response, question, language: NUMBERS,
+    "question": lambda response, question, language: _asked(question),
+    "cut": lambda response, question, language: _first_words(response, language),
+    "not known": lambda response, question, language: NOT_KNOWN,
 }
 FORMS = tuple(_SAYING_NOTHING)
 FORMS_IN_WORDS = {
@@ -53,7 +54,11 @@ FORMS_IN_WORDS = {
 
 
 def saying_nothing(
-    response: str, question: str, draw: int, forms: Sequence[str] = FORMS
+    response: str,
+    question: str,
+    draw: int,
+    forms: Sequence[str] = FORMS,
+    language: str = NOT_SAID,
 ) -> tuple[str, str]:
     """Return a text that says nothing, and its form.
 
@@ -62,14 +67,15 @@ def saying_nothing(
         question: the user's question; "": not known.
         draw: a whole number from 0 that chooses among the forms that are possible here.
         forms: the forms that are wanted. One of them must need neither response nor question.
+        language: what the dataset calls the language of its texts, see `generation.text.languages`.
     """
-    made = {form: _SAYING_NOTHING[form](response, question) for form in forms}
+    made = {form: _SAYING_NOTHING[form](response, question, language) for form in forms}
     possible = [form for form, text in made.items() if text.strip()]
     form = possible[draw % len(possible)]
     return made[form], form
 
 
-def sentence_among(evidence: Sequence[str], draw: int) -> str:
+def sentence_among(evidence: Sequence[str], draw: int, language: str = NOT_SAID) -> str:
     """Return a sentence of the evidence with `FEWEST_WORDS` or more; "" if there is none.
 
     Where any of them end in a full stop, it is one of these: others are often headings, menus or
@@ -78,11 +84,12 @@ def sentence_among(evidence: Sequence[str], draw: int) -> str:
     Args:
         evidence: the texts of the evidence.
         draw: a whole number from 0 that chooses among the sentences.
+        language: as in `saying_nothing`.
     """
     sentences = [
         sentence.text
         for text in evidence
-        for sentence in split_sentences(text)
+        for sentence in split_sentences(text, language)
         if len(tokens(sentence.text)) >= FEWEST_WORDS
     ]
     among = [each for each in sentences if _ENDS_AS_STATEMENT.search(each)] or sentences

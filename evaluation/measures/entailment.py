@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from evaluation.measures.added_words import added_words
+from generation.text.languages import NOT_SAID
 from generation.text.sentences import split_sentences
 
 Flavor = Literal["v0", "v1", "v2", "v3"]
@@ -102,7 +103,7 @@ class EntailmentVerdict(NamedTuple):
     best: list[int]
 
 
-def windows(passages: Sequence[EvidencePassage], k: int) -> list[Window]:
+def windows(passages: Sequence[EvidencePassage], k: int, language: str = NOT_SAID) -> list[Window]:
     """Return each passage's runs of `k` consecutive sentences, in order of passages and sentences.
 
     A passage of `k` sentences or fewer is one window. The text of a window is the part of the
@@ -116,13 +117,13 @@ def windows(passages: Sequence[EvidencePassage], k: int) -> list[Window]:
         raise ValueError(f"windows of {k} sentences, expected 0 (the whole evidence) or more")
     if k == 0:
         text = "\n".join(stripped for each in passages if (stripped := each.text.strip()))
-        last = len(split_sentences(text)) - 1
+        last = len(split_sentences(text, language)) - 1
         return [Window(None, 0, last, 0, len(text), text)] if text else []
-    return [window for passage in passages for window in _windows_of(passage, k)]
+    return [window for passage in passages for window in _windows_of(passage, k, language)]
 
 
-def _windows_of(passage: EvidencePassage, k: int) -> list[Window]:
-    sentences = split_sentences(passage.text)
+def _windows_of(passage: EvidencePassage, k: int, language: str) -> list[Window]:
+    sentences = split_sentences(passage.text, language)
     found = []
     for first in range(min(len(sentences), max(1, len(sentences) - k + 1))):
         last = min(first + k, len(sentences)) - 1
@@ -132,7 +133,11 @@ def _windows_of(passage: EvidencePassage, k: int) -> list[Window]:
 
 
 def ask(
-    choices: AutoAis, passages: Sequence[EvidencePassage], user_question: str, answer: str
+    choices: AutoAis,
+    passages: Sequence[EvidencePassage],
+    user_question: str,
+    answer: str,
+    language: str = NOT_SAID,
 ) -> EntailmentQuestion:
     """Return the asks that decide whether the passages entail an answer.
 
@@ -144,23 +149,24 @@ def ask(
         passages: the evidence, in the order shown.
         user_question: the last user turn; it is left out if it is empty.
         answer: the response.
+        language: what the dataset calls the language of its texts, see `generation.text.languages`.
 
     Raises:
         EntailmentError: the response is empty or has no words, or the evidence is empty.
     """
     if not answer.strip():
         raise EntailmentError("the response is empty")
-    evidence = windows(passages, choices.window)
+    evidence = windows(passages, choices.window, language)
     if not evidence:
         raise EntailmentError("there is no evidence text")
     is_whole = choices.hypothesis == "whole"
-    sentences = [each.text for each in split_sentences(answer)]
+    sentences = [each.text for each in split_sentences(answer, language)]
     # A sentence without words, such as a rule, a bullet or a smiley, claims nothing.
     claims = [answer] if is_whole else [each for each in sentences if _HAS_WORDS.search(each)]
     if not claims:
         raise EntailmentError("the response has no words")
     if choices.flavor == APART:
-        return _asked_apart(evidence, user_question, claims)
+        return _asked_apart(evidence, user_question, claims, language)
     in_premise = user_question if QUESTION_IN_PREMISE[choices.flavor] else ""
     in_hypothesis = user_question if QUESTION_IN_HYPOTHESIS[choices.flavor] else ""
     premises = [_joined(window.text, in_premise) for window in evidence]
@@ -170,9 +176,9 @@ def ask(
 
 
 def _asked_apart(
-    evidence: list[Window], user_question: str, claims: list[str]
+    evidence: list[Window], user_question: str, claims: list[str], language: str
 ) -> EntailmentQuestion:
-    adding = [claim for claim in claims if added_words(user_question, claim)]
+    adding = [claim for claim in claims if added_words(user_question, claim, language)]
     asked = adding or claims
     asks = [
         ApartAsk(window.text.strip(), user_question.strip(), claim.strip())

@@ -9,12 +9,13 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+import regex
 from numpy.typing import ArrayLike
 
 from evaluation.measures.labelled_replies import labelled_value
 from evaluation.statistics.intervals import Indexes, Statistic, share_from
 from evaluation.statistics.rater_answers import mean_from
-from generation.text.function_words import FUNCTION_WORDS
+from generation.text.languages import NOT_SAID, function_words
 from generation.text.prompts import prompt_text
 from generation.text.sentences import split_sentences
 from generation.text.tokens import tokens
@@ -30,8 +31,8 @@ _SEPARATORS = re.compile(r"#{3,}")
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+"
 _SCALE = r"\(\s*(?:from\s+)?0\s*(?:-|–|—|to)\s*1\s*\)"
 _OF_1 = r"(?:/\s*|out\s+of\s+)1(?:\.0)?"
-_IS_WHOLE = re.compile(r"[.!?…。][\"'”’»)\]}]*$")
-_IS_CUT = re.compile(r"[,;:(\[{–—-]$")
+_IS_WHOLE = regex.compile(r"[\p{Sentence_Terminal}…][\"'\p{Pe}\p{Pf}\p{Pi}]*$")
+_IS_CUT = regex.compile(r"[,;:\u3001\uff0c\uff1b\uff1a\u060c\u061b\p{Ps}\p{Pd}]$")
 
 
 # --- prompts --------------------------------------------------------------------------------
@@ -107,7 +108,7 @@ def _one_line(text: str) -> str:
 # --- without a language model ---------------------------------------------------------------
 
 
-def heuristic(turns: Turns, text: str) -> float:
+def heuristic(turns: Turns, text: str, language: str = NOT_SAID) -> float:
     """Return a guess in [0, 1] at how sensible a reply is: a baseline without understanding.
 
     The guess is fresh * (1 + overlap + whole) / 3, with
@@ -119,15 +120,21 @@ def heuristic(turns: Turns, text: str) -> float:
     - whole: 1 when the last sentence ends in a full stop or a similar mark, 0 when it breaks off
       (at a comma, a dash, a function word), else one half.
 
+    Args:
+        turns: the turns of the dialog, including the last user question.
+        text: the reply.
+        language: what the dataset calls the language of its texts, see `languages`.
+
     Returns:
         The guess; NaN for a reply without words.
     """
     words = tokens(text)
     if not words:
         return math.nan
-    sentences = [each.text for each in split_sentences(text) if tokens(each.text)]
-    whole = _wholeness(sentences[-1])
-    return _freshness(turns, words) * (1 + _overlap(turns, words) + whole) / 3
+    empty = function_words(language)
+    sentences = [each.text for each in split_sentences(text, language) if tokens(each.text)]
+    whole = _wholeness(sentences[-1], empty)
+    return _freshness(turns, words) * (1 + _overlap(turns, words, empty) + whole) / 3
 
 
 def _freshness(turns: Turns, words: list[str]) -> float:
@@ -137,18 +144,18 @@ def _freshness(turns: Turns, words: list[str]) -> float:
     return len(set(runs)) / len(runs)
 
 
-def _overlap(turns: Turns, words: list[str]) -> float:
-    heard = {word for _, said in turns[-LAST_TURNS:] for word in tokens(said)} - FUNCTION_WORDS
-    content = set(words) - FUNCTION_WORDS
+def _overlap(turns: Turns, words: list[str], empty: frozenset[str]) -> float:
+    heard = {word for _, said in turns[-LAST_TURNS:] for word in tokens(said)} - empty
+    content = set(words) - empty
     fewer = min(len(heard), len(content))
     return len(heard & content) / fewer if fewer else 0.0
 
 
-def _wholeness(sentence: str) -> float:
+def _wholeness(sentence: str, empty: frozenset[str]) -> float:
     if _IS_WHOLE.search(sentence):
         return 1.0
     last = tokens(sentence)[-1:]
-    return 0.0 if _IS_CUT.search(sentence) or set(last) <= FUNCTION_WORDS else 0.5
+    return 0.0 if _IS_CUT.search(sentence) or set(last) <= empty else 0.5
 
 
 # --- against raters -------------------------------------------------------------------------

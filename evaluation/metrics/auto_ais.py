@@ -52,7 +52,9 @@ class AutoAisMetric(PairMetric):
     title = "Auto-AIS"
     lede = "How strongly the evidence entails each response, as a score from 0 to 1."
     assumed_when = "no evidence shown, or empty response"
-    version = 2  # in version 1, empty responses had no score, and golden evidence no sub-graphs
+    # In version 1, empty responses had no score, and golden evidence no sub-graphs. In version 2,
+    # sentences ended at English marks only.
+    version = 3
     options = (
         Option(
             "flavor",
@@ -145,7 +147,13 @@ class AutoAisMetric(PairMetric):
         if material.user_question is None and self.choices.flavor not in (WITHOUT_QUESTION, APART):
             return Refused(NO_DIALOG)
         try:
-            question = ask(self.choices, evidence, material.user_question or "", material.text)
+            question = ask(
+                self.choices,
+                evidence,
+                material.user_question or "",
+                material.text,
+                material.language,
+            )
         except EntailmentError as error:
             return Refused(str(error))
         return ScoreRequest(question.asks, question)

@@ -35,6 +35,7 @@ class ScoringMaterial(NamedTuple):
     model: str = ""  # the model that wrote the response
     removed: tuple[Triple, ...] | None = None  # triples removed from the graph; None: not known
     citation: ParsedCitation | None = None  # the scored citation, if the metric judges citations
+    language: str = ""  # codes of the languages of the texts, as the run was asked for
     golden_answer: str = ""  # the answer of its example, only where controls are made
 
     @property

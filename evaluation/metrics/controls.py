@@ -43,7 +43,7 @@ def _shares_no_evidence(own: ScoringMaterial, other: ScoringMaterial) -> bool:
 
 def _evidence_itself(own: ScoringMaterial, other: ScoringMaterial, draw: int) -> MadeControl | None:
     """Return a sentence of the evidence as the response to its question."""
-    text = sentence_among([passage.text for passage in own.evidence_texts], draw)
+    text = sentence_among([passage.text for passage in own.evidence_texts], draw, own.language)
     return MadeControl(own._replace(text=text)) if text else None
 
 
@@ -51,7 +51,7 @@ def _nothing(
     own: ScoringMaterial, other: ScoringMaterial, draw: int, forms: Sequence[str] = FORMS
 ) -> MadeControl:
     """Return a text that says nothing as the response."""
-    text, form = saying_nothing(own.text, own.user_question or "", draw, forms)
+    text, form = saying_nothing(own.text, own.user_question or "", draw, forms, own.language)
     return MadeControl(own._replace(text=text), form)
 
 
@@ -132,7 +132,7 @@ NOTHING_SPECIFIC = Control(NOTHING, "Nothing said", "a response that says nothin
 
 
 def _sentences_mixed(own: ScoringMaterial, other: ScoringMaterial, draw: int) -> MadeControl | None:
-    sentences = [sentence.text for sentence in split_sentences(own.text)]
+    sentences = [sentence.text for sentence in split_sentences(own.text, own.language)]
     text = in_random_order(sentences, draw)
     return MadeControl(own._replace(text=text)) if text else None
 

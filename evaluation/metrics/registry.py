@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from evaluation.backends.registry import words_rule
 from evaluation.metrics.alignment import AlignmentMetric
 from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.auto_ssa import AutoSensible, AutoSpecific
@@ -40,10 +41,14 @@ _VERSION = re.compile(r"\|v:(\d+)$")
 
 
 def is_of_earlier_rule(run: MetricRun) -> bool:
-    """Return whether a run's scores were made here by a rule that its metric no longer uses.
+    """Return whether a run's scores were made here by a rule that is no longer used.
 
-    The scores stay unchanged, and no score by today's rule is added to them.
+    It is the metric's rule, or that by which a baseline tells words. The scores stay unchanged, and
+    no score by today's rule is added to them.
     """
     kind = None if run.is_imported else METRICS.get(run.metric)
     said = _VERSION.search(run.signature)
-    return kind is not None and said is not None and int(said[1]) != kind.version
+    if kind is None or said is None:
+        return False
+    words = words_rule(run.backend)
+    return int(said[1]) != kind.version or bool(words and words not in run.signature.split("|"))

@@ -73,6 +73,7 @@ def material_of(
             model=response.setup.model,
             removed=None if response.removed is None else _triples(response.removed),
             citation=citations.get(target),
+            language=run.parameters.get("language", ""),
         )
         for target in targets
         if target in response_of

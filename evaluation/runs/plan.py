@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from annotation.models import Study
 from annotation.planning import responses_of, sampled
+from evaluation.backends.registry import words_rule
 from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.base import AutoMetric
 from evaluation.metrics.registry import metric_of
@@ -18,7 +19,8 @@ from evaluation.runs.budget import Budget
 from evaluation.runs.names import threshold_part
 from generation.evidence import EvidenceChoice
 from generation.model_specs import ModelSpec
-from generation.models import Response
+from generation.models import Dataset, Response
+from generation.text.languages import language_codes
 
 # The pool that a sample is drawn from: the responses of a model, or those of a row of KaLMA's table
 # 4, that is, of setups that differ only in seed and run.
@@ -72,6 +74,9 @@ class RunPlan(NamedTuple):
             parts.append(f"entailment:{spec.entailment_index}")
         if spec.precision != "fp32":
             parts.append(spec.precision)
+        if spec.language:
+            parts.append(f"language:{spec.language}")
+        parts += filter(None, [words_rule(spec.backend)])
         if self.n_sampled is not None:
             parts.append(f"sample:{self.n_sampled}@{self.seed}")
             if self.sampled_by != "model":
@@ -87,6 +92,8 @@ class RunPlan(NamedTuple):
             parameters["evidence"] = str(self.evidence)
         if self.spec.precision != "fp32":
             parameters["precision"] = self.spec.precision
+        if self.spec.language:
+            parameters["language"] = self.spec.language
         if self.n_sampled is not None:
             parameters |= {"n_sampled": self.n_sampled, "seed": self.seed}
             if self.sampled_by != "model":
@@ -141,7 +148,13 @@ def spec_of(run: MetricRun) -> ModelSpec:
         served_name=run.parameters.get("served_name", ""),
         key_variable=run.parameters.get("key_variable", ""),
         key_over_http=run.parameters.get("key_over_http", False),
+        language=run.parameters.get("language", ""),
     )
+
+
+def in_language_of(dataset: Dataset, plan: RunPlan) -> RunPlan:
+    """Return a plan for the texts of a dataset, in the language that the dataset says."""
+    return plan._replace(spec=plan.spec._replace(language=language_codes(dataset.language)))
 
 
 def plan_again(run: MetricRun, spec: ModelSpec | None = None) -> RunPlan:

@@ -8,7 +8,7 @@ from django.db.models import Count, F, FloatField, Max, Min, OuterRef, QuerySet,
 from django.db.models.functions import Floor, Greatest, Least
 
 from annotation.models import Study
-from evaluation.backends.registry import BACKENDS
+from evaluation.backends.registry import BACKENDS, words_rule
 from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.plan import BY_FLOOR
@@ -16,6 +16,7 @@ from evaluation.runs.study_targets import is_about, is_of_citations
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.evidence import EvidenceChoice
 from generation.models import Turn
+from generation.text.languages import rules_in_words, without_function_words
 
 EVIDENCE = {
     EvidenceChoice.SHOWN: "shown: what the model was given",
@@ -152,6 +153,7 @@ def choices_in_words(run: MetricRun) -> list[tuple[str, str]]:
     if evidence := chosen.get("evidence", ""):
         named.append(("Evidence", EVIDENCE.get(evidence, "")))
     named.append(("Sample", _sample(chosen)))
+    named.append(("Language", _language(run)))
     and_more = "that or more" if run.is_yes_at_threshold else "a higher score"
     if run.threshold is not None:  # only imported runs have none
         by_floor = ". The controls chose it, without votes" if chosen.get(BY_FLOOR) else ""
@@ -168,6 +170,14 @@ def choices_in_words(run: MetricRun) -> list[tuple[str, str]]:
         named.append(("Device", run.device))
     index = chosen.get("entailment_index")
     return [*named, ("Entailment", f"output {index}")] if index is not None else named
+
+
+def _language(run: MetricRun) -> str:
+    """Return the language by whose rules a run's texts were cut, and what a baseline lacks."""
+    said = run.dataset.language
+    lacking = " and ".join(without_function_words(said)) if words_rule(run.backend) else ""
+    lacks = f". No function words of {lacking} are known, so all its words count" if lacking else ""
+    return f"{rules_in_words(run.parameters.get('language') or said)}{lacks}"
 
 
 def _sample(chosen: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from evaluation.runs.budget import budget_of
 from evaluation.runs.choices import knows_questions_of, model_called, models_for, plan_of
 from evaluation.runs.main_metrics import SIDES as AXIS_SIDES
 from evaluation.runs.model_checks import why_unusable
-from evaluation.runs.plan import RunPlan, spec_of
+from evaluation.runs.plan import RunPlan, in_language_of, spec_of
 from evaluation.tradeoffs.axes import (
     Axes,
     Axis,
@@ -319,13 +319,14 @@ def _plan(
     evidence: str = "",
 ) -> RunPlan:
     usually = EvidenceChoice.GOLDEN if METRICS[metric].needs_evidence else ""
-    return plan_of(
+    plan = plan_of(
         metric,
         model_called(model),
         options=options,
         evidence=evidence or usually,
         knows_questions=knows_questions_of(dataset),
     )
+    return in_language_of(dataset, plan)
 
 
 def _of_plan(plan: RunPlan, model: str) -> Scorer:

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from generation.backends.base import Completion, Decoding, Prompt, cut_at
 from generation.backends.extractive_graph import graph_answer
 from generation.backends.softmax_draw import drawn_place
-from generation.text.function_words import FUNCTION_WORDS
 from generation.text.graph_reading import read_graph_prompt
+from generation.text.languages import function_words
 from generation.text.native_dialog import STOP
 from generation.text.native_reading import ReadPrompt, read_prompt
 from generation.text.sentences import split_sentences
-from generation.text.tokens import TOKEN, count_tokens, tokens
+from generation.text.tokens import count_tokens, token_ends, tokens
 
 Weighted = tuple[str, float]  # a sentence and its weight: how well it fits
 
@@ -43,7 +43,7 @@ class Extractive:
         """
         for prompt in prompts:
             answer, ending = _answer(prompt, decoding)
-            places = [found.end() for found in TOKEN.finditer(answer)]
+            places = token_ends(answer)
             is_cut = len(places) > decoding.max_tokens
             text = answer[: places[decoding.max_tokens - 1]] if is_cut else answer + ending
             text = cut_at(text, decoding.stop)
@@ -102,7 +102,7 @@ def _weighted(sentences: Sequence[str], read: ReadPrompt) -> list[Weighted]:
 
 
 def _content_words(text: str) -> set[str]:
-    return set(tokens(text)) - FUNCTION_WORDS
+    return set(tokens(text)) - function_words()
 
 
 def _chosen(weighted: Sequence[Weighted], decoding: Decoding, draws: random.Random) -> str:

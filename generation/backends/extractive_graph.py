@@ -19,8 +19,8 @@ from generation.filters import EMPTY_WORDS
 from generation.text.citations import IDENTIFYING, parse_citations, relation_name
 from generation.text.cited_vocabulary import Vocabulary
 from generation.text.flat_graph import DOCUMENT_TEXT, Triple
-from generation.text.function_words import FUNCTION_WORDS
 from generation.text.graph_reading import ReadGraphPrompt
+from generation.text.languages import function_words
 from generation.text.tokens import tokens
 
 MOST_SENTENCES = 4  # sentences with citations in an answer
@@ -234,4 +234,4 @@ def _is_within_phrase(between: str) -> bool:
     Apostrophes and hyphens do not count as punctuation marks here.
     """
     words = {word.lower() for word in _WORD.findall(between)}
-    return words <= FUNCTION_WORDS and _BESIDE.fullmatch(_WORD.sub("", between)) is not None
+    return words <= function_words() and _BESIDE.fullmatch(_WORD.sub("", between)) is not None

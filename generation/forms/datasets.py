@@ -8,6 +8,7 @@ from accounts.search_words import LONGEST_SEARCH
 from generation.limits import LONGEST_FACTS, MAIN_METRICS
 from generation.models import Dataset
 from generation.setup_menus import menu_choices
+from generation.text.languages import languages
 
 
 class ExampleFilter(forms.Form):
@@ -36,5 +37,7 @@ class DatasetFactsForm(forms.ModelForm):  # type: ignore[type-arg]
             "description": "What it holds, who made it, and what it is meant for.",
             "licence": "The licence for its use: Apache 2.0, CC BY 4.0, internal.",
             "source": "Where it comes from: an address, a paper, a project.",
-            "language": "The language of its texts, such as English. Separate several with commas.",
+            "language": "The language of its texts, with commas between several. There are rules "
+            f"for sentences and words of {', '.join(each.name for each in languages().values())}; "
+            "other languages follow those of their script.",
         }

@@ -235,7 +235,7 @@ class PromptMaker:
         shows_passages = self._choices.type.shows_passages
         if shows_passages and not n_fact_tokens(facts):
             return MadePrompt(None, (), NO_PASSAGE)
-        left = restricted(turns, facts, dialog_share)
+        left = restricted(turns, facts, dialog_share, self._dataset.language)
         made = self._built(left.turns, [passages[place] for place in left.shown], left.facts)
         if made.prompt is None:
             return made
@@ -257,6 +257,7 @@ class PromptMaker:
             self._demonstration,
             self._choices.position,
             self._choices.form,
+            self._dataset.language,
         )
         try:
             prompt = build_prompt(parts, self._choices.budget)

@@ -188,6 +188,8 @@ class Import(WholePiece):
     study_name = models.CharField(max_length=100, blank=True)  # empty: the name in the file
     skip_bad = models.BooleanField(default=False)
     without_implied = models.BooleanField(default=False)  # no noes are added to the file's votes
+    # The language of its texts; empty: not said.
+    language = models.CharField(blank=True, max_length=LONGEST_FACTS["language"])
     state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
     is_storing = models.BooleanField(default=False)  # False: the file is only checked
     # The results of the check: {"counts", "problems", "n_problems", "preview", "scheme", ...}.

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from generation.models import Dataset, Passage
 from generation.retrieval.bm25 import USUAL, Bm25, PassageIndex
 from generation.retrieval.evidence_choice import draw
+from generation.text.tokens import TOKENISER
 
 BY_BYTES = {"postgresql": "C", "sqlite": "BINARY"}  # the collation of each database
 IDS = "passage-ids.npy"
@@ -48,8 +49,9 @@ class Hit(NamedTuple):
 class _State(NamedTuple):
     """The state of a dataset's collection of passages.
 
-    Passages are only ever added, so their number and last id identify the collection. The time of
-    creation distinguishes a dataset from an earlier one with the same id.
+    As a text it also names the tokeniser, so that an index of other words is built anew. Passages
+    are only ever added, so their number and last id identify the collection. The time of creation
+    distinguishes a dataset from an earlier one with the same id.
     """
 
     created_at: datetime
@@ -57,7 +59,7 @@ class _State(NamedTuple):
     last: int | None
 
     def __str__(self) -> str:
-        return f"{self.created_at.isoformat()} {self.n_passages} {self.last}"
+        return f"{self.created_at.isoformat()} {self.n_passages} {self.last} {TOKENISER}"
 
 
 class _Stored(NamedTuple):
@@ -250,8 +252,9 @@ class _Hashes:
 
     @property
     def stored(self) -> str:
-        """The hash of keys, texts and ids, which are all in an index."""
-        return hashlib.sha256(self._ids.digest() + self._passages.digest()).hexdigest()
+        """The hash of keys, texts, ids and the name of the tokeniser: all that is in an index."""
+        said = self._ids.digest() + self._passages.digest() + TOKENISER.encode()
+        return hashlib.sha256(said).hexdigest()
 
 
 def _passages(dataset_id: int, hashes: _Hashes) -> Iterator[tuple[int, str]]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from generation.records import TurnRecord
 from generation.text.dialog_forms import Form, dialog_lines, fact_label, fact_lines, turn_lines
+from generation.text.languages import NOT_SAID
 from generation.text.native_dialog import newest
 from generation.text.sentences import split_sentences
 from generation.text.tokens import count_tokens
@@ -38,18 +39,25 @@ def n_evidence_tokens(facts: Sequence[str], form: Form) -> int:
 
 
 def fitted(
-    turns: Sequence[TurnRecord], facts: Sequence[str], n_tokens: int, form: Form = "native"
+    turns: Sequence[TurnRecord],
+    facts: Sequence[str],
+    n_tokens: int,
+    form: Form = "native",
+    language: str = NOT_SAID,
 ) -> Context:
     """Return what fits into `n_tokens`; if nothing fits, the least that may be kept.
 
     As much as possible is kept: all turns with as many sentences as fit beside them, or else the
     newest turns that fit beside the first sentence of each fact.
+
+    Args:
+        language: what the dataset calls the language of its texts, see `languages`.
     """
     n_dialog = n_dialog_tokens(turns, form)
     if n_dialog + n_evidence_tokens(facts, form) <= n_tokens:
         return Context(tuple(turns), tuple(facts))
 
-    kept, n_left_out = _facts_within(facts, n_tokens - n_dialog, form)
+    kept, n_left_out = _facts_within(facts, n_tokens - n_dialog, form, language)
     room = n_tokens - n_evidence_tokens(kept, form)
     n_newest = _n_newest_within(turns, room, form)
     return Context(newest(turns, n_newest), kept, len(turns) - n_newest, n_left_out)
@@ -67,7 +75,9 @@ def _n_newest_within(turns: Sequence[TurnRecord], room: int, form: Form) -> int:
     return len(turns) - n_gone
 
 
-def _facts_within(facts: Sequence[str], room: int, form: Form) -> tuple[tuple[str, ...], int]:
+def _facts_within(
+    facts: Sequence[str], room: int, form: Form, language: str
+) -> tuple[tuple[str, ...], int]:
     """Return the facts shortened until they fit, and how many sentences are left out.
 
     The longest fact loses its last sentence, again and again. Each fact keeps its first sentence.
@@ -76,10 +86,10 @@ def _facts_within(facts: Sequence[str], room: int, form: Form) -> tuple[tuple[st
     ends, sizes = [], []
     for number, fact in enumerate(facts):
         label = count_tokens(fact_label(number, len(facts), form))
-        places = [sentence.end for sentence in split_sentences(fact)] or [len(fact)]
+        places = [sentence.end for sentence in split_sentences(fact, language)] or [len(fact)]
         pieces = [fact[start:end] for start, end in pairwise([0, *places])]
         ends.append(places)
-        # Sentences end at white space, so their tokens add up to those of the whole fact.
+        # Sentences end between tokens, so their tokens add up to those of the whole fact.
         sizes.append(list(accumulate(map(count_tokens, pieces), initial=label))[1:])
     n_tokens = sum(each[-1] for each in sizes)
     longest = [(-each[-1], -place) for place, each in enumerate(sizes) if len(each) > 1]

@@ -34,6 +34,7 @@ from generation.text.context_budget import Context, fitted, n_dialog_tokens, n_e
 from generation.text.dialog_forms import Form, dialog_lines, fact_lines, text_of
 from generation.text.flat_graph import Triple
 from generation.text.graph_reading import PartName, is_graph_prompt, line_parts
+from generation.text.languages import NOT_SAID
 from generation.text.native_dialog import STOP, one_line
 from generation.text.tokens import count_tokens
 
@@ -64,6 +65,7 @@ class PromptParts(NamedTuple):
     demonstration: Demonstration | None = None
     position: Position = "before-dialog"  # place of the facts
     form: Form = "native"
+    language: str = NOT_SAID  # what the dataset calls the language of its texts
 
 
 class BuiltPrompt(NamedTuple):
@@ -117,7 +119,8 @@ def build_prompt(parts: PromptParts, budget: int | None = None) -> BuiltPrompt:
     n_instructions = _n_instruction_tokens(parts)
     context = Context(parts.turns, parts.facts)
     if budget is not None:
-        context = fitted(parts.turns, parts.facts, budget - n_instructions, parts.form)
+        room = budget - n_instructions
+        context = fitted(parts.turns, parts.facts, room, parts.form, parts.language)
     n_dialog = n_dialog_tokens(context.turns, parts.form)
     n_evidence = n_evidence_tokens(context.facts, parts.form)
     demonstrated = demonstrating_messages(parts.demonstration, parts.form)

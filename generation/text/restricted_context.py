@@ -17,6 +17,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from generation.records import TurnRecord
+from generation.text.languages import NOT_SAID
 from generation.text.native_dialog import newest
 from generation.text.sentences import split_sentences
 from generation.text.tokens import count_tokens
@@ -43,12 +44,16 @@ class Restricted(NamedTuple):
 
 
 def restricted(
-    turns: Sequence[TurnRecord], facts: Sequence[str], dialog_share: float
+    turns: Sequence[TurnRecord],
+    facts: Sequence[str],
+    dialog_share: float,
+    language: str = NOT_SAID,
 ) -> Restricted:
     """Return the newest turns and the first sentences of the facts, in their order.
 
     Args:
         dialog_share: s, from 0 to 1, taken as the decimal number that is written.
+        language: what the dataset calls the language of its texts, see `languages`.
 
     Raises:
         ValueError: s is not from 0 to 1.
@@ -60,7 +65,9 @@ def restricted(
     n_turns = _n_nearest(said, share)
     rest = 1 - Fraction(sum(said[:n_turns]), sum(said) or 1)
     sentences = [
-        (place, sentence) for place, fact in enumerate(facts) for sentence in split_sentences(fact)
+        (place, sentence)
+        for place, fact in enumerate(facts)
+        for sentence in split_sentences(fact, language)
     ]
     sizes = [count_tokens(sentence.text) for _, sentence in sentences]
     n_sentences = _n_nearest(sizes, rest)

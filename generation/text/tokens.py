@@ -1,33 +1,104 @@
-"""Tokens as prompts and filters count them. Rules find them, so a count never needs a model."""
+"""Words of texts in any script, and tokens as prompts and filters count them.
+
+Rules find them, so a count never needs a model. A word is a run of letters, digits, underscores and
+the marks on letters, in Unicode NFC and case-folded. Characters without width, such as soft
+hyphens, are no part of a text, and forms of full and half width are those of usual width. A script
+without blanks between words gives its characters in overlapping pairs, as search engines read it:
+'灯塔建于' has the words 灯塔, 塔建 and 建于.
+"""
 
 import math
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
 
-TOKEN = re.compile(r"\w+|[^\w\s]")
-TOKENISER = "lower-words"  # the name of `tokens` in signatures
-_WORD = re.compile(r"\w+")
+import regex
+
+from generation.text.scripts import UNSPACED
+
+TOKENISER = "unicode-words"  # the name of `tokens` in signatures
+_LATIN_WORD = re.compile(r"\w+")
+_LATIN_TOKEN = re.compile(r"\w+|[^\w\s]")
+# Anything but letters of Western European languages, without marks of their own, and punctuation.
+_BEYOND_LATIN = regex.compile(r"[^\x00-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e\u20a0-\u20cf]")
+_NO_WIDTH = r"\p{Default_Ignorable_Code_Point}"
+_WITHOUT_WIDTH = regex.compile(rf"{_NO_WIDTH}+")
+_OTHER_WIDTH = regex.compile(r"[\uff00-\uffef]+")
+_MARKS = r"\p{Mn}\p{Mc}"
+_CHARACTER = rf"{UNSPACED}[{_MARKS}]*+"
+_WORD = rf"[[\p{{L}}\p{{N}}_]--{UNSPACED}][[\p{{L}}{_MARKS}\p{{N}}_]--{UNSPACED}]*+"
+_ANY_CHARACTER = regex.compile(_CHARACTER, regex.VERSION1)
+_ANY_WORD = regex.compile(rf"(?P<unspaced>(?:{_CHARACTER})++)|{_WORD}", regex.VERSION1)
+_ANY_TOKEN = regex.compile(
+    rf"{_CHARACTER}|{_WORD}(?:{_NO_WIDTH}++(?:{_WORD})?)*+|[^\p{{L}}\p{{N}}\p{{M}}{_NO_WIDTH}_\s]",
+    regex.VERSION1,
+)
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words of a text in lower case; an apostrophe ends a word."""
-    return _WORD.findall(text.lower())
+    """Return the words of a text in small letters; an apostrophe ends a word."""
+    if _BEYOND_LATIN.search(text) is None:
+        return _LATIN_WORD.findall(text.casefold())
+    return _words_of(unicodedata.normalize("NFC", plain(text).casefold()))
+
+
+def words_as_written(text: str) -> list[str]:
+    """Return the words of a text with their capitals."""
+    return _words_of(plain(text))
+
+
+def _words_of(text: str) -> list[str]:
+    return [word for found in _ANY_WORD.finditer(text) for word in _words_in(found)]
+
+
+def _words_in(found: regex.Match[str]) -> list[str]:
+    if not found["unspaced"]:
+        return [found[0]]
+    characters = _ANY_CHARACTER.findall(found[0])
+    return ["".join(pair) for pair in pairwise(characters)] or characters
+
+
+def plain(text: str) -> str:
+    """Return a text in the form in which its words are compared, with its capitals."""
+    composed = unicodedata.normalize("NFC", _WITHOUT_WIDTH.sub("", text))
+    return _OTHER_WIDTH.sub(lambda found: unicodedata.normalize("NFKC", found[0]), composed)
+
+
+def token_ends(text: str) -> list[int]:
+    """Return the places in a text where its words and punctuation marks end, see `count_tokens`."""
+    return [found.end() for found in _found_tokens(text)]
 
 
 def count_tokens(text: str) -> int:
     """Return how many words and punctuation marks a text has: "it's 7.5" has six.
 
-    A word is a run of letters, digits and underscores. Every other character except white space is
-    a mark of its own. A model's tokenizer finds more tokens in rare words and in numbers.
+    Every character that is no part of a word is a mark of its own, except white space. In a script
+    without blanks every letter counts. A model's tokenizer finds more tokens in rare words and in
+    numbers.
     """
-    return sum(1 for _ in TOKEN.finditer(text))
+    return sum(1 for _ in _found_tokens(text))
+
+
+def _found_tokens(text: str) -> Iterator[re.Match[str]] | Iterator[regex.Match[str]]:
+    if _BEYOND_LATIN.search(text) is None:
+        return _LATIN_TOKEN.finditer(text)
+    return _ANY_TOKEN.finditer(text)
 
 
 def count_words(text: str) -> int:
-    """Return how many pieces a text has between its white space."""
-    return len(text.split())
+    """Return how many pieces a text has between its white space.
+
+    In a script without blanks every letter counts.
+    """
+    if _BEYOND_LATIN.search(text) is None:
+        return len(text.split())
+    return sum(
+        len(_ANY_CHARACTER.findall(piece)) + bool(_ANY_CHARACTER.sub("", piece))
+        for piece in text.split()
+    )
 
 
 # Counting functions by their names in settings and tables.
@@ -40,8 +111,8 @@ TOKENIZERS: Mapping[str, Callable[[str], int]] = {
 def token_recall(wanted: str, found: str) -> float:
     """Return the share of the tokens of `wanted` that `found` has too.
 
-    Tokens are those of the retrieval (words in lower case). A token that is wanted twice must be
-    found twice, as in SQuAD's recall.
+    Tokens are those of the retrieval (`tokens`). A token that is wanted twice must be found twice,
+    as in SQuAD's recall.
 
     Returns:
         A fraction in [0, 1]; NaN when `wanted` has no token.

@@ -99,7 +99,10 @@ def test_every_choice_reaches_the_run(api, mill):
         threshold=0.25,
     ).json()
 
-    assert run["signature"] == "auto_ais|lexical|v1|whole|sentences:mean|golden|t:0.25|v:2"
+    assert (
+        run["signature"] == "auto_ais|lexical|v1|whole|sentences:mean|golden|"
+        "tokens:unicode-words|t:0.25|v:3"
+    )
     assert run["threshold"] == 0.25
     assert run["parameters"]["evidence"] == "golden"
 

@@ -163,7 +163,7 @@ def test_a_loaded_index_is_mapped_not_read(tmp_path):
 def test_each_choice_changes_the_signature():
     made = [Bm25(), Bm25("lucene"), Bm25(k1=1.2), Bm25(k1=1.20000001), Bm25(b=0.5)]
 
-    assert Bm25().signature == "bm25|v:1|idf:okapi-epsilon|k1:1.5|b:0.75|tokens:lower-words"
+    assert Bm25().signature == "bm25|v:1|idf:okapi-epsilon|k1:1.5|b:0.75|tokens:unicode-words"
     assert len({bm25.signature for bm25 in made}) == len(made)
 
 

@@ -137,7 +137,7 @@ def sample_of(dataset, key):
 @pytest.mark.parametrize(
     ("prompt", "began_with"),
     [
-        ("next-best", "bm25|v:1|idf:okapi-epsilon|k1:1.5|b:0.75|tokens:lower-words|passages:"),
+        ("next-best", "bm25|v:1|idf:okapi-epsilon|k1:1.5|b:0.75|tokens:unicode-words|passages:"),
         ("random", "passages:"),
     ],
 )

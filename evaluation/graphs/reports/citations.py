@@ -41,7 +41,9 @@ OfRounds = Annotated[
 ]
 
 
-READING = 2  # version of the rules by which citations are read; 1 knew [ ] on one line alone
+# Version of the rules by which citations are read. 1 knew [ ] on one line alone, and 2 ended
+# sentences at English marks only.
+READING = 3
 
 
 class CitationChoices(NamedTuple):

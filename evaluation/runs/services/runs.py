@@ -21,6 +21,7 @@ from evaluation.runs.plan import (
     PRECISION_CHECK,
     STUDIES_OF_CHOICE,
     RunPlan,
+    in_language_of,
     plan_again,
     spec_of,
     with_study_of_choice,
@@ -59,6 +60,7 @@ def request_metric_run(
     Raises:
         RunError: the metric can score none of the responses.
     """
+    plan = in_language_of(dataset, plan)
     found, is_new = MetricRun.objects.get_or_create(
         dataset=dataset,
         metric=plan.metric.key,
@@ -175,8 +177,9 @@ def n_controls_left(dataset: Dataset, plan: RunPlan, responses: QuerySet[Respons
 
 def _same_run(dataset: Dataset, plan: RunPlan) -> QuerySet[MetricRun]:
     """Return the run of these choices, if there is one."""
+    signature = in_language_of(dataset, plan).signature
     return MetricRun.objects.filter(
-        dataset=dataset, metric=plan.metric.key, signature=plan.signature, is_imported=False
+        dataset=dataset, metric=plan.metric.key, signature=signature, is_imported=False
     )
 
 

@@ -135,10 +135,13 @@ def cases(
 def winners_of(scores: Iterable[AutoScore]) -> dict[int, list[Winner]]:
     """Return the winning windows of one run's scores by target, in the order of hypotheses."""
     windows = [(score.target_id, window) for score in scores for window in score.windows]
-    passages = Passage.objects.in_bulk(
+    passages = Passage.objects.select_related("dataset").in_bulk(
         {window["passage"] for _, window in windows if window["passage"] is not None}
     )
-    n_sentences = {pk: len(split_sentences(passage.text)) for pk, passage in passages.items()}
+    n_sentences = {
+        pk: len(split_sentences(passage.text, passage.dataset.language))
+        for pk, passage in passages.items()
+    }
     winners: dict[int, list[Winner]] = defaultdict(list)
     for target, window in windows:
         passage = passages.get(window["passage"])

@@ -53,7 +53,7 @@ def test_lexical_keeps_the_order_of_pairs():
 
 def test_backends_open_by_name():
     assert {"lexical", "heuristic", "transformers"} <= set(BACKENDS)
-    assert open_backend(ModelSpec("lexical")).signature == "lexical|v:1"
+    assert open_backend(ModelSpec("lexical")).signature == "lexical|v:2"
     assert open_backend(ModelSpec("lexical")).revision == ""
 
 

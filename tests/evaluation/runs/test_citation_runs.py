@@ -217,7 +217,8 @@ def test_the_command_says_what_it_scored(dataset):
     )
 
     assert out.getvalue() == (
-        "alignment|lexical|t:0.5|v:1|lexical|v:1: 5 of 5 citations scored, 0 reused (the same was "
+        "alignment|lexical|tokens:unicode-words|t:0.5|v:1|lexical|v:2: "
+        "5 of 5 citations scored, 0 reused (the same was "
         "scored before), 0 failed, 1 assumed (it stands in no sentence), 0 of 4 pairs with a "
         "premise cut short, 10 controls, too few to say whether it is fit, "
         "1 responses without a complete citation.\n"

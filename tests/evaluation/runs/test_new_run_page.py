@@ -90,7 +90,10 @@ def test_starting_makes_the_run_and_sends_its_chunks(
 
     run = MetricRun.objects.get()
     assert answer.url == address("run", run)
-    assert run.signature == "auto_ais|lexical|v2|localized:3|sentences:min|golden|t:0.25|v:2"
+    assert (
+        run.signature == "auto_ais|lexical|v2|localized:3|sentences:min|golden|"
+        "tokens:unicode-words|t:0.25|v:3"
+    )
     assert (run.state, run.requested_by, run.threshold) == ("running", rosa, 0.25)
     assert len(sent) == run.chunks.count() == 3
 

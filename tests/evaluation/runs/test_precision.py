@@ -86,7 +86,7 @@ def test_the_check_says_bf16_and_all_else_as_the_run_in_fp32(dataset, in_two_pre
 
     bf16 = request_precision_check(fp32, None)
 
-    assert bf16.signature == "auto_ais|nli|v1|localized:2|whole|shown|bf16|t:0.4|v:2"
+    assert bf16.signature == "auto_ais|nli|v1|localized:2|whole|shown|bf16|t:0.4|v:3"
     made_for = {"made_for": "precision check"}
     assert bf16.parameters == fp32.parameters | {"precision": "bf16"} | made_for
     assert bf16.revision == "1f2e"

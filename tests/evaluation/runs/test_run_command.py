@@ -37,7 +37,8 @@ def test_it_scores_a_dataset_and_says_what_came_out(tmp_path):
     said = run_metric("--dataset", "mill")
 
     assert said == (
-        "auto_ais|added_words|apart|localized:2|whole|shown|t:0.5|v:2|added_words|v:1: "
+        "auto_ais|added_words|apart|localized:2|whole|shown|tokens:unicode-words|t:0.5|v:3"
+        "|added_words|v:2: "
         "12 of 12 responses scored, 0 reused (the same was scored before), "
         "0 failed, 0 assumed (no evidence shown, or empty response), "
         "0 of 12 pairs with a premise cut short, "
@@ -66,7 +67,8 @@ def test_every_choice_can_be_made(tmp_path):
     )
 
     assert said.startswith(
-        "auto_ais|lexical|v1|whole|sentences:min|golden|t:0.25|v:2|lexical|v:1: 12 of 12"
+        "auto_ais|lexical|v1|whole|sentences:min|golden|tokens:unicode-words|t:0.25|v:3|lexical|v:2"
+        ": 12 of 12"
     )
 
 
@@ -94,7 +96,8 @@ def test_another_metric_is_run_over_a_sample_by_the_backend_it_names_first(tmp_p
 
     # Twelve setups that name no model count as twelve models.
     assert out.getvalue().startswith(
-        "sensible|heuristic|sample:1@0|t>=:0.5|v:2|heuristic|v:1: 12 of 12 responses scored"
+        "sensible|heuristic|tokens:unicode-words|sample:1@0|t>=:0.5|v:2|heuristic|v:2: "
+        "12 of 12 responses scored"
     )
     assert "0 of 12 prompts cut short, 12 controls, too few" in out.getvalue()
 

@@ -73,7 +73,7 @@ def test_an_export_has_scores_and_failures_with_their_full_signature(tmp_path, t
 
     rows = sorted(exported(run.dataset, tmp_path / "export"), key=lambda row: row["response"])
 
-    signature = "auto_ais|nli|v3|localized:2|whole|shown|t:0.5|v:2|told|revision:1f2e"
+    signature = "auto_ais|nli|v3|localized:2|whole|shown|t:0.5|v:3|told|revision:1f2e"
     every = {"metric": "auto_ais", "citation": "", "signature": signature, "truncated": "0"}
     problem = "the backend gave no probability"
     assert rows == [

@@ -53,7 +53,9 @@ def test_a_run_shows_every_choice_that_changes_its_numbers(researcher, rosa, dat
         "Backend": "Word overlap, a baseline",
         "Data": "mill, 12 responses, 12 pairs asked",
     }.items() <= chosen.items()
-    signature = "auto_ais|lexical|v1|localized:3|sentences:mean|golden|t:0.5|v:2"
+    signature = (
+        "auto_ais|lexical|v1|localized:3|sentences:mean|golden|tokens:unicode-words|t:0.5|v:3"
+    )
     assert chosen["Signature"].startswith(signature)
 
 

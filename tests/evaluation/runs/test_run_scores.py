@@ -255,7 +255,7 @@ def test_another_revision_of_the_model_is_refused(tmp_path, told):
     dataset = mill(tmp_path)
     told(0.7, revision="1f2e")
     run = work(requested(dataset, backend="told", model_name="nli"), 1)
-    assert run.full_signature.endswith("|v:2|told|revision:1f2e")
+    assert run.full_signature.endswith("|v:3|told|revision:1f2e")
 
     told(0.2, revision="9a9a")
     run = work(run)

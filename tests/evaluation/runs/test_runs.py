@@ -97,9 +97,10 @@ def test_the_signature_names_every_choice():
         0.25,
     )
 
-    assert RunPlan().signature == "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:2"
+    words = "tokens:unicode-words"
+    assert RunPlan().signature == f"auto_ais|lexical|v3|localized:2|whole|shown|{words}|t:0.5|v:3"
     assert model.signature == (
-        "auto_ais|deberta|v1|whole|sentences:mean|golden|entailment:2|t:0.25|v:2"
+        "auto_ais|deberta|v1|whole|sentences:mean|golden|entailment:2|t:0.25|v:3"
     )
 
 
@@ -182,7 +183,7 @@ def test_a_sample_holds_so_many_responses_of_each_model(tmp_path):
     run, keys = sampled_keys(of_two_models(tmp_path), 3)
 
     assert [key[0] for key in keys] == ["a", "a", "a", "b", "b", "b"]
-    assert "|shown|sample:3@0|t:0.5|" in run.signature
+    assert "|shown|tokens:unicode-words|sample:3@0|t:0.5|" in run.signature
     assert (run.parameters["n_sampled"], run.parameters["seed"]) == (3, 0)
     assert work(run).state == State.DONE
 

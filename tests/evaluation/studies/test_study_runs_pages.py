@@ -49,7 +49,10 @@ def test_without_a_run_one_click_starts_the_first(
         answer = researcher.post(start(study))
 
     run = MetricRun.objects.get()
-    assert run.signature == "auto_ais|added_words|apart|localized:2|whole|golden|t:0.5|v:2"
+    assert (
+        run.signature
+        == "auto_ais|added_words|apart|localized:2|whole|golden|tokens:unicode-words|t:0.5|v:3"
+    )
     assert answer.url == reverse("evaluation:study-metrics", args=[study.slug])
     assert len(sent) == 2  # a chunk of responses, and one of controls
 

@@ -41,7 +41,7 @@ def aggregate(n_ties=0, **settings):
         "auto_ais|lexical|bf16|t:0.5|v:1|bf16|revision:abc",  # another precision
         "auto_ais|lexical|shown|t:0.5|v:1",  # other evidence
         "auto_ais|lexical|sample:20@1|t:0.5|v:1",  # some of the same responses
-        "auto_ais|lexical|t:0.5|v:2",
+        "auto_ais|lexical|t:0.5|v:3",
     ],
 )
 def test_the_metric_and_model_that_chose_flatter_whatever_else_is_said(signature):

@@ -93,7 +93,7 @@ def studied(tmp_path) -> Dataset:
     more = [response_row(f"r{n}-{key}", f"e-{key}", setup=f"s{n}") for n, key in cells]
     import_rows(tmp_path / "more", "own", responses=more)
     keys = Response.objects.values_list("key", flat=True)
-    run = make_run(study.dataset, signature="auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:2")
+    run = make_run(study.dataset, signature="auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:3")
     make_scores(run, dict.fromkeys(keys, 0.9))
     make_scores(make_run(study.dataset, metric="sensible", signature="s"), dict.fromkeys(keys, 0.9))
     return study.dataset
