@@ -174,7 +174,7 @@ class ChooseDatasetForm(forms.Form):
     def __init__(self, chosen: Dataset | None) -> None:
         slug = chosen.slug if chosen else ""
         super().__init__(initial={"dataset": slug})
-        offered = datasets_with_responses().filter(on_offer(slug))
+        offered = datasets_with_responses().filter(on_offer())
         self.fields["dataset"].queryset = offered  # type: ignore[attr-defined]
 
 
