@@ -136,6 +136,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "config.middleware.sign_in_again_with_htmx",
+    "config.middleware.explain_refused_methods",
     "config.middleware.KnownNumbers",
     "config.middleware.ServerTrouble",
     "axes.middleware.AxesMiddleware",  # last, as its documentation asks
