@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.template.defaultfilters import pluralize
 
 from accounts.access import Role
 from accounts.forms import RowsField
@@ -128,7 +129,7 @@ class SetupsField(RowsField):
 
 
 def _n_responses(setup: Any) -> str:
-    return f"{setup.n_responses:,} responses"
+    return f"{setup.n_responses:,} response{pluralize(setup.n_responses)}"
 
 
 class RatersField(RowsField):
