@@ -36,7 +36,7 @@ def rests_on(study: Study, figures: Figures, done: Mapping[str, int] | None) -> 
         said.append(f"The study {state} {done['n']:,} of {done['of']:,} judgements done.")
     if study.n_looks > 1:
         said.append(
-            f"These figures were looked at {study.n_looks:,} times while rating went on, and the "
+            f"These numbers were looked at {study.n_looks:,} times while rating went on, and the "
             "intervals hold for one look."
         )
     if study.stops_when_decided:
