@@ -165,13 +165,9 @@ def has_any(rows: QuerySet[Any], by: str) -> Q:
     return Q(Exists(rows.filter(**{by: OuterRef("pk")})))
 
 
-def on_offer(chosen: str = "") -> Q:
-    """Return the condition for what menus offer: what is not archived, or is chosen already.
-
-    Args:
-        chosen: the slug of what is chosen; "" if nothing is.
-    """
-    return Q(archived_at=None) | Q(slug=chosen)
+def on_offer() -> Q:
+    """Return the condition for what menus offer: what is not archived."""
+    return Q(archived_at=None)
 
 
 def said_of_archive(name: str, is_archived: bool) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views import defaults
 
@@ -23,6 +24,16 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     said = "There is no such address. Addresses end in a slash; /api/ lists them."
     return _answer(request, 404, said, lambda: defaults.page_not_found(request, exception))
+
+
+def method_not_allowed(request: HttpRequest, allowed: str) -> HttpResponse:
+    """Say that an address does not take this method, with those that it takes."""
+    said = f"This address takes only {allowed}."
+    answer = _answer(
+        request, 405, said, lambda: render(request, "405.html", {"allowed": allowed}, status=405)
+    )
+    answer.headers["Allow"] = allowed
+    return answer
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -10,13 +10,13 @@ from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest
 from django.db import OperationalError
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import resolve_url
 from django.utils.cache import add_never_cache_headers
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.http import is_from_htmx, page_to_return_to
-from config.errors import bad_request, unavailable
+from config.errors import bad_request, method_not_allowed, unavailable
 
 logger = logging.getLogger(__name__)
 
@@ -102,6 +102,20 @@ def keep_signed_in_pages_out_of_caches(
         response = get_response(request)
         if request.session.session_key or "Authorization" in request.headers:
             add_never_cache_headers(response)
+        return response
+
+    return middleware
+
+
+def explain_refused_methods(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Give the answer 405 of a view a page. REST framework's has a text of its own."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if isinstance(response, HttpResponseNotAllowed):
+            return method_not_allowed(request, response.headers["Allow"])
         return response
 
     return middleware

@@ -121,7 +121,6 @@ INSTALLED_APPS = [
     "axes",
     # rest_framework and django_filters are used, but not listed, because their HTML is not shown.
     "drf_spectacular",
-    "drf_spectacular_sidecar",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -137,6 +136,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "config.middleware.sign_in_again_with_htmx",
+    "config.middleware.explain_refused_methods",
     "config.middleware.KnownNumbers",
     "config.middleware.ServerTrouble",
     "axes.middleware.AxesMiddleware",  # last, as its documentation asks
@@ -221,14 +221,11 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Attest",
-    "DESCRIPTION": "Data, votes, metric runs and reports; raters are codes. Programs send a token "
-    "of [yours](/accounts/api-tokens/); this page asks as you. [Back to Attest](/)",
+    "DESCRIPTION": "Data, votes, metric runs and reports; raters are codes. Programs send a token.",
     "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["accounts.authentication.IsResearcher"],
     "SCHEMA_PATH_PREFIX": "/api/v1",
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "ENUM_NAME_OVERRIDES": {
         "ArmEnum": "annotation.models.Arm.Kind",
         "EvidenceChoiceEnum": "generation.evidence.EvidenceChoice",

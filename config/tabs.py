@@ -40,6 +40,7 @@ class Map(NamedTuple):
     list_view: str
     tabs: tuple[Tab, ...]
     more: str  # the template of what its menu offers
+    archive_view: str
 
 
 def _experiments() -> tuple[str, ...]:
@@ -115,6 +116,7 @@ OF_DATASET = Map(
         ),
     ),
     more="generation/_more.html",
+    archive_view="generation:archive",
 )
 OF_STUDY = Map(
     "study",
@@ -179,6 +181,7 @@ OF_STUDY = Map(
         ),
     ),
     more="annotation/_more.html",
+    archive_view="annotation:archive-study",
 )
 # Pages that only studies have whose raters work on this site.
 RATED_HERE = ("annotation:",)

@@ -1,12 +1,13 @@
-"""The pages of the documentation, for everyone who is signed in."""
+"""The pages of the documentation, for everyone who is signed in, and the addresses of the API."""
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from accounts.access import allowed_to_all
+from accounts.access import Role, allowed, allowed_to_all
 from accounts.http import SignedInRequest
 from accounts.search_words import LONGEST_SEARCH, words_of
+from config.api_document import subjects
 from config.documentation import MOST_HITS, document_of, documents, search
 
 
@@ -30,3 +31,10 @@ def docs_page(request: SignedInRequest, name: str) -> HttpResponse:
     except LookupError as error:
         raise Http404(str(error)) from error
     return render(request, "docs/page.html", {"document": document})
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def api_addresses(request: SignedInRequest) -> HttpResponse:
+    """Show every address of the API by subject, as its document describes them."""
+    return render(request, "docs/api_addresses.html", {"subjects": subjects()})

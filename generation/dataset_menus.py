@@ -3,7 +3,7 @@
 from django.db.models import QuerySet
 
 from accounts.listing import has_any, on_offer
-from accounts.models import User
+from accounts.models import Archivable, User
 from generation.models import Dataset, Example, Grid, Import, Response
 
 
@@ -35,13 +35,15 @@ def usual_dataset(datasets: QuerySet[Dataset], user: User) -> Dataset | None:
     return offered.get(pk=last[1]) if last else offered.order_by("-pk").first()
 
 
-def why_not_offered(kind: str, key: str, lacks: str) -> str:
+def why_not_offered(kind: str, key: str, there: Archivable | None, lacks: str) -> str:
     """Return why a form does not offer what an address names.
 
     Args:
         kind: "dataset", "sample" or "study".
         key: what the address calls it.
+        there: what has this key; of a sample, its dataset.
         lacks: what a dataset that the form cannot work with has, such as "no responses".
     """
-    there = Dataset.objects.filter(slug=key).first() if kind == "dataset" else None
-    return f"{there} has {lacks}." if there else f"There is no {kind} {key}."
+    if there and there.is_archived:
+        return f"{there} is archived. Restore it on its own page, or choose another {kind}."
+    return f"{there} has {lacks}." if there and kind == "dataset" else f"There is no {kind} {key}."

@@ -391,7 +391,9 @@ def test_an_archived_study_is_restored_before_it_opens(researcher, rosa):
         ("/grids/new/file/", "dataset", ""),
     ],
 )
-def test_menus_offer_what_is_not_archived_or_is_chosen_already(researcher, path, field, prefix):
+def test_menus_offer_what_is_not_archived_and_say_so_where_an_address_names_it(
+    researcher, path, field, prefix
+):
     shared()
     other = make_dataset("other", 1)
     setup = Setup.objects.create(dataset=other, name="two", model="two")
@@ -412,8 +414,12 @@ def test_menus_offer_what_is_not_archived_or_is_chosen_already(researcher, path,
     assert value in offered()
     Dataset.objects.filter(name="other").update(archived_at=LONG_AGO)
     assert value not in offered()
-    if path != "/grids/new/file/":
-        assert value in offered(dataset="other")
+    named = researcher.get(path, {"dataset": "other"})
+    assert value not in named.text
+    assert "other is archived. Restore it on its own page" in shown(named).text
+    page = shown(researcher.get("/data/other/"))
+    assert "archived" in page.text
+    assert "Restore other" in page.buttons
 
 
 def test_the_api_lists_what_is_archived_and_marks_it(researcher):

@@ -93,7 +93,7 @@ class ExcludeForm(forms.Form):
         label="Reason",
         max_length=LONGEST,
         widget=forms.Textarea(attrs={"rows": 3}),
-        error_messages={"required": "Say why. Others read the reason beside the figures."},
+        error_messages={"required": "Say why. Others read the reason beside the numbers."},
     )
 
     def __init__(self, rater: Rater, *args: Any, **kwargs: Any) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.template.defaultfilters import pluralize
 
 from accounts.access import Role
 from accounts.forms import RowsField
@@ -128,7 +129,7 @@ class SetupsField(RowsField):
 
 
 def _n_responses(setup: Any) -> str:
-    return f"{setup.n_responses:,} responses"
+    return f"{setup.n_responses:,} response{pluralize(setup.n_responses)}"
 
 
 class RatersField(RowsField):
@@ -174,7 +175,7 @@ class ChooseDatasetForm(forms.Form):
     def __init__(self, chosen: Dataset | None) -> None:
         slug = chosen.slug if chosen else ""
         super().__init__(initial={"dataset": slug})
-        offered = datasets_with_responses().filter(on_offer(slug))
+        offered = datasets_with_responses().filter(on_offer())
         self.fields["dataset"].queryset = offered  # type: ignore[attr-defined]
 
 

@@ -10,7 +10,7 @@ from django.template.defaultfilters import filesizeformat
 
 from accounts.forms import RowsField
 from evaluation.exchange.storing_choices import StoringChoices
-from evaluation.exchange.uploads import PASTED_AS, free_pasted_name
+from evaluation.exchange.uploads import free_pasted_name, pasted_file_name
 from generation.choices.declaration import made
 from generation.choices.forms import posted_fields
 from generation.importers import ENCODINGS, READERS, UTF_8
@@ -161,9 +161,8 @@ class ImportForm(forms.Form):
             problem = "Choose a file or paste rows, not both." if pasted else "Choose a file first."
             self.add_error("pasted" if pasted else "file", problem)
         elif pasted:
-            name = PASTED_AS.get(pasted[:1], PASTED_AS[""])
             rows = pasted.replace("\r\n", "\n")  # browsers send \r\n at the end of each line
-            cleaned["file"] = SimpleUploadedFile(name, rows.encode())
+            cleaned["file"] = SimpleUploadedFile(pasted_file_name(rows), rows.encode())
             cleaned["name"] = cleaned.get("name") or free_pasted_name()
 
 

@@ -22,7 +22,7 @@ from django.conf import settings
 from django.db import connection
 
 from evaluation.exchange.uploads import (
-    PASTED_AS,
+    PASTED,
     ImportHold,
     check_or_store,
     is_cancelled,
@@ -120,7 +120,7 @@ def check(upload: Import) -> None:
 
 def _is_quick(upload: Import) -> bool:
     """Return whether an upload is a short text, such as a page makes of pasted rows."""
-    if upload.file_name not in PASTED_AS.values() or upload.upload.size > AT_ONCE_BYTES:
+    if not upload.file_name.startswith(PASTED) or upload.upload.size > AT_ONCE_BYTES:
         return False
     return b"\0" not in Path(upload.upload.path).read_bytes()  # Archives have zeros.
 

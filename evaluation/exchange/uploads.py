@@ -39,8 +39,8 @@ logger = logging.getLogger(__name__)
 KEPT_CHECKED = timedelta(days=7)
 REPORT_EVERY_SECONDS = 0.5
 PROGRESS_SECONDS = 60.0  # how long the last progress is kept when no more is reported
-# First character of pasted rows → name of the file that is made of them.
-PASTED_AS = {"[": "pasted.json", "{": "pasted.jsonl", "": "pasted.csv"}
+PASTED = "pasted"  # begins the names of files that are made of pasted rows
+_PASTED_AS = {"[": ".json", "{": ".jsonl"}  # the first character of other rows than those of CSV
 PROBLEM_COLUMNS = ("file", "line", "field", "found", "expected")
 
 
@@ -81,6 +81,12 @@ def request_import(
         name=name,
         study_name=study_name,
     )
+
+
+def pasted_file_name(rows: str) -> str:
+    """Return the name of the file that is made of pasted rows: when they were pasted, and what."""
+    suffix = _PASTED_AS.get(rows[:1], ".csv")
+    return f"{PASTED}_{timezone.localtime():%Y-%m-%d_%H.%M.%S}{suffix}"
 
 
 def free_pasted_name() -> str:

@@ -101,6 +101,7 @@ REASONS = {
         "responses without a look for debris",
         "they were made before Attest looked",
     ),
+    "pairs_without_f1": ("pairs without F1", "F1 is not defined for one of their setups"),
     "truncated_pairs": (
         "pairs with a shortened premise",
         "over all runs: they are counted here, but not left out",

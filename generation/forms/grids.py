@@ -62,8 +62,7 @@ class GridFileForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        chosen = self.data.get("dataset") or self.initial.get("dataset", "")
-        offered = datasets_with_examples().filter(on_offer(chosen)).order_by("name")
+        offered = datasets_with_examples().filter(on_offer()).order_by("name")
         self.fields["dataset"].queryset = offered  # type: ignore[attr-defined]
 
     @property

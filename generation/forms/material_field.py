@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from accounts.models import Archivable
 from generation.dataset_menus import why_not_offered
 
 Group = tuple[str, list[tuple[str, str]]]  # title → values with their words
@@ -25,10 +26,17 @@ class MaterialField(forms.ChoiceField):
         """
         super().__init__(**options)
         self.lacks, self.has_any = lacks, False
+        self._there: Archivable | None = None
 
-    def offer(self, groups: Sequence[Group], chosen: str) -> None:
-        """Offer groups of values. The first option is empty if none of them is chosen."""
-        self.choices = groups
+    def offer(self, groups: Sequence[Group], chosen: str, there: Archivable | None) -> None:
+        """Offer groups of values. The first option is empty if none of them is chosen.
+
+        Args:
+            groups: what can be chosen.
+            chosen: the value that the form comes with.
+            there: what that value names, as for `why_not_offered`.
+        """
+        self.choices, self._there = groups, there
         self.has_any = any(values for _, values in groups)
         if self.has_any and not self.valid_value(chosen):
             self.choices = [("", "Choose one"), *groups]
@@ -38,4 +46,5 @@ class MaterialField(forms.ChoiceField):
         if not value or self.valid_value(value):
             return super().validate(value)
         kind, _, key = value.partition(":")
-        raise forms.ValidationError(why_not_offered(kind, key, self.lacks), code="invalid_choice")
+        why = why_not_offered(kind, key, self._there, self.lacks)
+        raise forms.ValidationError(why, code="invalid_choice")

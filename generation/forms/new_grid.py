@@ -6,12 +6,13 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from django import forms
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.forms.boundfield import BoundWidget
 from django.http import QueryDict
 from django.urls import reverse_lazy
 from django.utils.text import capfirst
 
+from accounts.listing import on_offer
 from accounts.models import User
 from generation.choices.folded_fields import Fold, Told
 from generation.dataset_menus import datasets_with_examples, usual_dataset
@@ -215,7 +216,9 @@ class NewGridForm(ModelsForm):
     def __init__(self, data: Mapping[str, Any]) -> None:
         super().__init__(data)
         over = str(data.get("over", ""))
-        self.fields["over"].offer(_what_can_be_asked(over), over)  # type: ignore[attr-defined]
+        self.fields["over"].offer(  # type: ignore[attr-defined]
+            _what_can_be_asked(over), over, _dataset_named(over).first()
+        )
         self._material = _material_of(over)
         if self._material.about_graph:
             self.fields["prompts"].choices += _about_graphs()  # type: ignore[attr-defined]
@@ -372,8 +375,7 @@ def _what_can_be_asked(over: str) -> list[tuple[str, list[tuple[str, str]]]]:
     A sample of one question that was asked on a page is left out, unless it is chosen now. So are
     archived datasets.
     """
-    offered = Q(archived_at=None) | Q(pk__in=_dataset_named(over))
-    datasets = datasets_with_examples().filter(offered)
+    datasets = datasets_with_examples().filter(on_offer())
     groups = {
         pk: (name, [(f"dataset:{slug}", f"All of {name}")])
         for pk, slug, name in datasets.order_by("name").values_list("pk", "slug", "name")

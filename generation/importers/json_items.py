@@ -14,6 +14,7 @@ _BETWEEN_ENTRIES = re.compile(rb'["\[\]{},]')
 _IN_ENTRY = re.compile(rb'["\[\]{}]')  # commas have no meaning here
 _IN_TEXT = re.compile(rb'["\\]')
 _SPACE = b" \t\r\n"
+_CITED = 80  # bytes of an unfinished entry that its problem cites
 _ENTRY = "one JSON object in each entry of the list"
 
 
@@ -52,13 +53,25 @@ def json_entries(source: Source, name: str) -> Iterator[JsonEntry | Problem]:
             found = f"an entry of more than {limits.max_line_bytes:,} bytes"
             yield Problem(where, "", found, "a shorter entry")
         elif isinstance(raw, _Unfinished):
-            yield Problem(where, "", "the end of the file", "the end of the entry and of the list")
+            yield _cut_off(where, raw)
         else:
             yield _entry(where, source.text_of(raw, where, "entry"), limits.max_nesting)
 
 
-class _Unfinished:
-    """The sign for an entry in which a file ends, or for the missing end of the list."""
+class _Unfinished(NamedTuple):
+    """An entry in which a file ends, as far as it goes; blank where the end of the list lacks."""
+
+    entry: str
+
+
+def _cut_off(where: Where, unfinished: _Unfinished) -> Problem:
+    """Return the problem of a list that does not end."""
+    if unfinished.entry:
+        found = f"the end of the file in this entry ({excerpt(unfinished.entry)})"
+        return Problem(where, "", found, "the whole entry, and ] at the end of the list")
+    return Problem(
+        where, "", "the end of the file after the last entry", "] at the end of the list"
+    )
 
 
 class _Bytes:
@@ -147,7 +160,8 @@ def _entries(
     if not is_begun:
         raise DatasetError(name, "an empty file", "one JSON list")
     if depth:
-        yield _Unfinished()
+        begun = entry.taken() or b""
+        yield _Unfinished(begun[:_CITED].decode("utf-8", "replace").strip())
 
 
 def _signs(in_text: bool, depth: int) -> re.Pattern[bytes]:

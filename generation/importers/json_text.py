@@ -49,13 +49,15 @@ def parse_json(text: str, max_nesting: int, decoder: json.JSONDecoder | None = N
         value = (decoder or _STRICT).decode(text)
     except json.JSONDecodeError as error:
         written = text.rstrip()
+        is_cut = error.pos >= len(written) or error.msg.startswith("Unterminated string")
         place = f"character {error.pos + 1:,} of {excerpt(written)}"
         if "\n" in written:
             place = f"line {error.lineno:,}, column {error.colno:,}"
-        elif error.pos >= len(written):
+        elif is_cut:
             place = f"the end of {excerpt(written)}"
         found = f"text that is not JSON ({error.msg}, at {place})" if written else "an empty text"
-        raise JSONTrouble(found, "valid JSON") from error
+        end = ", up to its last quote or bracket" if written and is_cut else ""
+        raise JSONTrouble(found, f"valid JSON{end}") from error
     except RecursionError as error:
         raise JSONTrouble("brackets that are nested too deep", _at_most(max_nesting)) from error
     except JSONTrouble:

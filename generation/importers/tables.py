@@ -281,6 +281,10 @@ def header_problem(where: Where, header: list[str], required: tuple[str, ...]) -
     if missing:
         expected = "columns " + ", ".join(required)
         return Problem(where, missing[0], f"no such column (the header is {found})", expected)
+    if len(header) > 2 and not header[0] and not header[-1] and all(header[1:-1]):
+        ends = f"an empty column at both ends, as in a table of Markdown (the header is {found})"
+        named = ",".join(header[1:-1])
+        return Problem(where, "", ends, f"rows without bars around them, such as {excerpt(named)}")
     twice = first_repeated(header)
     if twice == "":
         n_blank = header.count("")

@@ -1,6 +1,7 @@
 """The recognition of entities' names in questions, by a spaCy model or the graph's own labels.
 
-spaCy is loaded when the first question is read, never when the site starts.
+spaCy is loaded when the first question is read, or in the background where there are graphs. The
+site never waits for it when it starts.
 """
 
 import hashlib
@@ -17,6 +18,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from django.conf import settings
+from django.db import DatabaseError, connection
 
 from generation.batches import lots
 from generation.models import Alias, Entity
@@ -77,6 +79,23 @@ def recogniser_for(dataset_id: int) -> Recogniser:
         Dataset.DoesNotExist: there is no such dataset.
     """
     return recogniser_of(dataset_id, graph_state(dataset_id))
+
+
+def load_ahead() -> None:
+    """Load spaCy and its model if a dataset has a graph, before the first question is read.
+
+    This takes seconds, in a thread of its own. If the database cannot be used, nothing is loaded.
+    """
+    try:
+        has_graph = Entity.objects.exists()
+    except DatabaseError:
+        return
+    finally:
+        connection.close()
+    if has_graph:
+        import spacy  # noqa: F401 - the label recogniser needs it too
+
+        spacy_model()
 
 
 def has_model() -> bool:

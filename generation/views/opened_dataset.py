@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.db.models import QuerySet
 
 from accounts.http import SignedInRequest
+from accounts.listing import on_offer
 from generation.dataset_menus import usual_dataset, why_not_offered
 from generation.models import Dataset
 
@@ -22,7 +23,8 @@ def opened_dataset(
     slug = request.GET.get("dataset", "")
     if not slug:
         return usual_dataset(offered, request.user)
-    named = offered.filter(slug=slug).first()
+    named = offered.filter(on_offer(), slug=slug).first()
     if named is None:
-        messages.error(request, why_not_offered("dataset", slug, lacks))
+        there = Dataset.objects.filter(slug=slug).first()
+        messages.error(request, why_not_offered("dataset", slug, there, lacks))
     return named

@@ -55,12 +55,14 @@ def test_error_pages_look_like_the_site(client, db, rachel, client_for):
     no_page = client.get("/no/such/page/")
     not_hers = client_for(rachel).get(reverse("accounts:users"))
     expired = Client(enforce_csrf_checks=True).post(SIGN_IN)
+    button = client.get(reverse("accounts:sign-out"))
     broken = server_error(RequestFactory().get("/"))
 
     for response, status, heading in [
         (no_page, 404, "There is no such page"),
         (not_hers, 403, "This page is not for you"),
         (expired, 403, "This form has expired"),
+        (button, 405, "This address is not a page"),
         (broken, 500, "Something broke on our side"),
     ]:
         text = response.content.decode()
@@ -69,6 +71,7 @@ def test_error_pages_look_like_the_site(client, db, rachel, client_for):
         assert page.headings == [heading]
         assert "Attest" in page.links
         assert "app.css" in text
+    assert button["Allow"] == "POST"
 
 
 def test_an_expired_session_sends_htmx_to_sign_in_and_back_to_the_page(client):

@@ -82,7 +82,7 @@ def test_a_rater_is_excluded_filled_anew_and_included(researcher, study):
 
     done = exclude(researcher, rater)
 
-    assert done.messages[0] == f"{rater.code} is excluded. No figure counts their votes."
+    assert done.messages[0] == f"{rater.code} is excluded. No number counts their votes."
     assert done.headings[0] == f"{rater.code} is excluded"
     assert WHY in done.text
     assert f"2 units lost the judgement of {rater.code}" in done.text

@@ -41,8 +41,7 @@ REDIRECTS = {
     "generation:first-prompts",
     "generation:verify-sample",
 }
-OF_PACKAGES = {"api:docs"}  # Swagger's page, without our bar
-NO_PAGES = FILES | PARTS_OF_PAGES | REDIRECTS | OF_PACKAGES
+NO_PAGES = FILES | PARTS_OF_PAGES | REDIRECTS
 RATERS_READ = (
     *("annotation:my-studies", "annotation:rate-unit", "annotation:my-answers"),
     *("annotation:guidelines", "annotation:guideline-changes"),

@@ -23,6 +23,11 @@ def open_term(name: str) -> Callable[[Page], None]:
     return act
 
 
+def unfold_address(page: Page) -> None:
+    page.locator(".operation > summary", has_text="/api/v1/runs/").nth(1).press("Enter")
+    expect(page.locator(".operation[open] dl")).to_be_visible()
+
+
 def open_help(page: Page) -> None:
     page.get_by_role("button", name="About this page").press("Enter")
     expect(page.get_by_role("dialog", name="About this page")).to_be_visible()
@@ -38,6 +43,7 @@ def help_pages(folder: Path) -> Iterator[tuple[str, str, Callable[[Page], None]]
     for name in ("glossary", "metrics", "formats", "decisions/0010-markdown-it"):
         yield f"docs, {name}", reverse("docs-page", args=[name]), look
     yield "a term in a text", reverse("evaluation:start-run"), open_term("window")
+    yield "addresses of the API", reverse("api:docs"), unfold_address
     new_study = reverse("annotation:new-study")
     yield "a term of a field", f"{new_study}?dataset={dataset.slug}", open_term("arm")
     yield "about this page", data, open_help

@@ -133,7 +133,8 @@ def test_the_page_is_for_admins(client, client_for, rosa, rachel, admin):
 
 @pytest.mark.once
 def test_the_menu_leads_admins_to_the_workers(admin, client_for, rosa):
-    assert shown(admin.get("/")).links["Workers"] == ADDRESS
+    menu = shown(admin.get("/")).links
+    assert (menu["Workers"], menu["Models"]) == (ADDRESS, "/metrics/models/")
     assert "Workers" not in shown(client_for(rosa).get("/")).links
 
 

@@ -65,7 +65,7 @@ def _first(request: SignedInRequest) -> dict[str, Any]:
     slug = request.GET.get("dataset", "")
     named = dataset_named(slug) if slug else None
     if slug and named is None:
-        messages.error(request, why_not_offered("dataset", slug, ""))
+        messages.error(request, why_not_offered("dataset", slug, None, ""))
     first = {name: field.initial for name, field in PullForm().fields.items() if field.initial}
     return {**first, "dataset": named.name if named else ""}
 

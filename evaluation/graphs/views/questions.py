@@ -33,6 +33,7 @@ from generation.services.grids import GridChangeError
 from generation.services.planning import send_grid
 
 QUESTIONS_PER_PAGE = 50
+ANSWERS_PER_PAGE = 8
 MOST_UNFOLDED = 3  # With more answers, their citations are folded.
 
 
@@ -75,7 +76,7 @@ def questions(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def question(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Show how one question is answered: names, candidates, graph, prompt, citations.
+    """Show how one question is answered: names, candidates, graph, prompt, a page of answers.
 
     While an answer is on its way, htmx requests only the answers, again and again.
     """
@@ -85,13 +86,16 @@ def question(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     asked = get_object_or_404(KGQuestion, example=example)
     waiting = on_their_way(example)
     responses = example.responses.select_related("setup", "dataset", "call")
-    answers = judged_answers(example.dataset, list(responses.order_by("setup__name", "key")))
+    in_order = responses.order_by("setup__name", "key", "pk")
+    page = Paginator(in_order, ANSWERS_PER_PAGE).get_page(request.GET.get("page"))
+    answers = judged_answers(example.dataset, list(page.object_list))
     cited = {fact.qid for answer in answers for fact in answer.facts}
     context = {
         "dataset": example.dataset,
         "example": example,
         "waiting": waiting,
         "is_going_on": any(each.is_going_on for each in waiting),
+        "page": page,
         "answers": answers,
         "is_folded": len(answers) > MOST_UNFOLDED,
         "entities": links_of(example.dataset_id, slug, cited),

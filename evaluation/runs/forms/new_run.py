@@ -58,7 +58,9 @@ class NewRunForm(FoldingForm):
         chosen = data.get("metric")
         self.kind: type[AutoMetric] = METRICS[chosen if chosen in METRICS else FIRST]
         over = str(data.get("over", ""))
-        self.fields["over"].offer(_what_can_be_scored(over), over)  # type: ignore[attr-defined]
+        self.fields["over"].offer(  # type: ignore[attr-defined]
+            _what_can_be_scored(), over, _named(over)
+        )
         self.fields["metric"].choices = [  # type: ignore[attr-defined]
             (key, kind.title) for key, kind in METRICS.items()
         ]
@@ -226,17 +228,21 @@ def _first_responses(given: Mapping[str, str], user: User) -> tuple[str, str]:
 
 def _dataset_of(over: str) -> Dataset | None:
     """Return the dataset whose responses are scored; None: there is none yet."""
+    named = _named(over)
+    return named.dataset if isinstance(named, Study) else named
+
+
+def _named(over: str) -> Dataset | Study | None:
+    """Return the dataset or the study that a value of `over` names; None: there is none."""
     kind, _, slug = over.partition(":")
-    if kind == "study":
-        return Dataset.objects.filter(studies__slug=slug).first()
-    return Dataset.objects.filter(slug=slug).first()
+    named: type[Dataset | Study] = Study if kind == "study" else Dataset
+    return named.objects.filter(slug=slug).first()
 
 
-def _what_can_be_scored(chosen: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the studies and datasets that are not archived, and the chosen one in any case."""
-    kind, _, slug = chosen.partition(":")
-    studies = Study.objects.filter(on_offer(slug if kind == "study" else ""))
-    datasets = datasets_with_responses().filter(on_offer(slug if kind == "dataset" else ""))
+def _what_can_be_scored() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the studies and datasets that are not archived."""
+    studies = Study.objects.filter(on_offer())
+    datasets = datasets_with_responses().filter(on_offer())
     of_studies = studies.order_by("name").values_list("slug", "name")
     named = datasets.values_list("slug", "name")
     return [

@@ -166,7 +166,7 @@ def _usual(study: Study) -> ComparisonChoices:
 
 COMPARISON = ReportKind(
     key=NAME,
-    title="A against B",
+    title="Compare two",
     lede="Compares setups, models or metrics on the same examples, two at a time.",
     group=ReportGroup.RATERS,
     about=Study,

@@ -41,7 +41,7 @@ DRIFT = Methods(
 )
 TRADEOFF = Methods(
     f"{_AXES} Each setup is over the examples that both axes label; responses without a label are "
-    "left out and counted. Where raters label, assumed answers alone give a setup no figures. A "
+    "left out and counted. Where raters label, assumed answers alone give a setup no numbers. A "
     "setup of which they answered only a part of the examples is marked as such. "
     f"{_INTERVALS}",
     _REFERENCES,

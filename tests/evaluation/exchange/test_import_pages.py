@@ -1,6 +1,7 @@
 """The import's pages: choose a file, see what the check found, store it, or stop."""
 
 import json
+import re
 
 import pytest
 from django.core.cache import cache
@@ -59,20 +60,21 @@ def test_a_file_of_an_older_program_is_read_by_a_choice(admin):
 
 
 @pytest.mark.parametrize(
-    ("pasted", "kind"),
+    ("pasted", "kind", "suffix"),
     [
-        ('question\tanswer\r\nWho?\t"One.\r\nTwo."\r\n', "CSV with tabs"),
-        ('\n[{"question": "Who?", "answer": "One.\\nTwo."}]', "JSON"),
-        ('{"question": "Who?", "answer": "One.\\nTwo."}', "JSON Lines"),
+        ('question\tanswer\r\nWho?\t"One.\r\nTwo."\r\n', "CSV with tabs", "csv"),
+        ('\n[{"question": "Who?", "answer": "One.\\nTwo."}]', "JSON", "json"),
+        ('{"question": "Who?", "answer": "One.\\nTwo."}', "JSON Lines", "jsonl"),
     ],
 )
-def test_a_few_pasted_rows_are_checked_at_once_as_a_file_would_be(admin, pasted, kind):
+def test_a_few_pasted_rows_are_checked_at_once_as_a_file_would_be(admin, pasted, kind, suffix):
     create_dataset("pasted-1")
 
     admin.post(IMPORT, {"pasted": pasted})
 
     upload = Import.objects.get()
     assert (upload.state, upload.name) == (State.CHECKED, "pasted-2"), upload.error
+    assert re.fullmatch(rf"pasted_[\d-]{{10}}_[\d.]{{8}}\.{suffix}", upload.file_name)
     assert upload.report["look"]["kind"] == kind
     assert upload.report["preview"]["responses"][0]["text"] == "One. Two."
     assert upload.report["examples"][0]["response"]["text"] == "One.\nTwo."

@@ -296,6 +296,17 @@ class TestSteps:
         assert answer.n_na == 1
         assert "".join(part.text for part in answer.parts) == answer.response.text
 
+    def test_answers_are_shown_page_by_page(self, client: Client, tmp_path: Path):
+        """Nine answers are a page of eight and a page of one."""
+        rows = [cited_row(key=f"r{n}") for n in range(9)]
+        dataset = hathaways(tmp_path, responses=rows)
+        address = reverse("graphs:question", args=[dataset.slug, k1(dataset).pk])
+        first, second = (client.get(address, {"page": n}) for n in (1, 2))
+
+        assert "9 answers" in shown(second).text
+        assert [len(each.context["answers"]) for each in (first, second)] == [8, 1]
+        assert 'href="?page=2#answers"' in first.text
+
     def test_citations_stand_below_their_sentence_and_lead_to_their_entity(
         self, client: Client, graph: Dataset
     ):

@@ -93,11 +93,19 @@ def test_an_entry_that_is_too_long_is_not_held_and_the_next_one_is_read(tmp_path
     assert told(items) == [(1, "an entry of more than 100 bytes"), {"a": 1}]
 
 
-@pytest.mark.parametrize("text", ['[{"a": 1}', '[{"a": 1}, {"b": [', '[{"a": 1}, {"b": "]'])
-def test_a_file_that_ends_inside_the_list_says_so(tmp_path, text):
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('[{"a": 1}', r'in this entry ("{\"a\": 1}")'),
+        ('[{"a": 1},\n', "after the last entry"),
+        ('[{"a": 1}, {"b": [', r'in this entry ("{\"b\": [")'),
+        ('[{"a": 1}, {"b": "]', r'in this entry ("{\"b\": \"]")'),
+    ],
+)
+def test_a_file_that_ends_inside_the_list_says_where(tmp_path, text, where):
     *_, last = read(tmp_path, text)
 
-    assert last.found == "the end of the file"
+    assert last.found == f"the end of the file {where}"
 
 
 @pytest.mark.parametrize(

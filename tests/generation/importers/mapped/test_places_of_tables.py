@@ -92,6 +92,13 @@ def test_the_likely_sheet_and_header_are_proposed(tmp_path, sheets, sheet, line,
     assert read_mapping(look.mapping.as_toml(), is_whole=False) == look.mapping
 
 
+def test_a_table_of_markdown_is_one_error_that_says_what_a_table_is(tmp_path):
+    (tmp_path / "t.csv").write_text("| question | answer |\n|---|---|\n| Who? | She. |\n")
+
+    with pytest.raises(PlaceError, match="line 1: found an empty column at both ends, as in a ta"):
+        opened(tmp_path / "t.csv")
+
+
 def test_a_mapping_chooses_sheet_and_line_and_recognises_or_names_the_columns(tmp_path):
     path = book(tmp_path / "t.xlsx", Data=DATA, Second=[["Note", "x"], *DATA[:2]])
     second = read_mapping('sheet = "Second"\nheader_line = 2')
