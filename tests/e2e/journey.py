@@ -20,10 +20,11 @@ class Mouse:
         self.n_fields = 0
         self.go_home()
 
-    @property
-    def effort(self) -> tuple[int, int]:
-        """The number of clicks, and the number of fields that were filled."""
-        return self.n_clicks, self.n_fields
+    def needs_at_most(self, clicks: int, fields: int = 0) -> None:
+        """Assert how many clicks and filled fields it took to get here, at most."""
+        said = f"{self.n_clicks} clicks and {self.n_fields} fields"
+        assert self.n_clicks <= clicks, said
+        assert self.n_fields <= fields, said
 
     def go_home(self) -> None:
         """Open the site anew, as a person does who comes back to it."""

@@ -66,7 +66,7 @@ def test_a_graph_is_imported_asked_and_its_citations_are_reported(
     mouse.press("link", "Citation quality")
     result = page.get_by_role("table", name="Citation quality by model and temperature")
     expect(result.get_by_role("link", name="extractive (0.0)").first).to_be_visible()
-    assert mouse.effort <= (5, 1)
+    mouse.needs_at_most(clicks=5, fields=1)
 
 
 def test_the_picture_is_walked_by_keyboard(page, sign_in, rosa, tmp_path):

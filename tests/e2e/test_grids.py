@@ -128,4 +128,4 @@ def test_from_home_a_grid_is_asked_scored_and_drawn_in_four_clicks(page, sign_in
     mouse.press("button", "Score these responses")
 
     expect(page.locator("a.dot:visible").first).to_be_visible(timeout=ENDS_WITHIN)
-    assert mouse.effort == (4, 0)
+    mouse.needs_at_most(clicks=4)

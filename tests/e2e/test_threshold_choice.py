@@ -73,4 +73,4 @@ def test_from_home_what_is_missing_is_scored_and_the_choice_becomes_a_run_in_fiv
     mouse.press("link", "Thresholds")
     chosen = page.get_by_role("region", name="Runs beside people").locator("[aria-current=true]")
     expect(chosen).to_contain_text("(chosen here)", timeout=ENDS_WITHIN)
-    assert mouse.effort == (5, 0)
+    mouse.needs_at_most(clicks=5)
