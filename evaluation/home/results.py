@@ -119,6 +119,7 @@ def _parts_of_datasets() -> list[QuerySet[Any, Any]]:
     graph = every.filter(Exists(Entity.objects.filter(**in_dataset)))
     with_responses = every.filter(Exists(Response.objects.filter(**in_dataset)))
     return [
+        _subjects("dataset", first(every, 1)),
         _subjects("material", first(with_responses, 1)),
         _subjects("traded", traded),
         _subjects("graph", graph),

@@ -1,7 +1,7 @@
 """A run's scores, failures and choices, for its pages. This module only reads."""
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from django.db.models import Count, F, FloatField, Max, Min, OuterRef, QuerySet, Subquery
@@ -11,7 +11,7 @@ from annotation.models import Study
 from evaluation.backends.registry import BACKENDS, words_rule
 from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun
-from evaluation.runs.plan import BY_FLOOR
+from evaluation.runs.plan import BY_FLOOR, STUDIES_OF_CHOICE
 from evaluation.runs.study_targets import is_about, is_of_citations
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.evidence import EvidenceChoice
@@ -127,18 +127,24 @@ def failure_reasons(run: MetricRun, most: int) -> list[tuple[str, int]]:
 
 
 def studies_of(runs: list[MetricRun]) -> dict[int, list[Study]]:
-    """Return the studies whose reports show each run, by the run's id, in one query."""
+    """Return the studies whose reports show each run, by the run's id, in one query.
+
+    A study whose votes chose the threshold of the run comes before the others.
+    """
     datasets = {run.dataset_id for run in runs}
     rated = Study.objects.filter(dataset__in=datasets).exclude(state=Study.State.PLANNED)
     studies = [(study, is_of_citations(study)) for study in rated.order_by("name")]
-    return {
-        run.pk: [
-            study
-            for study, citations in studies
-            if study.dataset_id == run.dataset_id and is_about(run, citations=citations)
-        ]
-        for run in runs
-    }
+    return {run.pk: [*_showing(run, studies)] for run in runs}
+
+
+def _showing(run: MetricRun, studies: list[tuple[Study, bool]]) -> Iterable[Study]:
+    chosen_by = run.parameters.get(STUDIES_OF_CHOICE, [])
+    shows = (
+        study
+        for study, citations in studies
+        if study.dataset_id == run.dataset_id and is_about(run, citations=citations)
+    )
+    return sorted(shows, key=lambda study: study.slug not in chosen_by)
 
 
 def choices_in_words(run: MetricRun) -> list[tuple[str, str]]:

@@ -59,8 +59,12 @@ class Grid(ChunkedWork, Archivable):
     @property
     def title(self) -> str:
         """The name as people read it: a grid that asks one question is called as the question."""
-        is_asked = self.sample is not None and re.match(IS_ASKED, self.sample.name)
-        return self.name[:-LENGTH_OF_MARK] if is_asked else self.name
+        return self.name[:-LENGTH_OF_MARK] if self.asks_one_question else self.name
+
+    @property
+    def asks_one_question(self) -> bool:
+        """Whether a person made it by asking one question."""
+        return self.sample is not None and bool(re.match(IS_ASKED, self.sample.name))
 
 
 class Planning(Piece):

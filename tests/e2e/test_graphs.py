@@ -9,10 +9,10 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from generation.models import Dataset
+from tests.e2e.journey import ENDS_WITHIN, Mouse
 from tests.graph_material import ENTITIES, QUESTION, QUESTIONS, hathaways
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ENDS_WITHIN = 60_000  # ms
 
 
 @pytest.fixture
@@ -39,17 +39,17 @@ def test_a_graph_is_imported_asked_and_its_citations_are_reported(
     assert Dataset.objects.get().entities.count() == len(ENTITIES)
 
     sign_in(rosa)
-    page.goto(reverse("graphs:graphs"))
-    page.get_by_role("link", name="Hathaways").click()
+    mouse = Mouse(page)
+    mouse.press("link", "Graph")
     page.evaluate("window.sameDocument = true")
     page.get_by_role("searchbox").fill("bard")
     rows = page.get_by_role("table", name="Entities, by label").get_by_role("row")
     expect(rows).to_have_count(2)  # one of them is the heading
     assert page.evaluate("window.sameDocument"), "htmx should find, not a page load"
 
-    page.get_by_role("link", name="Ask", exact=True).click()
-    page.get_by_label("Question").fill(QUESTION)
-    page.get_by_role("button", name="Ask").click(timeout=ENDS_WITHIN)  # spaCy is loaded
+    mouse.press("link", "Ask a question")
+    mouse.fill("Question", QUESTION)
+    mouse.press("button", "Ask")
     expect(page.get_by_role("heading", level=1)).to_have_text(QUESTION)
     expect(page.locator("mark").first).to_have_text("Anne Hathaway1")
     chosen = page.get_by_role("row", name="✓ chosen")
@@ -62,9 +62,11 @@ def test_a_graph_is_imported_asked_and_its_citations_are_reported(
     expect(answer.locator(".cite").first).to_be_visible()
     expect(page.get_by_text("The answer is being made.")).to_have_count(0)
 
-    page.goto(reverse("graphs:report", args=["hathaways", "citations"]))
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    expect(page.locator("main")).to_contain_text("extractive")
+    mouse.press("link", "Experiments")
+    mouse.press("link", "Citation quality")
+    result = page.get_by_role("table", name="Citation quality by model and temperature")
+    expect(result.get_by_role("link", name="extractive (0.0)").first).to_be_visible()
+    mouse.needs_at_most(clicks=5, fields=1)
 
 
 def test_the_picture_is_walked_by_keyboard(page, sign_in, rosa, tmp_path):

@@ -7,15 +7,15 @@ from django.urls import reverse
 from playwright.sync_api import Locator, Page, expect
 
 from generation.models import Call, Checkpoint, Grid
+from tests.e2e.journey import ENDS_WITHIN, Mouse
 from tests.generation.grid_runs import valley
 from tests.language_model_server import says, stand_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-N_EXAMPLES = 30
+N_EXAMPLES = 12
 # Two prompt types at two temperatures; one example has no golden evidence.
 N_CALLS = 2 * N_EXAMPLES + 2 * (N_EXAMPLES - 1)
-ENDS_WITHIN = 60_000  # ms
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_a_grid_is_planned_watched_cancelled_resumed_and_read(page, sign_in, ros
         prompt.set_checked(prompt.get_attribute("value") in ("no-evidence", "golden"))
     page.get_by_role("checkbox", name=told).check()
     page.get_by_role("checkbox", name="extractive").uncheck()
-    expect(page.get_by_role("status")).to_contain_text("4 setups × 30 examples: at most 120 calls.")
+    expect(page.get_by_role("status")).to_contain_text("4 setups × 12 examples: at most 48 calls.")
     assert page.evaluate("window.sameDocument"), "htmx should count, not a page load"
     page.get_by_role("button", name="Preview calls and cost").click()
 
@@ -114,3 +114,18 @@ def test_a_refused_grid_leads_to_its_first_mistake(page, sign_in, rosa, dataset)
     expect(page.get_by_label("Temperatures")).to_be_focused()
     expect(page.get_by_text("Found 'warm'; expected a number")).to_be_visible()
     assert not Grid.objects.exists()
+
+
+@pytest.mark.usefixtures("worker")
+def test_from_home_a_grid_is_asked_scored_and_drawn_in_four_clicks(page, sign_in, rosa, tmp_path):
+    valley(tmp_path, 3)
+    sign_in(rosa)
+    mouse = Mouse(page)
+
+    mouse.press("link", "New grid")
+    mouse.press("button", "Preview calls and cost")
+    mouse.press("button", re.compile(r"^Start \d+ calls$"))
+    mouse.press("button", "Score these responses")
+
+    expect(page.locator("a.dot:visible").first).to_be_visible(timeout=ENDS_WITHIN)
+    mouse.needs_at_most(clicks=4)

@@ -1,14 +1,15 @@
 """An experiment is planned, asked by a real worker, scored, read, and clicked down to an answer."""
 
+import re
+
 import pytest
-from django.urls import reverse
 from playwright.sync_api import expect
 
 from generation.models import Response
+from tests.e2e.journey import ENDS_WITHIN, Mouse
 from tests.evaluation.hand_ablated import import_answers
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ENDS_WITHIN = 60_000  # ms
 # Two seeds of: three questions whole, and the two with a minimum set with 1 to 3 members removed.
 N_CALLS = 2 * (3 + 3 * 2)
 
@@ -17,22 +18,23 @@ N_CALLS = 2 * (3 + 3 * 2)
 def test_removal_is_asked_scored_read_and_followed_to_an_answer(page, sign_in, rosa, tmp_path):
     dataset = import_answers(tmp_path, [], "Coast")
     sign_in(rosa)
-    page.goto(reverse("graphs:graph", args=[dataset.slug]))
-    page.get_by_role("link", name="Experiments", exact=True).click()
+    mouse = Mouse(page)
+    mouse.press("link", "Graph")
+    mouse.press("link", "Run experiments")
     expect(page.get_by_role("article", name="Removed knowledge")).to_contain_text("nothing asked")
-    page.get_by_role("link", name="Removed knowledge").click()
+    mouse.press("link", "Removed knowledge")
     expect(page.get_by_text("KaLMA, table 5 and figure 4")).to_be_visible()
     page.get_by_text("Decoding:").click()
     page.get_by_label("Seeds").fill("1, 2")
-    page.get_by_role("button", name="Preview calls and cost").click()
+    mouse.press("button", "Preview calls and cost")
 
-    page.evaluate("window.sameDocument = true")
-    page.get_by_role("link", name="See plan").click(timeout=ENDS_WITHIN)
-    page.get_by_role("button", name=f"Start {N_CALLS} calls").click(timeout=ENDS_WITHIN)
-    page.goto(reverse("graphs:experiment", args=[dataset.slug, "removal"]))
+    mouse.press("link", re.compile("^See plan"))
+    mouse.press("button", f"Start {N_CALLS} calls")
+    mouse.press("link", "Removed knowledge")
     # What is asked for while answers still come is scored without those to come.
     expect(page.locator("#step-1")).to_contain_text("done", timeout=ENDS_WITHIN)
-    page.get_by_role("button", name="Score", exact=True).click(timeout=ENDS_WITHIN)
+    mouse.press("button", "Score")
+    mouse.needs_at_most(clicks=8)
 
     table = page.get_by_role("table", name="Removed knowledge by model and temperature")
     runs = page.get_by_role("link", name="2 runs of extractive (0.5), 1 removed")

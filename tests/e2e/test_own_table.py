@@ -2,24 +2,23 @@
 
 import csv
 import random
+import re
 from pathlib import Path
-from typing import Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from django.urls import reverse
 from openpyxl import Workbook
 from playwright.sync_api import Page, expect
 
 from annotation.models import Study
 from generation.models import Dataset
 from tests.annotation.planned import make_raters
+from tests.e2e.journey import Keyboard, Mouse
+from tests.e2e.rating.keys import ALL_YES
 
 HEADER = ["question", "context", "answer", "model"]
 SENTENCE = "the light stands on a rock north of the old port and was built by hand of grey stone"
-MOST_CLICKS = 12
-Role = Literal["button", "link"]
 
 
 def rows() -> list[list[str]]:
@@ -59,53 +58,36 @@ def as_parquet(path: Path) -> None:
     pq.write_table(pa.table(dict(zip(HEADER, zip(*rows(), strict=True), strict=True))), path)
 
 
-class Mouse:
-    """A user with a mouse, whose clicks are counted."""
-
-    def __init__(self, page: Page) -> None:
-        self._page = page
-        self.n_clicks = 0
-
-    def press(self, role: Role, name: str) -> None:
-        """Press a link or a button."""
-        self._page.get_by_role(role, name=name, exact=True).first.click()
-        self.n_clicks += 1
-
-    def tick(self, label: str) -> None:
-        self._page.get_by_role("checkbox", name=label).first.check()
-        self.n_clicks += 1
-
-    def choose_file(self, path: Path) -> None:
-        self._page.get_by_label("Choose a file").set_input_files(path)
-        self.n_clicks += 2  # the browser's own dialog: open it, choose
+# Two models that answer three questions: short enough to be checked at once.
+PASTED = "\n".join(
+    [
+        "\t".join(HEADER),
+        *(
+            f"Who built light {n}?\tAda Marren built light {n}.\tIt was Ada {n}.\t{model}"
+            for n in (1, 2, 3)
+            for model in ("small", "large")
+        ),
+    ]
+)
 
 
-class Keyboard:
-    """A user without a mouse, who presses the focused element by Enter, and ticks it by Space."""
-
-    def __init__(self, page: Page) -> None:
-        self._page = page
-
-    def press(self, role: Role, name: str) -> None:
-        self._page.get_by_role(role, name=name, exact=True).first.focus()
-        self._page.keyboard.press("Enter")
-
-    def tick(self, label: str) -> None:
-        self._page.get_by_role("checkbox", name=label).first.focus()
-        self._page.keyboard.press("Space")
-
-    def choose_file(self, path: Path) -> None:
-        field = self._page.get_by_label("Choose a file")
-        field.focus()
-        expect(field).to_be_focused()
-        field.set_input_files(path)  # the dialog is the browser's own
+def plan_and_open(page: Page, somebody: Mouse) -> Study:
+    """Take what was just imported to an open study."""
+    somebody.press("link", "New study")
+    somebody.fill("Name", "Lights")
+    for label in ("large", "small", "Every account with the rater role"):
+        somebody.tick(label)
+    somebody.press("button", "Plan the study")
+    somebody.press("button", "Open the study")
+    expect(page.get_by_role("heading", name="The study is open")).to_be_visible()
+    study = Study.objects.get()
+    assert (study.state, study.dataset) == (Study.State.OPEN, Dataset.objects.get())
+    return study
 
 
-def open_a_study(page: Page, somebody: Mouse | Keyboard, path: Path) -> None:
-    """Take a table from the home page to an open study."""
-    page.goto(reverse("home"))
-    somebody.press("link", "Datasets")
-    somebody.press("link", "Import")
+def open_a_study(page: Page, somebody: Mouse, path: Path) -> None:
+    """Take a table from Home to an open study."""
+    somebody.press("link", "Import data")
     somebody.choose_file(path)
     somebody.press("button", "Check the file")
     expect(page.get_by_role("heading", name="Every row can be read")).to_be_visible()
@@ -115,25 +97,16 @@ def open_a_study(page: Page, somebody: Mouse | Keyboard, path: Path) -> None:
     expect(page.get_by_text("intervals treat each example as a dialog")).to_be_visible()
     expect(page.get_by_role("heading", name="Example 1, as raters will see it")).to_be_visible()
     somebody.press("button", "Import")
-    somebody.press("link", "New study")
-    page.get_by_label("Name", exact=True).fill("Lights")
-    for label in ("large", "small", "Every account with the rater role"):
-        somebody.tick(label)
-    somebody.press("button", "Plan the study")
-    somebody.press("button", "Open the study")
-    expect(page.get_by_role("heading", name="The study is open")).to_be_visible()
-    study = Study.objects.get()
-    assert (study.state, study.dataset) == (Study.State.OPEN, Dataset.objects.get())
+    study = plan_and_open(page, somebody)
     assert study.dataset.responses.count() == 30
     assert study.dataset.examples.count() == 15
 
 
 @pytest.mark.parametrize(
-    ("name", "write"),
-    [("answers.csv", as_csv), ("answers.xlsx", as_workbook), ("answers.parquet", as_parquet)],
+    ("name", "write"), [("answers.xlsx", as_workbook), ("answers.parquet", as_parquet)]
 )
 @pytest.mark.usefixtures("worker")
-def test_a_table_becomes_an_open_study_in_twelve_clicks(page, sign_in, adam, tmp_path, name, write):
+def test_a_table_becomes_an_open_study_in_eleven_clicks(page, sign_in, adam, tmp_path, name, write):
     write(tmp_path / name)
     make_raters(5)
     sign_in(adam)
@@ -141,7 +114,7 @@ def test_a_table_becomes_an_open_study_in_twelve_clicks(page, sign_in, adam, tmp
 
     open_a_study(page, mouse, tmp_path / name)
 
-    assert mouse.n_clicks <= MOST_CLICKS
+    mouse.needs_at_most(clicks=11, fields=1)
 
 
 @pytest.mark.usefixtures("worker")
@@ -151,3 +124,31 @@ def test_a_researcher_does_it_by_keyboard_alone(page, sign_in, rosa, tmp_path):
     sign_in(rosa)
 
     open_a_study(page, Keyboard(page), tmp_path / "answers.csv")
+
+
+@pytest.mark.usefixtures("worker")
+def test_pasted_rows_are_rated_and_read(page, sign_in, adam):
+    raters = make_raters(5)
+    sign_in(adam)
+    mouse = Mouse(page)
+    mouse.press("link", "Import data")
+    mouse.fill("Or paste rows here", PASTED)
+    mouse.press("button", "Check the file")
+    mouse.press("button", "Import")
+    plan_and_open(page, mouse)
+    mouse.needs_at_most(clicks=9, fields=2)
+
+    sign_in(raters[0])
+    rater = Mouse(page)
+    rater.press("button", re.compile("^Rate next"))
+    for question, key in zip(page.locator("fieldset.question").all(), ALL_YES, strict=True):
+        rater.answer(question, {"y": "Yes", "n": "No"}[key])
+    rater.press("button", re.compile("^Submit"))
+    expect(page.locator(".just-submitted")).to_be_visible()
+    rater.needs_at_most(clicks=9)
+
+    sign_in(adam)
+    reader = Mouse(page)
+    reader.press("link", "Results")
+    expect(page.get_by_text("Interim")).to_be_visible()
+    reader.needs_at_most(clicks=1)

@@ -32,13 +32,13 @@ from generation.grids.question_graphs import askable
 from generation.limits import LARGEST_SEED, LONGEST_NAME, MOST_SAMPLED
 from generation.model_specs import ModelSpec
 from generation.models import (
-    IS_ASKED,
     Dataset,
     Grid,
     KGQuestion,
     QuestionEntity,
     Response,
 )
+from generation.models.grids import ASKS_ONE_QUESTION
 from generation.services.grids import GridChangeError, request_grid
 from generation.services.record_keys import digest
 from generation.text.prompt_types import Graph, lacks_knowledge
@@ -223,9 +223,18 @@ def grids_of(dataset: Dataset, key: str) -> list[Grid]:
 
     Grids that ask a single question from the page for questions are left out.
     """
-    own = _own_prompts(EXPERIMENTS[key])
-    grids = dataset.grids.exclude(sample__name__regex=IS_ASKED).order_by("-pk")
-    return [grid for grid in grids if own & set(grid.choices["prompts"])]
+    grids = dataset.grids.exclude(ASKS_ONE_QUESTION).order_by("-pk")
+    return [grid for grid in grids if EXPERIMENTS[key] in _with_prompts_of(grid)]
+
+
+def experiments_of(grid: Grid) -> list[KGExperiment]:
+    """Return the experiments whose pages show a grid. A grid that asks one question has none."""
+    return [] if grid.asks_one_question else _with_prompts_of(grid)
+
+
+def _with_prompts_of(grid: Grid) -> list[KGExperiment]:
+    asked = set(grid.choices["prompts"])
+    return [each for each in EXPERIMENTS.values() if asked & _own_prompts(each)]
 
 
 def _own_prompts(experiment: KGExperiment) -> set[str]:

@@ -6,6 +6,7 @@ from typing import Any
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 
+from evaluation.graphs.experiments.services import experiments_of
 from evaluation.graphs.pages.cited_answer import CitedFact
 from evaluation.measures.citation import CitationVerdict
 from evaluation.reports.exclusions import in_number
@@ -75,6 +76,7 @@ def told_apart(left_out: LeftOut) -> list[tuple[str, list[str]]]:
     return [(title, parts) for title, parts in said.items() if parts]
 
 
+register.filter(experiments_of)
 register.filter(short_name)
 
 

@@ -16,6 +16,7 @@ from annotation.models import Study
 from evaluation.models import MetricRun
 from evaluation.runs.control_panel import control_panel
 from evaluation.runs.forms.new_run import NewRunForm, first_choices
+from evaluation.runs.main_metrics import set_aside
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.named_answers import named_answers
 from evaluation.runs.pages.new_run import new_run_page
@@ -217,6 +218,7 @@ def run(request: SignedInRequest, pk: int) -> HttpResponse:
             "run": progress.run,
             "progress": progress,
             "studies": studies_of([progress.run]),
+            "is_aside": set_aside().filter(pk=pk).exists(),
             "choices": choices_in_words(progress.run),
             "digest": data_digest(progress.run),
             "spread": spread,

@@ -105,7 +105,9 @@ def test_a_grid_of_one_question_is_called_as_the_question_and_crowds_no_list(
     assert cut.title == ("Where? " * 40)[:86] + "…"
     listing = {"/": False, "/grids/": False, "/grids/?asked=one": True, "/work/": True}
     assert {page: WHO in shown(client.get(page)).text for page in listing} == listing
-    assert WHO in shown(client.get(f"/grids/{grid.pk}/")).headings
+    of_grid = shown(client.get(f"/grids/{grid.pk}/"))
+    assert WHO in of_grid.headings
+    assert "Citation quality" not in of_grid.links  # it counts in no experiment
     [answer] = shown(client.get(address)).parts("sheet-head")[-1:]
     assert answer.text.startswith("extractive · T 0.0 · Graph, retrieved here Asked")
 

@@ -12,7 +12,7 @@ from evaluation.models import MetricRun, RunChunk
 from tests.annotation.makers import material
 from tests.conftest import person
 from tests.evaluation.metric_runs import mill, requested
-from tests.makers import import_rows, pilot_rows, rated
+from tests.makers import example_row, import_rows, pilot_rows, rated
 from tests.shown import shown
 
 pytestmark = pytest.mark.once
@@ -44,6 +44,16 @@ def test_a_person_without_data_begins_with_the_import(home, rosa):
     assert states(page) == ["next", "later", "later", "later"]
     assert page.links["Import data"] == reverse("evaluation:import")
     assert "Last results" not in page.headings
+    assert "New grid" not in page.links
+
+
+def test_questions_without_responses_lead_to_a_grid(home, rosa, tmp_path):
+    import_rows(tmp_path / "asked", "asked", examples=[example_row()])
+
+    page = home(rosa)
+
+    assert states(page) == ["next", "later", "later", "later"]
+    assert page.links["New grid"] == reverse("grids:new")
 
 
 @override_settings(RESEARCHERS_IMPORT=False)

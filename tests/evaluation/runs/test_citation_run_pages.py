@@ -243,7 +243,8 @@ def test_a_run_leads_to_the_studies_of_what_it_scores(researcher, study):
     of_citations, of_responses = scored(study.dataset), done(study.dataset)
 
     there = reverse("evaluation:study-metrics", args=[study.slug])
-    assert there in shown(researcher.get(address("run", of_citations))).addresses
+    page = shown(researcher.get(address("run", of_citations)))
+    assert f"{there}?run={of_citations.pk}#auto" in page.addresses
     assert there not in researcher.get(address("run", of_responses)).text
 
 

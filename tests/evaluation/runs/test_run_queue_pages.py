@@ -131,7 +131,7 @@ def test_what_is_polled_ends_with_an_event_that_the_queue_waits_for(researcher, 
 
 def test_a_done_run_leads_to_the_studies_that_show_it(researcher, study, tmp_path):
     run = done(study.dataset)
-    agreement = reverse("evaluation:study-metrics", args=[study.slug])
+    agreement = f"{reverse('evaluation:study-metrics', args=[study.slug])}?run={run.pk}#auto"
 
     row = row_of(researcher.get(RUNS), run)
     assert "2 responses" in row.text
@@ -147,8 +147,8 @@ def test_a_done_run_leads_to_the_studies_that_show_it(researcher, study, tmp_pat
     assert f"{address('run', run)}#studies" in row_of(researcher.get(RUNS), run).addresses
     own = shown(researcher.get(address("run", run))).addresses
     assert agreement in own
-    assert "/studies/closed/metrics/" in own
-    assert "/studies/planned/metrics/" not in own
+    assert agreement.replace(study.slug, "closed") in own
+    assert not any(there.startswith("/studies/planned/") for there in own)
 
 
 def test_a_cancelled_run_can_be_resumed_or_deleted(researcher, dataset):

@@ -7,6 +7,7 @@ import pytest
 from django.urls import reverse
 
 from accounts.access import Role
+from annotation.models import Study
 from evaluation.models import MetricRun, RunChunk
 from evaluation.runs.families import families_of
 from evaluation.runs.services.added_controls import request_controls
@@ -87,6 +88,21 @@ def test_the_study_links_to_it_and_says_which_run_was_chosen_on_its_votes(resear
     here = reverse("evaluation:threshold-choice", args=[study.slug])
     assert page.part("auto").links["Threshold choice"] == f"{here}?question=q"
     assert "flavor, K or threshold were chosen on these votes" in page.part("cm").text
+
+
+def test_a_run_that_was_chosen_says_where_it_shows_up(researcher, study, tmp_path):
+    other = Study.objects.create(
+        name="another", slug="another", dataset=study.dataset, scheme={}, is_imported=True
+    )
+    Study.objects.filter(pk=other.pk).update(state=Study.State.CLOSED)
+    chosen = start(researcher, study).url
+    run = MetricRun.objects.latest("pk")
+
+    page = shown(researcher.get(chosen))
+
+    assert f"trade-off of {study.dataset.name} if you choose this run there" in page.text
+    at = [each for each in page.addresses if each.endswith(f"/metrics/?run={run.pk}#auto")]
+    assert [each.split("/")[2] for each in at[:2]] == [study.slug, "another"]
 
 
 def test_without_votes_without_runs_and_with_one_class_it_says_why(researcher, study, tmp_path):

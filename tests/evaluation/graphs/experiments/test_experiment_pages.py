@@ -320,6 +320,9 @@ def test_an_experiment_is_asked_for_once_and_planned_first(researcher, tmp_path)
     experiment = Grid.objects.get(dataset=dataset)
     assert experiment.choices["seeds"] == [1, 2]
     assert any(experiment.name in heading for heading in shown(researcher.get(here)).headings)
+    grid = shown(researcher.get(reverse("grids:grid", args=[experiment.pk])))
+    assert grid.links["Removed knowledge"] == here
+    assert "Retrieval accuracy" not in grid.links
     page = shown(researcher.get(address("experiments", dataset)))
     assert how_far(page, "removal") == "asking"
 
