@@ -45,7 +45,7 @@ from generation.models import Dataset, Example, Response
 
 GUIDELINES = (
     "These raters are simulated: a program made their votes from an estimate of what careful "
-    "people would answer. The figures show how Attest works and say nothing about people or "
+    "people would answer. The numbers show how Attest works and say nothing about people or "
     "models."
 )
 

@@ -46,7 +46,7 @@ def test_the_chart_is_drawn_and_another_question_draws_another(page, sign_in, ro
     expect(chart).to_be_visible()
     expect(chart).to_contain_text("ceiling: one against the rest")
     worth = page.get_by_role("region", name="What the choice gains")
-    expect(worth).to_contain_text("Chosen on some, reported on others")
+    expect(worth).to_contain_text("Cross-validated (report this)")
     before = worth.inner_text()
 
     page.get_by_label("Question").select_option("relevant")

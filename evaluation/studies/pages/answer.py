@@ -141,7 +141,7 @@ def _of_setup(
         if not n_rated:
             return f"No rater has judged a response{where} yet."
         needed = f" of its {study.raters_per_unit} raters" if study.raters_per_unit else ""
-        return f"No response{where} has a majority{needed} yet, so there is no figure to report."
+        return f"No response{where} has a majority{needed} yet, so there is no number to report."
     if len(known) > 1 and shift and study.is_running:
         return _of_both_arms(question, known, shift, where)
     has_arms = len(rows) > 1 or rows[0].arm == Arm.Kind.MERGED
@@ -360,7 +360,7 @@ def _of_metrics(rows: Sequence[AgreementRow], pinned: str, *, is_interim: bool) 
         row for row in known if signed_name(row.of_run.metric, row.of_run.run_signature) == pinned
     ]
     if pinned and rows and not main:
-        yield f"The main metric of the dataset has no figure here: {pinned}."
+        yield f"The main metric of the dataset has no number here: {pinned}."
     if not known:
         return
     names = dict(zip(map(id, known), run_names([row.of_run for row in known]), strict=True))
@@ -387,6 +387,6 @@ def _of_metrics(rows: Sequence[AgreementRow], pinned: str, *, is_interim: bool) 
     if told.n_adjudicated:
         yield f"{decisions_said(told.n_adjudicated)}."
     if told.flattered:
-        yield "Its threshold was chosen on these votes, so this figure is too optimistic."
+        yield "Its threshold was chosen on these votes, so this number is too optimistic."
     if told.of_controls.faults:
         yield f"It is unfit for these data: it {told.of_controls.faults}."

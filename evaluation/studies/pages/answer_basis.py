@@ -27,7 +27,7 @@ def rests_on(study: Study, figures: Figures, done: Mapping[str, int] | None) -> 
     if draw := draw_of(study):
         said.append(
             f"The seed drew {draw[0]:,} of {draw[1]:,} dialogs to be rated. The report "
-            "Few labels adds what a metric says about the others."
+            "Estimate from few labels adds what a metric says about the others."
         )
     if not study.has_uniform_draw:
         said.append("A metric’s scores made the draw, so means are weighted by 1 / probability.")
@@ -36,7 +36,7 @@ def rests_on(study: Study, figures: Figures, done: Mapping[str, int] | None) -> 
         said.append(f"The study {state} {done['n']:,} of {done['of']:,} judgements done.")
     if study.n_looks > 1:
         said.append(
-            f"These figures were looked at {study.n_looks:,} times while rating went on, and the "
+            f"These numbers were looked at {study.n_looks:,} times while rating went on, and the "
             "intervals hold for one look."
         )
     if study.stops_when_decided:

@@ -1,4 +1,4 @@
-"""The report on A against B: setups, models or metrics, two at a time, on the same examples."""
+"""The report that compares two: setups, models or metrics, two at a time, on the same examples."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -166,7 +166,7 @@ def _usual(study: Study) -> ComparisonChoices:
 
 COMPARISON = ReportKind(
     key=NAME,
-    title="A against B",
+    title="Compare two",
     lede="Compares setups, models or metrics on the same examples, two at a time.",
     group=ReportGroup.RATERS,
     about=Study,

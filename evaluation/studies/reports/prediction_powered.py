@@ -171,7 +171,7 @@ def usual_prediction_powered(study: Study) -> PredictionPoweredChoices:
 
 PREDICTION_POWERED = ReportKind(
     key=NAME,
-    title="Few labels",
+    title="Estimate from few labels",
     lede=(
         "Estimates the mean of each setup from the answers of raters for a drawn sample, and a "
         "metric’s scores of all responses."

@@ -25,7 +25,7 @@ def last_figures(study: Study, choices: Choices) -> LastFigures:
 def come_back_later() -> HttpResponse:
     """Return the answer to a request for a file whose figures are still being computed."""
     answer = HttpResponse(
-        "The figures are being computed.", status=503, content_type="text/plain; charset=utf-8"
+        "The numbers are being computed.", status=503, content_type="text/plain; charset=utf-8"
     )
     answer["Retry-After"] = RETRY_SECONDS
     return answer

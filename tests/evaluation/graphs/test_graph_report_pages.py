@@ -176,7 +176,7 @@ def test_the_page_on_differences_has_both_modes_side_by_side_and_says_why(resear
     page = shown(researcher.get(address("differences", scored)))
 
     setup, *_ = both_modes(scored, "all")
-    paper, code, difference = page.table("Figures of each setup").rows[:3]
+    paper, code, difference = page.table("Numbers of each setup").rows[:3]
     # Correct 6 of 8 here; there the incomplete citation is not counted: 6 of 7.
     assert paper[1:4] == ["Paper", str(setup.n_here), "75.0"]
     assert code[:3] == ["Authors’ code", str(setup.n_there), "85.7"]

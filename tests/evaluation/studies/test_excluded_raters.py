@@ -109,7 +109,7 @@ def test_the_methods_list_each_excluded_rater_with_the_reason(study, reader):
     page = shown(page_of(reader, study, "study-methods"))
 
     assert page.table("Excluded raters").row(fourth.code)["Reason"] == WHY
-    row = page.table("What the figures leave out").row("excluded raters")
+    row = page.table("What the numbers leave out").row("excluded raters")
     assert row["How many"] == "1"
     assert "a researcher or the gold threshold excluded them" in row["Why"]
 

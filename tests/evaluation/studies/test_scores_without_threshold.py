@@ -99,7 +99,7 @@ def test_the_page_offers_a_threshold_and_the_chosen_one_gives_labels(researcher,
     link = shown(metrics).links["Choose a threshold"]
 
     page = shown(researcher.get(link))
-    assert "Nothing chosen" not in page.facts
+    assert "Default settings" not in page.facts
     assert "without a choice" not in page.text
     answer = researcher.post(
         reverse("evaluation:start-chosen-run", args=[study.slug]),

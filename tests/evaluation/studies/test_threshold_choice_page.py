@@ -64,13 +64,13 @@ def test_the_page_says_the_honest_figure_beside_the_flattering_one(researcher, s
     page = shown(page_of(researcher, study))
 
     # 21 of 24 either way: the threshold is clear, so that nothing is flattered.
-    assert page.facts["Chosen and reported on the same dialogs"] == "87.5 %"
-    assert page.facts["Chosen on some, reported on others"] == "87.5 %"
+    assert page.facts["In-sample (too optimistic)"] == "87.5 %"
+    assert page.facts["Cross-validated (report this)"] == "87.5 %"
     assert "Here the two are equal" in page.text
     assert "2 candidates compared" in page.text
     assert "v1, whole, threshold 0.500" in page.text.partition("Chosen on all dialogs")[2]
     assert page.fields["threshold"] == "0.5"
-    assert page.facts["Nothing chosen"] == "33.3 %"
+    assert page.facts["Default settings"] == "33.3 %"
     assert "v3, localized K = 2, usual threshold" in page.text
     assert page.table("Combinations").row("v1, whole")["Accuracy"] == "87.5"
     assert "24 responses compared, 24 dialogs" in page.text
@@ -273,7 +273,7 @@ def test_question_and_scores_are_chosen_by_the_address(researcher, tmp_path):
     for page in (first, wrong):
         [message] = page.messages
         assert "people said yes to all" in message
-    assert other.facts["Chosen on some, reported on others"] == "100.0 %"
+    assert other.facts["Cross-validated (report this)"] == "100.0 %"
     assert "only the threshold can be chosen" in other.part("grid").text
     assert "Start a run with these choices" not in other.text
 

@@ -243,7 +243,7 @@ def test_each_stage_follows_the_one_before(researcher, dataset):
     assert stages(page) == ["done"] * 4
     assert "PaLM 540B with golden evidence" in page.text
     [warning] = [
-        message for message in page.messages if "These figures are too optimistic." in message
+        message for message in page.messages if "These numbers are too optimistic." in message
     ]
     assert "judge their attribution and sensibleness" in warning
     assert "No other metric and no raters judge attribution or sensibleness" in warning
@@ -264,7 +264,7 @@ def test_what_did_not_choose_judges_where_nobody_says_so(researcher, dataset):
     page = shown(researcher.get(address("recipe-progress")))
 
     [flattered] = [
-        message for message in page.messages if "These figures are too optimistic." in message
+        message for message in page.messages if "These numbers are too optimistic." in message
     ]
     assert "judge their sensibleness" in flattered
     assert "No other metric and no raters judge sensibleness" in flattered
@@ -275,7 +275,7 @@ def test_what_did_not_choose_judges_where_nobody_says_so(researcher, dataset):
     by_name = {"judge_attribution": f"run-{chose.pk}"}
     page = shown(researcher.get(address("recipe-progress"), by_name))
     [warning] = [
-        message for message in page.messages if "These figures are too optimistic." in message
+        message for message in page.messages if "These numbers are too optimistic." in message
     ]
     assert "judge their attribution and sensibleness" in warning
 

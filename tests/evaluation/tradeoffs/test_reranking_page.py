@@ -17,7 +17,7 @@ from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
-WARNING = "the figures are too optimistic"
+WARNING = "the numbers are too optimistic"
 N_QUERIES = 20
 
 

@@ -54,14 +54,14 @@ EXAMPLE = """examples:
       --flavor v1 --window 0 --judge-attribution run-12
 """
 CALLED = {"has_instructions": "instructions"}
-LOOKS_BETTER = "{0} is chosen and judged by the same metric, so its figures are too optimistic."
+LOOKS_BETTER = "{0} is chosen and judged by the same metric, so its numbers are too optimistic."
 NOTHING_ELSE = (
     "No other metric and no raters judge {0} in this dataset: name another metric or raters, "
     "--judge-{0} METRIC/MODEL or KEY."
 )
 ANOTHER_MODEL = (
     "{0} is judged by the metric that chose, with another model. Errors that both models make "
-    "still make the figures too high."
+    "still make the numbers too high."
 )
 
 
@@ -95,7 +95,7 @@ class Command(AskingCommand):
                 f"--judge-{side}",
                 default="",
                 metavar="METRIC/MODEL",
-                help="judges for the figures; default: raters or a run that did not choose, if "
+                help="judges for the numbers; default: raters or a run that did not choose, if "
                 f"the dataset has one, else that of --{side}, on the same responses (too "
                 "optimistic)",
             )

@@ -105,7 +105,7 @@ def test_only_the_questions_that_all_rows_have_are_listed(researcher, uneven):
 
     assert keys_of(researcher, uneven, url) == ["small-graph-gold-1-q1", "small-graph-gold-1-q2"]
     page = shown(researcher.get(url))
-    assert "Only the answers behind the figures of removed knowledge" in page.text
+    assert "Only the answers behind the numbers of removed knowledge" in page.text
     every = keys_of(researcher, uneven, url.replace("&experiment=removal", ""))
     assert sorted(every) == [f"small-graph-gold-1-q{n}" for n in (1, 2, 3)]
 
@@ -122,7 +122,7 @@ def test_a_mean_score_leads_to_the_scores_it_is_over_and_failed_to_failures(rese
     [failed] = [url for url in urls if "/failures/" in url]
     assert keys_of(researcher, uneven, failed) == ["small-graph-retrieved-2-q1"]
     page = shown(researcher.get(failed))
-    assert "the answers behind the figures of text quality" in page.text
+    assert "the answers behind the numbers of text quality" in page.text
 
 
 @pytest.mark.parametrize(

@@ -193,7 +193,7 @@ def test_too_few_raters_give_no_share(tmp_path):
     for rater in raters_of(study)[:2]:
         rate_next(rater)
     assert said(study, "sensible")[0] == (
-        "No response has a majority of its 5 raters yet, so there is no figure to report."
+        "No response has a majority of its 5 raters yet, so there is no number to report."
     )
 
 
@@ -251,7 +251,7 @@ def test_a_pinned_metric_is_told_before_the_one_that_agrees_most(tmp_path):
 
     study.dataset.main_attribution_metric = "auto_ais: gone"
     gone, sentence = said(study, "attributable")[-2:]
-    assert gone == "The main metric of the dataset has no figure here: auto_ais: gone."
+    assert gone == "The main metric of the dataset has no number here: auto_ais: gone."
     assert "(good) agrees with the human majority on 100 % (" in sentence
 
 

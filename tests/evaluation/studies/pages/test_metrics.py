@@ -28,7 +28,7 @@ def test_a_run_stands_beside_baseline_ceilings_confusion_and_disagreements(resea
     metrics = page.table("Auto-metrics against")
     assert metrics.row("Auto-AIS, v3, localized K = 2, lexical")["Accuracy"] == "25.0"
     assert metrics.row("Ceiling: one against the rest")
-    assert page.table("Measures of").row("Majority-label baseline")["Figure"] == "75.0"
+    assert page.table("Measures of").row("Majority-label baseline")["Value"] == "75.0"
     assert page.table("Confusion matrix").rows == [
         ["human yes", "1 33 %", "2 67 %"],
         ["human no", "1 100 %", "0 0 %"],
@@ -110,14 +110,14 @@ def test_large_figures_are_computed_by_a_worker_while_the_last_ones_are_shown(
 
     page = shown(last)
     [message] = page.messages
-    assert re.match(r"Figures of \d\d:\d\d\b.* Newer figures", message)
+    assert re.match(r"Numbers of \d\d:\d\d\b.* Newer numbers", message)
     assert "Questions by scenario" in page.headings
     assert [pk for pk, _ in sent] == [study.pk]  # asked once, though the page waits
     assert waiting.status_code == 204
 
     compute_figures(*sent[0])
     current = shown(page_of(researcher, study))
-    assert "Newer figures" not in current.text
+    assert "Newer numbers" not in current.text
 
 
 def test_a_large_study_without_figures_says_that_they_are_being_computed(
@@ -129,7 +129,7 @@ def test_a_large_study_without_figures_says_that_they_are_being_computed(
 
     page = shown(page_of(researcher, study))
 
-    assert "The figures are being computed" in page.headings
+    assert "The numbers are being computed" in page.headings
     figure = reverse("evaluation:figure", args=[study.slug, "accuracy", "svg"])
     answer = researcher.get(figure)
     assert (answer.status_code, answer["Retry-After"]) == (503, "10")

@@ -68,7 +68,7 @@ def test_a_study_shows_means_agreement_and_what_is_left_out(researcher, pilot):
     assert answers.row("1 Sensible")["Majorities"] == "no: 1, yes: 1"
     agreement = raters.table("Agreement between raters, merged arm")
     assert agreement.column("Question") == ["1 Sensible", "2 Specific"]
-    implied = methods.table("What the figures leave out, and why").row("implied votes")
+    implied = methods.table("What the numbers leave out, and why").row("implied votes")
     assert implied["How many"] == "2"
     assert "a closed gate implies them" in implied["Why"]
     assert raters_report(study).signature in raters.part("agreement").text
