@@ -4,9 +4,10 @@
   const root = document.documentElement;
   const prefersDark = matchMedia("(prefers-color-scheme: dark)"), isNarrow = matchMedia("(max-width: 30rem)");
   const options = { ast: true, actions: false, defaultStyle: false, renderer: "svg", tooltip: { disableDefaultStyle: true } };
-  let plots = { charts: {}, themes: {} };
+  let plots = { charts: {}, themes: {} }, isPrinted = false;
 
-  const themeName = () => root.dataset.theme || (prefersDark.matches ? "dark" : "light");
+  /* paper is white: its charts are drawn again before a page is printed, and once more after it */
+  const themeName = () => isPrinted ? "light" : root.dataset.theme || (prefersDark.matches ? "dark" : "light");
 
   /* a chart beside a table is as wide as its room, and as high as the rows */
   const fitted = (spec, room) => {
@@ -37,6 +38,7 @@
 
   new MutationObserver(drawAll).observe(root, { attributes: true, attributeFilter: ["data-theme"] });
   for (const query of [prefersDark, isNarrow]) query.addEventListener("change", drawAll);
+  for (const [name, value] of [["beforeprint", true], ["afterprint", false]]) addEventListener(name, () => { isPrinted = value; drawAll(); });
   document.addEventListener("toggle", drawAll, true);
   document.addEventListener("htmx:afterSettle", ({ detail: { elt } }) => { if (elt.id === "figures" || elt.querySelector("#plots")) read(); });
   read();

@@ -121,7 +121,7 @@
 
   /* what is unfolded stays so when the page is renewed, and the field that was changed keeps the focus */
   let unfolded = [], focused = "";
-  const isOwn = event => event.detail.target?.id === "tradeoff";
+  const isOwn = event => ["tradeoff", "restricted"].includes(event.detail.target?.id);
   document.addEventListener("htmx:beforeSwap", event => {
     if (!isOwn(event)) return;
     unfolded = [...document.querySelectorAll("details[data-stays][open]")].map(each => each.id);

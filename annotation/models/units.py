@@ -47,7 +47,7 @@ class Unit(models.Model):
     targets = models.ManyToManyField(Target, through="UnitTarget", related_name="units")
     passages = models.ManyToManyField(Passage, through="UnitPassage", related_name="+")
     group = models.PositiveSmallIntegerField(default=0)  # the group of raters who may take it
-    is_gold = models.BooleanField(default=False)  # its answers are known, and no figure counts them
+    is_gold = models.BooleanField(default=False)  # its answers are known, and no report counts them
     is_always_full = models.BooleanField(default=False)  # it gets all N raters, also when decided
 
     def __str__(self) -> str:

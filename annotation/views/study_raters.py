@@ -69,7 +69,7 @@ def exclude_rater(request: SignedInRequest, slug: str, rater_id: int) -> HttpRes
         except StudyError as error:
             messages.error(request, str(error))
         else:
-            done = "excluded. No number counts their votes" if excludes else "included again"
+            done = "excluded. No report counts their votes" if excludes else "included again"
             messages.success(request, f"{rater.code} is {done}.")
         return redirect("annotation:exclude-rater", slug, rater_id)
     [progress] = rater_progress(study, [rater])

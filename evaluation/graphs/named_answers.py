@@ -1,4 +1,4 @@
-"""The answers behind the figures of an experiment, to which its numbers link.
+"""The answers behind the numbers of an experiment, to which its numbers link.
 
 This module only reads.
 """

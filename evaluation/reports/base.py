@@ -54,7 +54,7 @@ Adjudicated = Annotated[
         "Adjudicated decisions are the truth",
         help=(
             "Where labels of people are compared with metrics or with each other, adjudicated "
-            "decisions replace them. All other figures stay as voted."
+            "decisions replace them. All other numbers stay as voted."
         ),
     ),
 ]

@@ -50,7 +50,7 @@ MIXES = (
     "shares (Zou and Donner, 2008)."
 )
 OTHERS = (
-    "Other figures have expanded percentile bootstrap intervals over {resamples} resamples of "
+    "Other numbers have expanded percentile bootstrap intervals over {resamples} resamples of "
     "whole dialogs, seed {seed} (Efron and Tibshirani, 1993; Hesterberg, 2015)."
 )
 JACKKNIFED = (

@@ -9,6 +9,8 @@ from evaluation.reports.formats import texts_of
 from evaluation.reports.report import Report, ReportRow
 from work.amounts import UNDEFINED
 
+LONG = 16  # characters; words of so many or more need room
+
 
 class Head(NamedTuple):
     """The head of one column, or of a group of columns."""
@@ -25,6 +27,11 @@ class PageCell(NamedTuple):
     beside: str
     is_number: bool
     address: str  # address of the data behind the figure; "" for none
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is words that need room, so that they do not stand below each other."""
+        return len(self.text) >= LONG
 
 
 class PageTable(NamedTuple):

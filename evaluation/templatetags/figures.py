@@ -45,7 +45,7 @@ for write in (
     register.filter(write)
 
 AROUND = 80  # px, about what the axis, its title and the legend of a chart take beside its plot
-PLACE = '<canvas height="{}" width="1" aria-hidden="true"></canvas>'  # in place of a chart
+PLACE = '<canvas height="{}" width="{}" aria-hidden="true"></canvas>'  # in place of a chart
 WIDTH, INSET = 74, 1  # width and margin of an interval band, in px
 
 
@@ -124,15 +124,18 @@ def rows_in_words(kind: str) -> str:
 
 @register.simple_block_tag(takes_context=True, end_name="endchart_room")
 def chart_room(context: Context, content: str, name: str) -> SafeString:
-    """Return the room of a chart, about as high as the chart will be, so that nothing moves.
+    """Return the room of a chart, about as large as the chart will be, so that nothing moves.
 
     Args:
         context: the template's, which has the charts of the page in `plots`.
         content: what the chart shows, for readers who cannot see it.
         name: the name of the chart.
     """
-    height = (context.get("plots") or {}).get("charts", {}).get(name, {}).get("height")
-    place = format_html(PLACE, height + AROUND) if isinstance(height, int) else ""
+    spec = (context.get("plots") or {}).get("charts", {}).get(name, {})
+    sides = [spec.get(side) for side in ("height", "width")]
+    # Without a number of its own, a chart is as wide as its room.
+    height, width = (round(each) + AROUND if isinstance(each, int | float) else 1 for each in sides)
+    place = format_html(PLACE, height, width) if height > 1 else ""
     label = mark_safe(" ".join(content.split()))
     return format_html('<div class="chart-room" role="img" aria-label="{}">{}</div>', label, place)
 

@@ -38,18 +38,18 @@ class VoteSerializer(serializers.Serializer[dict[str, Any]]):
         source="is_implied", help_text="Implied by an earlier answer."
     )
     surplus = serializers.BooleanField(
-        source="is_surplus", help_text="Its slot went to another rater. No number counts it."
+        source="is_surplus", help_text="Its slot went to another rater. No report counts it."
     )
     excluded = serializers.BooleanField(
         source="rater__is_excluded", help_text="Its rater is excluded."
     )
     flagged = serializers.BooleanField(
         source="is_flagged",
-        help_text="About a response that most of its raters flagged. No number counts it.",
+        help_text="About a response that most of its raters flagged. No report counts it.",
     )
     gold = serializers.BooleanField(
         source="is_gold",
-        help_text="About a gold item, whose answers are known. No number counts it.",
+        help_text="About a gold item, whose answers are known. No report counts it.",
     )
     simulated = serializers.BooleanField(
         source="rater__is_simulated", help_text="Its rater is a program."

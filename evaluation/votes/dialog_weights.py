@@ -10,7 +10,7 @@ from evaluation.votes.dialog_probabilities import probabilities_of
 
 UNEQUAL = (
     "The dialogs of this study were drawn with different probabilities, by a metric’s scores, so a "
-    "figure without weights would tell more about the draw than about the dataset."
+    "number without weights would tell more about the draw than about the dataset."
 )
 WITH_WEIGHTS = "The reports Scenarios and Estimate from few labels have weights."
 

@@ -59,7 +59,7 @@ def test_the_page_says_what_the_rater_did_and_what_excluding_does(researcher, st
 
     page = shown(researcher.get(of_rater(rater)))
 
-    assert page.headings[0] == f"Exclude {rater.code}"
+    assert page.headings[0] == f"Ignore the votes of {rater.code}"
     # 2 units × 2 questions of this rater, and 1 × 2 of another: 4 of 6.
     assert page.facts["Votes"] == "4"
     assert page.notes["Votes"] == "on 2 responses, 67 % of those that count"
@@ -82,11 +82,11 @@ def test_a_rater_is_excluded_filled_anew_and_included(researcher, study):
 
     done = exclude(researcher, rater)
 
-    assert done.messages[0] == f"{rater.code} is excluded. No number counts their votes."
+    assert done.messages[0] == f"{rater.code} is excluded. No report counts their votes."
     assert done.headings[0] == f"{rater.code} is excluded"
     assert WHY in done.text
     assert f"2 units lost the judgement of {rater.code}" in done.text
-    assert "are then kept as surplus" in done.text
+    assert "are then kept as extra" in done.text
 
     again = {"rater": rater.pk}
     filled = shown(researcher.post(of_study(study, "refill"), again, follow=True))
@@ -95,15 +95,15 @@ def test_a_rater_is_excluded_filled_anew_and_included(researcher, study):
     assert filled.messages[0] == "2 judgements can be made again."
     assert filled.headings[0] == f"{rater.code} is excluded"
     assert "Fill anew" not in filled.headings
-    assert filled.facts["Surplus"] == "2"
-    assert "2 surplus judgements stay surplus" in filled.text
+    assert filled.facts["Extra"] == "2"
+    assert "2 extra judgements stay extra" in filled.text
     assert second.messages[0] == "Nothing was changed: there is no such judgement any more."
 
     included = {"excludes": "", "reason": "Read after all."}
     back = shown(researcher.post(of_rater(rater), included, follow=True))
 
     assert back.messages[0] == f"{rater.code} is included again."
-    assert back.facts["Surplus"] == "2"
+    assert back.facts["Extra"] == "2"
     assert back.facts["Votes"] == "0"
 
 

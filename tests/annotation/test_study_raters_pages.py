@@ -163,8 +163,8 @@ def test_a_rater_is_taken_out_after_the_page_said_what_that_does(researcher, stu
     done = shown(researcher.post(url, follow=True))
 
     assert "has submitted 1 unit. One more unit is reserved" in page.text
-    assert "votes stay in every number" in page.text
-    assert page.links["exclude the rater"] == address("annotation:exclude-rater", study, rater.pk)
+    assert "votes stay in every report" in page.text
+    assert page.links["ignore these votes"] == address("annotation:exclude-rater", study, rater.pk)
     assert f"{rater.code} no longer takes part." in done.messages
     row = next(row for row in done.table("Raters").rows if row[0].startswith(rater.code))
     assert "taken out" in row[0]

@@ -20,6 +20,11 @@ FAULTS = """() => {
     return faults.map(each => each.outerHTML.slice(0, 90));
 }"""
 
+# The themes of charts, once those who listen before have made them ready for paper.
+WATCH = """() => addEventListener("beforeprint", () => {
+    window.printed = [...document.querySelectorAll("[data-drawn]")].map(each => each.dataset.drawn);
+})"""
+
 
 def test_a4_has_all_setups_of_a_trade_off_and_all_scenarios_of_a_study(
     page, sign_in, rosa, tmp_path
@@ -47,3 +52,10 @@ def test_a4_has_all_setups_of_a_trade_off_and_all_scenarios_of_a_study(
     heads = scenarios.get_by_role("columnheader").all_inner_texts()
     assert [head.split()[0] for head in heads] == ["Question", *"ABCD", "Waiting", "Tied"]
     assert page.evaluate(FAULTS) == []
+
+    page.emulate_media(media="print", color_scheme="dark")
+    expect(page.locator("[data-drawn='dark false']")).not_to_have_count(0)
+    page.evaluate(WATCH)
+    page.pdf()
+    assert set(page.evaluate("printed")) == {"light false"}
+    expect(page.locator("[data-drawn='dark false']")).not_to_have_count(0)

@@ -256,8 +256,8 @@ def test_a_grid_that_is_done_shows_its_setups_with_their_means(researcher, datas
         "Prompt type": "Golden",
         "Responses": "2",
         "Failed": "0",
-        "Left": "0",
-        "Cut": "0",
+        "Remaining": "0",
+        "Truncated": "0",
         "Debris": "0",
         "Mean tokens, prompt": f"{mean:.1f}",
     }

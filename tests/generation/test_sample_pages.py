@@ -126,7 +126,7 @@ def test_the_table_says_what_each_filter_left(researcher, sample):
     page = shown(researcher.get(url("sample", sample.pk)))
 
     table = page.table("Filters")
-    assert table.columns[:4] == ["Filter", "Dropped", "Left", "%"]
+    assert table.columns[:4] == ["Filter", "Dropped", "Remaining", "%"]
     assert [row[:4] for row in table.rows[:3]] == [
         ["All examples", "—", "4", "100.0"],
         ["has history", "1", "3", "75.0"],

@@ -60,7 +60,7 @@ _ALL = (
         "citations",
         "Citation quality",
         "It shows correctness, precision, recall and alignment of citations, and what answers "
-        "cost. Figures are by model and temperature, as means of three seeded runs.",
+        "cost. Numbers are by model and temperature, as means of three seeded runs.",
         "KaLMA, table 3",
         "citation_table",
         (WHOLE["retrieved"],),

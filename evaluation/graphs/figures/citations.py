@@ -37,9 +37,9 @@ MOST_ROWS = 40  # rows that are drawn; further rows are only in the table
 DrawnRow = CitationsRow | AlignmentRow | NaRow | QualityRow | SourceRow
 
 TITLES = {
-    "citations": "Micro figures, %",
+    "citations": "Micro, %",
     "alignment": "Aligned citations, %",
-    "incompetence": "[NA], micro figures, %",
+    "incompetence": "[NA], micro, %",
     "retrieval": "Sub-graphs, %",
     "quality": "Mean score, 1 to 5",
 }

@@ -11,7 +11,7 @@ from evaluation.reports.methods import (
 )
 
 _MICRO = (
-    "Micro figures are over all citations or all needed knowledge, and macro figures are means "
+    "Micro numbers are over all citations or all needed knowledge, and macro numbers are means "
     "over answers; each F1 is that of its precision and recall."
 )
 _CITATIONS = (

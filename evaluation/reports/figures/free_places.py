@@ -1,6 +1,6 @@
 """Free places for text in a figure. Units are those of the figure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 Anchor = Literal["start", "middle", "end"]
@@ -21,6 +21,11 @@ class Rectangle(NamedTuple):
         width = min(self.right, other.right) - max(self.left, other.left)
         height = min(self.bottom, other.bottom) - max(self.top, other.top)
         return max(width, 0.0) * max(height, 0.0)
+
+    def grown(self, by: float) -> "Rectangle":
+        """Return the rectangle with a margin on all sides."""
+        left, top, right, bottom = self
+        return Rectangle(left - by, top - by, right + by, bottom + by)
 
     def is_inside(self, other: "Rectangle") -> bool:
         return (
@@ -53,14 +58,20 @@ def around(x: float, y: float, half: float) -> Rectangle:
     return Rectangle(x - half, y - half, x + half, y + half)
 
 
+def all_free(
+    candidates: Iterable[Text], taken: Sequence[Rectangle], area: Rectangle
+) -> Iterator[Text]:
+    """Yield the texts that are inside an area and cover nothing taken."""
+    for text in candidates:
+        if text.box.is_inside(area) and not any(text.box.overlap(box) for box in taken):
+            yield text
+
+
 def first_free(
     candidates: Iterable[Text], taken: Sequence[Rectangle], area: Rectangle
 ) -> Text | None:
     """Return the first text that is inside an area and covers nothing taken; None without one."""
-    for text in candidates:
-        if text.box.is_inside(area) and not any(text.box.overlap(box) for box in taken):
-            return text
-    return None
+    return next(all_free(candidates, taken, area), None)
 
 
 def least_covering(

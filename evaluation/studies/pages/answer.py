@@ -387,6 +387,6 @@ def _of_metrics(rows: Sequence[AgreementRow], pinned: str, *, is_interim: bool) 
     if told.n_adjudicated:
         yield f"{decisions_said(told.n_adjudicated)}."
     if told.flattered:
-        yield "Its threshold was chosen on these votes, so this figure is too optimistic."
+        yield "Its threshold was chosen on these votes, so this number is too optimistic."
     if told.of_controls.faults:
         yield f"It is unfit for these data: it {told.of_controls.faults}."

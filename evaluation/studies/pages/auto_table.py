@@ -206,7 +206,7 @@ class AutoTable(NamedTuple):
                 title += f" (n = {row.n_rater_score:,})"  # in studies that stop when decided
             found.append(_measure(title, COLUMNS[name].format, getattr(row, name)))
         found += [
-            _measure(f"− {each.name.lower()}", Format.POINTS, row.ceilings.minus(each.key))
+            _measure(f"Gap to {each.name.lower()}", Format.POINTS, row.ceilings.minus(each.key))
             for each in self.ceilings
         ]
         of_controls = {name: getattr(row.of_controls, name) for name in OF_CONTROLS}

@@ -36,7 +36,9 @@ class PaceOfRater(ReportRow):
 
     median_seconds: Annotated[float | None, Column("Median time", Format.SECONDS)] = None
     reading_seconds: Annotated[float | None, Column("Reading time", Format.SECONDS)] = None
-    fast_share: Annotated[float | None, Column("Too fast", Format.PERCENT)] = None  # share of units
+    fast_share: Annotated[float | None, Column("Read too fast", Format.PERCENT)] = (
+        None  # share of units
+    )
 
     @property
     def is_faster_than_reading(self) -> bool:

@@ -78,14 +78,14 @@ class RaterRow(ReportRow):
     n: Annotated[int, Column("Responses", Format.COUNT)]
     n_compared: int  # responses that another rater judged as well
     with_others: AgreementOfRater
-    longest_run: Annotated[int | None, Column("Longest run", Format.COUNT)]
+    longest_run: Annotated[int | None, Column("Longest streak", Format.COUNT)]
     gold_score: Annotated[float | None, Column("Gold", Format.PERCENT)]
     qualified: Annotated[str | None, Column("Qualified")]
     qualification: Annotated[float | None, Column("Qualification round", Format.PERCENT)]
     pace: PaceOfRater
     n_flags: Annotated[int, Column("Flags", Format.COUNT)]
     n_skips: Annotated[int | None, Column("Skips", Format.COUNT)]
-    n_surplus: Annotated[int | None, Column("Surplus", Format.COUNT)]
+    n_surplus: Annotated[int | None, Column("Extra", Format.COUNT)]
     stands_out: Annotated[str, Column("Stands out")]
     reasons: str  # whole sentences
     questions: Mapping[str, QuestionOfRater]

@@ -1,4 +1,4 @@
-"""The report on A against B: setups, models or metrics, two at a time, on the same examples."""
+"""The report that compares two: setups, models or metrics, two at a time, on the same examples."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -14,7 +14,7 @@ from evaluation.statistics.rogan_gladen import LEAST_DIALOGS, LEAST_DISCRIMINATI
 
 _MAJORITY = (
     "The label of an item is what more than half of its raters answered. Other items wait for "
-    "votes or are tied: both are counted, and beside each figure stands what it would be if tied "
+    "votes or are tied: both are counted, and beside each number stands what it would be if tied "
     "items counted half."
 )
 _LEFT_OUT = (
@@ -200,10 +200,11 @@ RATER_QUALITY = Methods(
     "a tenth of the units took less than a quarter of their reading time (952 words a minute; "
     "people look for a single word at 600: Carver, 1992; for a tenth see Wise and Kong, 2005), and "
     "half of the responses took less than a quarter of the median reading time. The rule takes "
-    "nobody out of the comparison. Nothing is judged below 20 responses. Only given votes count. "
+    "nobody out of the comparison. Raters with fewer than 20 responses are not judged. Only given "
+    "votes count. "
     "For diagnosis only, the model of Dawid and Skene (1979) is estimated for each yes/no question "
     "by expectation maximisation from the shares of votes; it gives sensitivity and specificity of "
     "raters, (right + 1) / (all + 2), and the number of majorities that differ from its labels. No "
-    f"other figure uses them. {SHARES} All intervals are 95 %.",
+    f"other report uses them. {SHARES} All intervals are 95 %.",
     ("wald", "brysbaert", "carver", "wise", "holm", "dawid", *OF_SHARES),
 )

@@ -111,7 +111,7 @@ class PlanChoices(NamedTuple):
         float | None,
         Choice(
             "Correlation of metric and label",
-            help="It must be known for a figure with the metric.",
+            help="It must be known for a number with the metric.",
             low=0,
             high=0.99,
             usual=f"{PILOTS}, else none",

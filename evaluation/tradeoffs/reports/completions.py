@@ -39,7 +39,7 @@ class CompletionRow(ReportRow):
     n_calls: Annotated[int, Column("Calls", Format.COUNT)]
     n_answered: Annotated[int, Column("Answered", Format.COUNT)]
     n_empty: Annotated[int, Column("Empty", Format.COUNT)]
-    n_cut: Annotated[int, Column("Cut", Format.COUNT)]
+    n_cut: Annotated[int, Column("Truncated", Format.COUNT)]
     n_looked_at: int  # responses that were looked at for debris
     n_debris: Annotated[int | None, Column("Debris", Format.COUNT)]  # None: none was looked at
     debris_share: Annotated[Estimate, Column("Debris share", Format.PERCENT)]

@@ -196,7 +196,7 @@ def _of_top_k(
 ) -> Iterator[Planned[EffectRow]]:
     """Yield top k minus top 1: over all pairs of curves, then over each if there are several.
 
-    The figures are means over dialog shares. The whole dialog is left out, because no evidence is
+    The numbers are means over dialog shares. The whole dialog is left out, because no evidence is
     shown beside it.
     """
     effect = Effect(5, TOP_K, f"Restricted context: top {k} − top 1", "", ())

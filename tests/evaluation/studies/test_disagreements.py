@@ -405,7 +405,7 @@ def test_a_gold_item_is_named_gold_and_has_no_majority(tmp_path, researcher):
     page = shown(researcher.get(response_address("r-miss")))
 
     votes = page.table("Disputed , separate arm gold")
-    assert "no number counts these votes" in votes.caption
+    assert "no report counts these votes" in votes.caption
     assert votes.columns[:3] == ["Question", "Known answer", "Correct votes"]
     assert votes.rows == [["Attributable", "no", "2 of 5", "yes", "yes", "yes", "no", "no"]]
     assert "Majority" not in page.text

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.tradeoffs.figures.tradeoff.frame import (
+    DESK,
     FigureWindow,
     curves,
     levels,
@@ -49,6 +50,12 @@ def test_chosen_ends_hold_unless_they_leave_nothing_between_them():
 )
 def test_ticks_are_multiples_of_a_round_step(start, end, expected):
     assert ticks(start, end) == pytest.approx(expected)
+
+
+def test_wide_labels_of_the_y_axis_have_room_between_its_title_and_the_plot():
+    # 0.850 is about 5 × 0.56 × 12 = 33.6 px wide. 20 px are the title's, and 9 lie before the plot.
+    assert DESK.beside(["0.850", "0.9"]).plot == (63, 26, 756, 616)
+    assert DESK.beside(["0.8", "0.9"]) == DESK
 
 
 def test_a_curve_of_equal_f1_runs_from_edge_to_edge():

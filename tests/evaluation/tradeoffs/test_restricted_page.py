@@ -247,8 +247,7 @@ def test_the_files_follow_the_choices_of_the_address(researcher, scored):
     assert "typed" in report["signature"]
     assert r"\toprule" in file_of(researcher, scored, "latex", **chosen).text
     assert file_of(researcher, scored, "xlsx").status_code == 404
-    addresses = shown(page_of(researcher, scored, **chosen)).addresses
-    assert any("recall_1=0.5&recall_k=0.75" in address for address in addresses)
+    assert "csv?recall_1=0.5&amp;recall_k=0.75" in page_of(researcher, scored, **chosen).text
 
 
 def test_the_command_prints_what_the_page_shows(researcher, scored, capsys):

@@ -280,8 +280,9 @@ def test_on_a_phone_the_whole_plane_is_340_px_wide_with_fewer_ticks():
 
     assert (found.width, found.window[:4]) == (340, (0.0, 1.0, 0.0, 1.0))
     assert [tick.text for tick in found.x_ticks] == ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
-    # Its plot is 268 px wide, from 44 to 312, and 272 px high, from 24 to 296.
-    assert (found.marks[0].x, found.marks[0].y) == (44, 296)
+    # Its plot is 262 px wide, from 50 (20 + 20.2 of "0.0" + 9, rounded up) to 312, and 272 px
+    # high, from 24 to 296.
+    assert (found.marks[0].x, found.marks[0].y) == (50, 296)
     assert [(spot.x, spot.y, spot.n) for spot in found.spots] == [(312, 24, 4)]
     assert all(mark.x <= 312 and mark.y >= 24 for mark in found.marks)
     texts = [curve.label for curve in found.curves] + [each.label for each in found.clusters]
@@ -326,6 +327,8 @@ def test_no_text_covers_other_text_or_a_mark():
     assert not any(a.overlap(b) for a, b in itertools.combinations(texts, 2))
     marks = [Rectangle(mark.x - 6, mark.y - 6, mark.x + 6, mark.y + 6) for mark in found.marks]
     assert not any(label.overlap(mark) for label in labels for mark in marks)
+    assert titles
+    assert not any(title.overlap(mark) for title in titles for mark in marks)
     assert all(label.is_inside(DESK.plot) for label in labels)
     assert len(labels) + found.n_without_label == 21
     assert len(labels) >= 10  # a label that names its prompt type is about 150 px long

@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from evaluation.reports.figures.free_places import Rectangle, Text, least_covering
+from evaluation.reports.figures.free_places import Rectangle, Text, all_free, least_covering
 from evaluation.tradeoffs.figures.tradeoff.marks import Mark
 
 PADDING = 16  # px between marks and the box of their cluster
+CLEARANCE = 3  # px between a label and other text
+STEP = 8  # px between the places inside a box that a label may have
 
 
 class Cluster(NamedTuple):
@@ -30,7 +32,7 @@ def clusters_of(
 ) -> Iterator[Cluster]:
     """Yield the boxes around the marks of each cluster; their labels are added to `taken`.
 
-    A label that would cover much of what is there, as on a phone, is left out.
+    A label covers no mark and no other text. Where there is no such place, it is left out.
     """
     found: dict[str, list[Mark]] = {}
     for mark in marks:
@@ -48,20 +50,12 @@ def clusters_of(
     for key, box in sorted(boxes.items(), key=lambda item: -item[1].bottom):
         others = [each for name, each in boxes.items() if name != key]
         title = found[key][0].row.of.cluster_title
-        label = least_covering(_around_box(box, title), [*taken, *others], plot)
-        if label and _covers_much(label, taken):
-            label = None
+        places = [*_around_box(box, title), *_inside_box(box, title)]
+        label = least_covering(all_free(places, taken, plot), others, plot)
         if label:
-            taken.append(label.box)
+            taken.append(label.box.grown(CLEARANCE))
         yield Cluster(key, Rectangle(*(round(edge, 1) for edge in box)), label)
     taken.extend(edge for box in boxes.values() for edge in _edges(box))
-
-
-def _covers_much(label: Text, taken: Sequence[Rectangle]) -> bool:
-    """Whether a label covers marks and other texts with more than a tenth of its area."""
-    left, top, right, bottom = label.box
-    area = (right - left) * (bottom - top)
-    return sum(label.box.overlap(box) for box in taken) > area / 10
 
 
 def _edges(box: Rectangle) -> Iterator[Rectangle]:
@@ -84,3 +78,10 @@ def _around_box(box: Rectangle, title: str) -> Iterator[Text]:
         yield Text(box.left - 6, y, title, "end")
     yield Text(box.left + 7, box.bottom - 5, title)
     yield Text(box.left + 7, box.top + 14, title)
+
+
+def _inside_box(box: Rectangle, title: str) -> Iterator[Text]:
+    """Yield the places that begin inside a box, from its lower left corner to its upper right."""
+    for y in range(int(box.bottom) - 5, int(box.top) + 14, -STEP):
+        for x in range(int(box.left) + 7, int(box.right) - 7, STEP):
+            yield Text(x, y, title)

@@ -19,6 +19,7 @@ from evaluation.tradeoffs.figures.tradeoff.frame import (
     as_ticks,
     curves,
     floor_edges,
+    tick_texts,
     ticks,
     window_of,
 )
@@ -131,7 +132,9 @@ def figure_of(
     n_not_rated = sum(0 < row.n_examples == row.n_not_rated and not row.point for row in rows)
     lowest = _lowest([row for row, _ in known], view, lines)
     window = window_of(lowest, view.x_from, view.x_to, view.y_from, view.y_to)
-    window = window._replace(frame=frame)
+    x_values = ticks(window.x_from, window.x_to, frame.most_ticks)
+    y_values = ticks(window.y_from, window.y_to, frame.most_ticks)
+    window = window._replace(frame=frame.beside(tick_texts(y_values)))
     marks = [
         mark_of(row, point, window, palette, view.intervals, address)
         for row, point in known
@@ -148,8 +151,6 @@ def figure_of(
     # A floor is a share of labels, so that mean scores have none.
     shares = [each.fitness.floor.share if each else math.nan for each in floors]
     of_axes = [] if view.by_score else list(zip(map(str.lower, titles), shares, strict=False))
-    x_values = ticks(window.x_from, window.x_to, frame.most_ticks)
-    y_values = ticks(window.y_from, window.y_to, frame.most_ticks)
     return TradeoffFigure(
         window=window,
         x_ticks=as_ticks(x_values, [window.x(value) for value in x_values]),

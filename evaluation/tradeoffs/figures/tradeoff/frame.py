@@ -18,6 +18,8 @@ N_POINTS = 60  # points of a curve, spread along each axis
 SMALLEST_WINDOW = 0.005  # a share
 LABEL_SIZE = 11.0  # font size of a level's label
 MOST_DIGITS = 3  # a level with so many digits or more has no room for its leading 0
+TITLE_ROOM = 20  # px that the title of the y axis takes
+TICK_GAP = 9  # px between the labels of the y axis and the plot
 EDGE = 1e-9
 
 
@@ -32,6 +34,12 @@ class Frame(NamedTuple):
     @property
     def canvas(self) -> Rectangle:
         return Rectangle(0, 0, self.width, self.height)
+
+    def beside(self, labels: Sequence[str]) -> "Frame":
+        """Return the frame with room for the labels of the y axis between its title and plot."""
+        widest = max((Text(0, 0, label).box.right for label in labels), default=0.0)
+        left = max(self.plot.left, math.ceil(TITLE_ROOM + widest + TICK_GAP))
+        return self._replace(plot=self.plot._replace(left=left))
 
 
 DESK = Frame(790, 668, Rectangle(54, 26, 756, 616), most_ticks=10)
@@ -151,13 +159,17 @@ def ticks(start: float, end: float, most: int = DESK.most_ticks) -> list[float]:
     return [round(n * step, 6) for n in range(first, last + 1)]
 
 
-def as_ticks(values: Sequence[float], places: Sequence[float]) -> list[Tick]:
+def tick_texts(values: Sequence[float]) -> list[str]:
     """Return round values as text, all with as many digits as the finest value needs."""
     texts = [f"{value:.3f}".rstrip("0") for value in values]
     digits = max((len(text) - text.index(".") - 1 for text in texts), default=1)
-    shown = max(digits, 1)
-    pairs = zip(places, values, strict=True)
-    return [Tick(round(place, 1), f"{value:.{shown}f}") for place, value in pairs]
+    return [f"{value:.{max(digits, 1)}f}" for value in values]
+
+
+def as_ticks(values: Sequence[float], places: Sequence[float]) -> list[Tick]:
+    """Return the ticks of round values at their places."""
+    pairs = zip(places, tick_texts(values), strict=True)
+    return [Tick(round(place, 1), text) for place, text in pairs]
 
 
 def levels(window: FigureWindow) -> list[float]:

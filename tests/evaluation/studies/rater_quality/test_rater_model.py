@@ -72,7 +72,7 @@ def test_the_page_folds_it_and_says_that_no_figure_uses_it(tmp_path, researcher)
     page = shown(answer)
     above = answer.text.split("A model of raters, for diagnosis")[0]
     assert above.endswith('<details class="more"><summary>')
-    assert "No number of this study uses its labels" in page.text
+    assert "No report of this study uses its labels" in page.text
     table = page.table("Q: the model’s label differs from the majority on 0 of 25 responses")
     assert [row[:4] for row in table.rows] == [
         ["w1", "25", "94", "92"],
