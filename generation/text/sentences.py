@@ -28,8 +28,10 @@ _LINE = re.compile(rf"[^{BREAKS}]+")
 _TITLE = rf"《[^《》{BREAKS}]*+》"
 # The marks that close a quotation differ: ”, “ and « before white space, and ' »' in French.
 _CLOSING = r"[\"'\p{Pe}\p{Pf}]|\p{Pi}(?=\s|$)|[\x20\xa0\u202f]»(?=\s|$)"
+# \u2047 stands for a character that a tokeniser did not know, also in the middle of a word.
+_STOP = r"[[\p{Sentence_Terminal}…]--[\u2047]]"
 _STOP_OR_BRACKET = regex.compile(
-    rf"{_BRACKET}|{_TITLE}|(?P<stop>[\p{{Sentence_Terminal}}…]++)(?P<closing>(?:{_CLOSING})*+)"
+    rf"{_BRACKET}|{_TITLE}|(?P<stop>{_STOP}++)(?P<closing>(?:{_CLOSING})*+)", regex.VERSION1
 )
 _BRACKET_AFTER = re.compile(rf"(?P<gap>\s*+)(?P<bracket>{_BRACKET})[.!?…]*")
 # Brackets that cite even after a space: '[NA]', '[Q1, …]', '[2, 3]', '[relation: value]'; but not
@@ -90,6 +92,8 @@ def _ends(text: str, line_start: int, line_end: int, rules: Rules) -> Iterator[i
             n_quotes += text.count('"', counted, found.end("stop"))
             counted = found.end("stop")
             position = found.end() if n_quotes % 2 else found.end("stop")
+        elif found["closing"].endswith("»") and not _is_quoted(text, line_start, found.start()):
+            position = found.end("stop")  # a mark of its own, as in '» more'
         while after := _BRACKET_AFTER.match(text, position, line_end):
             if after["gap"] and not _CITING.match(after["bracket"]):
                 break
@@ -102,6 +106,11 @@ def _ends(text: str, line_start: int, line_end: int, rules: Rules) -> Iterator[i
             yield position
             start = position
     yield line_end
+
+
+def _is_quoted(text: str, line_start: int, position: int) -> bool:
+    """Return whether a quotation in « » is open at a place in a line."""
+    return text.rfind("«", line_start, position) > text.rfind("»", line_start, position)
 
 
 def _may_end(found: regex.Match[str], text: str, position: int) -> bool:
@@ -125,7 +134,7 @@ def _is_end(
     if is_closed and rules.after_a_quote.match(text, position, line_end):
         return False  # '「雨だ。」と言った'
     following = _NEXT_WORD.match(text, position, line_end)
-    next_word = unicodedata.normalize("NFC", following[1]) if following else ""
+    next_word = _composed(following[1]) if following else ""
     hesitates = stop not in (".", "!", "?") and stop[-1] in ".!?…"
     if next_word[:1].islower() and (is_closed or hesitates):
         return False  # '"Why?" he asked', 'Wait… what'
@@ -135,7 +144,7 @@ def _is_end(
         return False
     is_whole = following is not None and following[2] != ""  # not the 'A' of 'J. A. Smith'
     begins = next_word in rules.starters and (is_whole or len(next_word) > 1)
-    return _ends_before(unicodedata.normalize("NFC", before), next_word, rules, begins=begins)
+    return _ends_before(_composed(before), next_word, rules, begins=begins)
 
 
 def _ends_before(before: str, next_word: str, rules: Rules, *, begins: bool) -> bool:
@@ -147,8 +156,10 @@ def _ends_before(before: str, next_word: str, rules: Rules, *, begins: bool) -> 
         begins: whether that word often begins a sentence.
     """
     words = before.split()
-    word = _OPENING.sub("", words[-1]) if words and not before[-1].isspace() else ""
-    if not rules.abbreviations.isdisjoint((word, _ELIDED.sub("", word))):
+    word = words[-1] if words and not before[-1].isspace() else ""
+    if not word[:1].isalnum():
+        word = _OPENING.sub("", word)
+    if word in rules.abbreviations or _ELIDED.sub("", word) in rules.abbreviations:
         return False
     if word in rules.before_a_number and next_word[:1].isdigit():
         return False
@@ -158,3 +169,7 @@ def _ends_before(before: str, next_word: str, rules: Rules, *, begins: bool) -> 
     if word in rules.may_end or _DOTTED.fullmatch(word):
         return begins
     return True
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFC", text)

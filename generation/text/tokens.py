@@ -22,8 +22,10 @@ from generation.text.scripts import UNSPACED
 TOKENISER = "unicode-words"  # the name of `tokens` in signatures
 _LATIN_WORD = re.compile(r"\w+")
 _LATIN_TOKEN = re.compile(r"\w+|[^\w\s]")
-# Anything but letters of Western European languages, without marks of their own, and punctuation.
-_BEYOND_LATIN = regex.compile(r"[^\x00-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e\u20a0-\u20cf]")
+# Anything but Latin letters that have no marks of their own, in small letters too, and punctuation.
+_BEYOND_LATIN = regex.compile(
+    r"[^\x00-\xac\xae-\u012f\u0131-\u01ef\u01f1-\u02ff\u2010-\u2027\u2030-\u205e\u20a0-\u20cf]"
+)
 _NO_WIDTH = r"\p{Default_Ignorable_Code_Point}"
 _WITHOUT_WIDTH = regex.compile(rf"{_NO_WIDTH}+")
 _OTHER_WIDTH = regex.compile(r"[\uff00-\uffef]+")
