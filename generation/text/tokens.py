@@ -42,9 +42,14 @@ _ANY_TOKEN = regex.compile(
 
 def tokens(text: str) -> list[str]:
     """Return the words of a text in small letters; an apostrophe ends a word."""
-    if _BEYOND_LATIN.search(text) is None:
+    if _is_plain(text):
         return _LATIN_WORD.findall(text.casefold())
     return _words_of(unicodedata.normalize("NFC", plain(text).casefold()))
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether a text is of letters without marks, so that the words of `re` are right."""
+    return text.isascii() or _BEYOND_LATIN.search(text) is None
 
 
 def words_as_written(text: str) -> list[str]:
@@ -85,7 +90,7 @@ def count_tokens(text: str) -> int:
 
 
 def _found_tokens(text: str) -> Iterator[re.Match[str]] | Iterator[regex.Match[str]]:
-    if _BEYOND_LATIN.search(text) is None:
+    if _is_plain(text):
         return _LATIN_TOKEN.finditer(text)
     return _ANY_TOKEN.finditer(text)
 
@@ -95,7 +100,7 @@ def count_words(text: str) -> int:
 
     In a script without blanks every letter counts.
     """
-    if _BEYOND_LATIN.search(text) is None:
+    if _is_plain(text):
         return len(text.split())
     return sum(
         len(_ANY_CHARACTER.findall(piece)) + bool(_ANY_CHARACTER.sub("", piece))
