@@ -112,7 +112,7 @@ def test_without_comparable_setups_there_are_no_rows():
 
 def test_clear_moves_are_arrows_from_setup_to_setup():
     material = material_by_hand(FAR)
-    square = Frame(100, 100, Rectangle(0, 0, 100, 100), most_ticks=5)
+    square = Frame(160, 100, Rectangle(60, 0, 160, 100), most_ticks=5)
 
     moves = list(clear_moves(material, comparable_report(material).rows))
     figure = figure_of_moves(moves, square)
@@ -123,7 +123,7 @@ def test_clear_moves_are_arrows_from_setup_to_setup():
     assert [line.style for line in figure.lines] == ["across", "along"]  # the local ones on top
     assert [title for _, title in figure.line_legend] == ["Same F1 (local)", "Other F1 (global)"]
     [(x, y)] = [move.end for move in moves if move.kind == "along"]
-    tip = f"L{100 * x:.1f} {100 * (1 - y) / 0.9:.1f}"
+    tip = f"L{60 + 100 * x:.1f} {100 * (1 - y) / 0.9:.1f}"
     assert figure.lines[1].path.count(tip) == 2  # the end of the line is the tip of its head
     still = moves[0]._replace(end=moves[0].start)
     assert figure_of_moves([still], square).lines == []
