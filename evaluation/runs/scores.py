@@ -16,7 +16,7 @@ from evaluation.runs.study_targets import is_about, is_of_citations
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.evidence import EvidenceChoice
 from generation.models import Turn
-from generation.text.languages import rules_in_words, without_function_words
+from generation.text.languages import rules_in_words, said_languages, without_function_words
 
 EVIDENCE = {
     EvidenceChoice.SHOWN: "shown: what the model was given",
@@ -179,10 +179,13 @@ def choices_in_words(run: MetricRun) -> list[tuple[str, str]]:
 
 
 def _language(run: MetricRun) -> str:
-    """Return the language by whose rules a run's texts were cut, and what a baseline lacks."""
+    """Return the language by whose rules texts were cut, and what the metric lacks in it."""
     said = run.dataset.language
-    lacking = " and ".join(without_function_words(said)) if words_rule(run.backend) else ""
-    lacks = f". No function words of {lacking} are known, so all its words count" if lacking else ""
+    lacks = ""
+    if words_rule(run.backend) and (lacking := " and ".join(without_function_words(said))):
+        lacks = f". No function words of {lacking} are known, so all its words count"
+    if run.backend in LANGUAGE_MODELS and any(each.code != "en" for each in said_languages(said)):
+        lacks = ". The prompts that come with Attest are in English"
     return f"{rules_in_words(run.parameters.get('language') or said)}{lacks}"
 
 
