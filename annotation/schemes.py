@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from annotation.scheme_languages import in_language
 from generation.importers.cell_meanings import NO, YES, folded, whole_number
 from generation.importers.errors import quotation
 from generation.importers.json_text import JSONTrouble, parse_json
@@ -191,8 +192,13 @@ def read_scheme(text: str) -> Any:
         raise SchemeError(f"Found {found}; expected a scheme as JSON") from trouble
 
 
-def load_scheme(data: object) -> Scheme:
+def load_scheme(data: object, language: str = "") -> Scheme:
     """Return the scheme that a JSON object describes.
+
+    Args:
+        data: the object. Its texts may be in several languages, see `annotation.scheme_languages`.
+        language: the code of the language in which it is shown; "": the usual one, in which votes
+            and files are written.
 
     Raises:
         SchemeError: the object is no scheme. The message names the question, what was found and
@@ -200,6 +206,24 @@ def load_scheme(data: object) -> Scheme:
     """
     if not isinstance(data, Mapping):
         raise SchemeError(f"scheme: found {quotation(data)}; expected an object")
+    usual = _loaded(in_language(data))
+    if not language:
+        return usual
+    shown = _loaded({**in_language(data, language), "impossible": []})
+    questions = map(_with_labels_shown, shown.questions, usual.questions)
+    return shown._replace(questions=tuple(questions), impossible=usual.impossible)
+
+
+def _with_labels_shown(shown: Question, usual: Question) -> Question:
+    """Return a question whose examples have the labels that are shown, not the usual ones."""
+    words = dict(zip(usual.scale.labels, shown.scale.labels, strict=True))
+    examples = (
+        each._replace(answer=words.get(each.answer, each.answer)) for each in shown.examples
+    )
+    return shown._replace(examples=tuple(examples))
+
+
+def _loaded(data: Mapping[str, Any]) -> Scheme:
     key = _text(data, "key", "scheme")
     if len(key) > LONGEST_KEY:
         found = f"found {len(key)} characters; expected {LONGEST_KEY} at most"

@@ -83,6 +83,7 @@ PURE = [
     "generation/grids/grid_file.py",
     "generation/grids/recipe.py",
     "generation/grids/restricted_context.py",
+    "annotation/scheme_languages.py",
     "annotation/schemes.py",
     "annotation/voting.py",
     "annotation/ordering.py",

@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Left
 
 from accounts.models import Archivable
+from annotation.scheme_languages import text_in
 from annotation.study_file import PROBABILITIES
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Setup
@@ -152,6 +153,11 @@ class Study(Archivable):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def scheme_title(self) -> str:
+        """The title of its scheme in the usual language, or else the scheme's key."""
+        return str(text_in(self.scheme.get("title")) or self.scheme["key"])
 
     @property
     def has_uniform_draw(self) -> bool:

@@ -23,6 +23,7 @@ from accounts.listing import (
 from annotation.enquiries import own_enquiries
 from annotation.models import Rater, Study
 from annotation.own_work import half_answered, own_studies, own_units, submitted_units
+from annotation.scheme_languages import text_in
 from annotation.schemes import load_scheme
 from annotation.services.studies import StudyError, archive_study
 
@@ -32,7 +33,8 @@ UNITS_PER_PAGE = 20
 def _schemes() -> Options:
     """Return the schemes of all studies, by title."""
     keys = Study.objects.order_by().values_list("scheme__key", "scheme__title").distinct()
-    titles = sorted({key: title or key for key, title in keys}.items(), key=lambda each: each[1])
+    titled = {key: text_in(title) or key for key, title in keys}
+    titles = sorted(titled.items(), key=lambda each: each[1])
     return {key: (title, Q(scheme__key=key)) for key, title in titles}
 
 

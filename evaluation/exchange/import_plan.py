@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from annotation.guessed_schemes import guess_scheme
 from annotation.models import Study
+from annotation.scheme_languages import in_language
 from annotation.schemes import (
     MAX_QUESTIONS,
     Scheme,
@@ -175,7 +176,7 @@ def _refuse_other_scales(material: Material, study: Study) -> None:
     Raises:
         DatasetError: there is one.
     """
-    for question in study.scheme["questions"]:
+    for question in in_language(study.scheme)["questions"]:
         stated = material.scale_of(question["key"])
         if stated not in (None, question["scale"]):
             expected = f"{excerpt(question['scale'])}, as in the study {study.name!r}"

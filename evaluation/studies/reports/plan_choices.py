@@ -50,9 +50,9 @@ class PlanChoices(NamedTuple):
         Choice(
             "Questions",
             {
-                key: str(scheme["title"])
-                for key, scheme in built_in_schemes().items()
-                if load_scheme(scheme).target == "response"
+                scheme.key: scheme.title
+                for scheme in map(load_scheme, built_in_schemes().values())
+                if scheme.target == "response"
             },
             help="The scheme that raters answer. A pilot has its own.",
         ),
