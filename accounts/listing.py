@@ -9,6 +9,7 @@ from enum import Enum
 from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple, cast
+from unicodedata import normalize
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
@@ -143,8 +144,17 @@ class ListPage(NamedTuple):
 
 
 def containing(*fields: str) -> Callable[[str], Q]:
-    """Return a search for rows with a word in one of these fields, in upper or lower case."""
-    return lambda word: reduce(or_, (Q(**{f"{field}__icontains": word}) for field in fields))
+    """Return a search for rows with a word in one of these fields, in upper or lower case.
+
+    Letters with accents are found as one character and as several.
+    """
+
+    def search(word: str) -> Q:
+        codings = dict.fromkeys(normalize(form, word) for form in ("NFC", "NFD"))
+        found = (Q(**{f"{field}__icontains": each}) for field in fields for each in codings)
+        return reduce(or_, found)
+
+    return search
 
 
 def n_of(rows: QuerySet[Any], by: str) -> Coalesce:

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
 from annotation.schemes import YES_NO, Scheme
-from generation.text_html import MARKDOWN, is_rendered, unrendered_html
+from generation.text_html import MARKDOWN, give_languages, is_rendered, unrendered_html
 
 GUIDELINE_FILES = Path(__file__).parent / "guideline_files"
 LONGEST_GUIDELINE = 100_000  # characters
@@ -56,6 +56,7 @@ def render_guideline(text: str, asked: QueryDict) -> tuple[SafeString, list[Head
     if not is_rendered(text, asked):
         return unrendered_html(text, asked), []
     tokens = MARKDOWN.parse(text)
+    give_languages(tokens)
     headings: list[Heading] = []
     for place, token in enumerate(tokens):
         if token.type not in ("heading_open", "heading_close"):
@@ -63,7 +64,8 @@ def render_guideline(text: str, asked: QueryDict) -> tuple[SafeString, list[Head
         is_opened = token.nesting > 0
         if token.level:
             token.tag = "p"
-            token.attrs = {"class": "heading-line"} if is_opened else {}
+            if is_opened:
+                token.attrSet("class", "heading-line")
             continue
         if is_opened:
             words = "".join(part.content for part in tokens[place + 1].children or [])

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation.models import Guideline, Rater, Study, Target, Unit
-from generation.models import Citation, Passage, Response, Turn
+from generation.models import Citation, Dataset, Passage, Response, Turn
 
 Loaded = TypeVar("Loaded", bound=models.Model)
 LARGEST_ID = models.BigIntegerField.MAX_BIGINT  # an address may name any number
@@ -59,9 +59,10 @@ def _all_but(model: type[models.Model], *deferred: str) -> list[str]:
 _RATER = _all_but(Rater, "excluded_reason", "joined_at", "browser", "network")
 _STUDY = _all_but(Study, "introduction", "settings", "archived_at", "created_at")
 AT_WORK = f"""
-    SELECT newest_read.version, {_of("rater", _RATER)}, {_of("study", _STUDY)}
+    SELECT newest_read.version, dataset.language, {_of("rater", _RATER)}, {_of("study", _STUDY)}
     FROM annotation_rater AS rater
       JOIN annotation_study AS study ON study.id = rater.study_id
+      JOIN generation_dataset AS dataset ON dataset.id = study.dataset_id
       LEFT JOIN annotation_guideline AS newest_read ON newest_read.id = rater.read_guideline_id
     WHERE study.slug = %(slug)s AND rater.user_id = %(user)s
 """
@@ -141,12 +142,13 @@ TEXTS = """
 def rater_at_work(user: User, slug: str) -> Rater | None:
     """Return the rater that a person is in a study, with what rating needs; None without one.
 
-    The other fields of the rater, their study and the guidelines that they read are deferred.
+    The other fields of the rater, their study, its dataset and the guidelines that they read are
+    deferred.
     """
     rows = _rows(AT_WORK, {"slug": slug, "user": user.pk})
     if not rows:
         return None
-    version, *columns = rows[0]
+    version, language, *columns = rows[0]
     of_rater = dict(zip(_RATER, columns, strict=False))
     of_rater["taken_out_at"] = in_utc(of_rater["taken_out_at"])
     of_study = dict(zip(_STUDY, columns[len(_RATER) :], strict=True))
@@ -154,6 +156,8 @@ def rater_at_work(user: User, slug: str) -> Rater | None:
         of_study[column] = json.loads(of_study[column])
     rater = _loaded(Rater, _RATER, list(of_rater.values()))
     rater.study = _loaded(Study, _STUDY, list(of_study.values()))
+    of_dataset = (rater.study.dataset_id, language)
+    rater.study.dataset = _loaded(Dataset, ("id", "language"), of_dataset)
     if version is not None:
         read = (rater.read_guideline_id, version)
         rater.read_guideline = _loaded(Guideline, ("id", "version"), read)

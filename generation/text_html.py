@@ -1,15 +1,17 @@
 """The HTML of texts of the material: plain paragraphs, or rendered Markdown.
 
-Each paragraph has a direction of its own, because one text may have paragraphs in Arabic and in
-English. HTML in a text is always shown as it was typed.
+Each paragraph has a language and a direction of its own, because one text may have paragraphs in
+Arabic and in English. HTML in a text is always shown as it was typed.
+
+Where a text is `said` to be in a language, that is what its dataset says.
 """
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, wraps
 from html import unescape
-from typing import Any
+from typing import Any, Protocol
 from uuid import uuid4
 
 from django.core.cache import cache
@@ -20,6 +22,8 @@ from django.utils.text import normalize_newlines
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
+
+from generation.text.languages import NOT_SAID, language_of
 
 # Pages of raters show the same texts again and again, so each process keeps the HTML of some. Texts
 # of a few thousand characters take some megabytes. If all had 20,000, they and their HTML would
@@ -34,7 +38,10 @@ BLANK_LINES = re.compile(r"\n\s*\n")
 WITH_DIRECTION = {"paragraph_open", "heading_open", "list_item_open", "th_open", "td_open"}
 
 
-Draw = Callable[[str], SafeString]
+class Draw(Protocol):
+    """A way of drawing a text, whose dataset may say its language."""
+
+    def __call__(self, text: str, said: str = NOT_SAID) -> SafeString: ...
 
 
 class _Keeper:
@@ -54,11 +61,11 @@ class _Keeper:
         self.kept.append(kept)
 
         @wraps(draw)
-        def draw_once(text: str) -> SafeString:
+        def draw_once(text: str, said: str = NOT_SAID) -> SafeString:
             if len(text) > LONGEST_KEPT:
-                return draw(text)
+                return draw(text, said)
             self.look_for_deletion()
-            return kept(text)
+            return kept(text, said)
 
         return draw_once
 
@@ -138,17 +145,47 @@ def _cell_open(
 MARKDOWN = SafeMarkdown()
 
 
-@KEEPER.keep
-def markdown_html(text: str) -> SafeString:
-    """Return Markdown as HTML. Its headings are lines in bold: pages have headings of their own."""
-    tokens = MARKDOWN.parse(text)
+def language_and_direction(text: str, said: str = NOT_SAID) -> SafeString:
+    """Return the attributes of an element with a text: `lang`, if it is known, and `dir`."""
+    language = language_of(text, said)
+    said_so = format_html(' lang="{}"', language) if language else ""
+    return format_html('{} dir="auto"', said_so)
+
+
+def said_of_part(text: str, said: str) -> str:
+    """Return what is said of the language of a text's parts: the language of the whole first.
+
+    A part that is too short to tell, such as a name in Han, follows the whole.
+    """
+    return language_of(text, said) or said
+
+
+def give_languages(tokens: Sequence[Token], said: str = NOT_SAID) -> None:
+    """Give paragraphs, headings, list items and cells of Markdown their language and direction."""
     n_items = 0  # the number of list items that a token is in; an item has one direction
-    for token in tokens:
+    for place, token in enumerate(tokens):
         if token.type in WITH_DIRECTION and not n_items:
+            if language := language_of(_words_from(tokens, place), said):
+                token.attrSet("lang", language)
             token.attrSet("dir", "auto")
         if token.type in ("list_item_open", "list_item_close"):
             n_items += token.nesting
-        elif token.type in ("heading_open", "heading_close"):
+
+
+def _words_from(tokens: Sequence[Token], place: int) -> str:
+    """Return the words of the first line of Markdown from a token on."""
+    line = next((token for token in tokens[place:] if token.type == "inline"), None)
+    parts = (line.children or []) if line else []
+    return "".join(part.content for part in parts if part.type == "text")
+
+
+@KEEPER.keep
+def markdown_html(text: str, said: str = NOT_SAID) -> SafeString:
+    """Return Markdown as HTML. Its headings are lines in bold: pages have headings of their own."""
+    tokens = MARKDOWN.parse(text)
+    give_languages(tokens, said_of_part(text, said))
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
             token.tag = "p"
             if token.nesting > 0:
                 token.attrSet("class", "heading-line")
@@ -165,7 +202,7 @@ def is_rendered(text: str, asked: QueryDict) -> bool:
     return len(text) <= LONGEST_RENDERED or RENDER in asked
 
 
-def unrendered_html(text: str, asked: QueryDict) -> SafeString:
+def unrendered_html(text: str, asked: QueryDict, said: str = NOT_SAID) -> SafeString:
     """Return long Markdown as plain paragraphs below a link to the same page with it rendered."""
     choices = asked.copy()
     choices[RENDER] = "all"
@@ -176,7 +213,7 @@ def unrendered_html(text: str, asked: QueryDict) -> SafeString:
         f"{len(text):,}",
         choices.urlencode(),
     )
-    return note + plain_html(text)
+    return note + plain_html(text, said)
 
 
 def markdown_words(text: str) -> str:
@@ -185,10 +222,13 @@ def markdown_words(text: str) -> str:
 
 
 @KEEPER.keep
-def plain_html(text: str) -> SafeString:
+def plain_html(text: str, said: str = NOT_SAID) -> SafeString:
     """Return a text as paragraphs, which blank lines separate. Single line ends are kept."""
-    rows = ((line_ends_kept(part),) for part in paragraphs_of(text))
-    return format_html_join("\n", '<p dir="auto">{}</p>', rows)
+    said = said_of_part(text, said)
+    rows = (
+        (language_and_direction(part, said), line_ends_kept(part)) for part in paragraphs_of(text)
+    )
+    return format_html_join("\n", "<p{}>{}</p>", rows)
 
 
 def line_ends_kept(text: str) -> SafeString:

@@ -83,9 +83,9 @@
     Object.assign(input, { type: "search", placeholder: isMenu ? "Filter the menu" : "Filter the list", autocomplete: "off", className: "menu-filter" });
     input.setAttribute("aria-label", input.placeholder);
     input.addEventListener("input", () => {
-      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const words = input.value.normalize().toLowerCase().split(/\s+/).filter(Boolean);
       for (const item of items) {
-        const text = `${titleOf(item)} ${item.textContent}`.toLowerCase();
+        const text = `${titleOf(item)} ${item.textContent}`.normalize().toLowerCase();
         item.hidden = !words.every(word => text.includes(word)) && !(isMenu ? item.selected : item.control.checked);
         if (isMenu) item.disabled = item.hidden; // Safari lists hidden options
       }

@@ -43,6 +43,20 @@
       mark.append(found);
     }
   };
+  /* words are sought letter by letter with their accents apart, since texts write é as one letter or as two; `at` says
+     where each part stands in the line */
+  const apart = line => {
+    const at = [];
+    let text = "", place = 0;
+    for (const letter of line) {
+      const parts = letter.normalize("NFD");
+      text += parts;
+      for (let n = 0; n < parts.length; n++) at.push(place);
+      place += letter.length;
+    }
+    return { text, at: [...at, place] };
+  };
+  const escaped = words => words.normalize("NFD").replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+");
   let sought = "";
   const find = words => {
     const text = one("[data-find-in]");
@@ -50,11 +64,15 @@
     sought = words;
     for (const hit of marks()) hit.replaceWith(hit.textContent);
     text.normalize();
-    if (words.length > 1) {
-      const pattern = new RegExp(words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+"), "gi");
+    if (!/^\p{ASCII}?$/u.test(words)) { // one letter is a word in Chinese only
+      const pattern = new RegExp(`${escaped(words)}\\p{M}*`, "giu"); // with the accents of the last letter
       let number = 0;
       for (const line of linesOf(text)) {
-        for (const match of line.map(node => node.data).join("").matchAll(pattern)) markIn(line, match.index, match.index + match[0].length, number++);
+        const { text: written, at } = apart(line.map(node => node.data).join(""));
+        for (const match of written.matchAll(pattern)) {
+          const end = match.index + match[0].length;
+          markIn(line, at[match.index], at[end] > at[end - 1] ? at[end] : at.find(place => place > at[end]), number++);
+        }
       }
     }
     showMatch(0);

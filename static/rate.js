@@ -148,7 +148,7 @@
       if (!event.repeat && !one(":popover-open")) submit();
       return;
     }
-    const key = event.key.toLowerCase();
+    const key = keyOf(event);
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (isTyping(event.target) || "noLetters" in form().dataset) return;
     const popover = POPOVERS[key] && one(POPOVERS[key]);

@@ -14,7 +14,7 @@
   };
 
   document.addEventListener("keydown", event => {
-    const key = event.key.toLowerCase();
+    const key = keyOf(event);
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
     if (isTyping(event.target)) {
       if (key === "escape") event.target.blur();

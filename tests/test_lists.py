@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.urls import reverse
 
+from accounts.listing import containing
 from accounts.models import AuditEntry
 from annotation.models import Rater, Study, Target
 from annotation.services.studies import StudyError, open_study
@@ -22,6 +24,13 @@ pytestmark = pytest.mark.once
 LONG_AGO = datetime(2024, 5, 1, tzinfo=UTC)
 SIZES = {"gamma": 2, "alpha": 1, "Beta": 3}  # in the order in which they are made
 N_STUDIES, N_DATASETS, N_RUNS = 1000, 200, 40
+
+
+def test_a_search_finds_letters_with_accents_however_they_are_coded():
+    either = Q(name__icontains="caf\u00e9") | Q(name__icontains="cafe\u0301")
+
+    assert containing("name")("cafe\u0301") == either
+    assert containing("name", "slug")("a") == Q(name__icontains="a") | Q(slug__icontains="a")
 
 
 # --- one thing of each kind -----------------------------------------------------------------

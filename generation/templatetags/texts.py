@@ -9,9 +9,12 @@ from django.template import Context
 from django.utils.safestring import SafeString
 from django.utils.text import normalize_newlines
 
+from generation.models import Dataset
+from generation.text.languages import NOT_SAID
 from generation.text_html import (
     BLANK_LINES,
     is_rendered,
+    language_and_direction,
     markdown_html,
     plain_html,
     unrendered_html,
@@ -19,24 +22,50 @@ from generation.text_html import (
 
 register = template.Library()
 
+# What a page may be of, beside a dataset, that belongs to one.
+OF_DATASET = ("study", "run", "grid", "construction", "example", "response")
+
 
 @register.filter
 def paragraphs(text: str | None) -> SafeString:
-    """Return a text as plain paragraphs, each with its own direction."""
+    """Return words of a person as plain paragraphs, each with its own direction."""
     return plain_html(text or "")
 
 
 @register.simple_tag(takes_context=True)
-def as_read(context: Context, text: str | None, text_format: str) -> SafeString:
-    """Return a text as a study's raters read it. Without a format, it is plain.
+def as_read(context: Context, text: str | None, text_format: str = "") -> SafeString:
+    """Return a text of a dataset as a study's raters read it. Without a format, it is plain.
 
     Long Markdown is plain too, with a link to the page on which it is rendered.
     """
+    said = _language_said(context)
     if not text or text_format != "markdown":
-        return paragraphs(text)
+        return plain_html(text or "", said)
     request = getattr(context, "request", None)
     asked = request.GET if request else QueryDict()
-    return markdown_html(text) if is_rendered(text, asked) else unrendered_html(text, asked)
+    if is_rendered(text, asked):
+        return markdown_html(text, said)
+    return unrendered_html(text, asked, said)
+
+
+@register.simple_tag(takes_context=True)
+def lang(context: Context, text: object, said: str | None = None) -> SafeString:
+    """Return ` lang="…" dir="auto"` for the element that has a text, or the pieces of one.
+
+    Args:
+        said: what languages it may be in; None: what the dataset of the page says.
+    """
+    words = "".join(piece.text for piece in text) if isinstance(text, list) else str(text or "")
+    return language_and_direction(words, _language_said(context) if said is None else said)
+
+
+def _language_said(context: Context) -> str:
+    """Return what the dataset of a page says about its language; "" on a page of none."""
+    of_dataset = (getattr(context.get(name), "dataset", None) for name in OF_DATASET)
+    for dataset in (context.get("dataset"), *of_dataset):
+        if isinstance(dataset, Dataset):
+            return dataset.language
+    return NOT_SAID
 
 
 @register.filter

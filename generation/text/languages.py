@@ -13,8 +13,12 @@ from typing import NamedTuple
 
 import regex
 
+from generation.text.scripts import HAN, KANA, language_of_script, script_of
+
 _FILE = Path(__file__).with_name("languages.toml")
 _SEPARATOR = regex.compile(r"\s*[,;/+&|]\s*|\s+and\s+")
+# A tag of BCP 47, such as 'de', 'pt-BR' and 'zh-Hant'.
+_TAG = regex.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 _EVERY = "every"  # the entry of what all languages of Latin script have in common
 # No language is said. Its rules are those of English and of every other script.
 NOT_SAID = ""
@@ -94,6 +98,35 @@ def language_codes(said: str) -> str:
 def rules_in_words(said: str) -> str:
     """Return the names of the languages whose rules Latin and Cyrillic texts follow."""
     return ", ".join(each.name for each in said_languages(said)) or "not said"
+
+
+def language_of(text: str, said: str = NOT_SAID) -> str:
+    """Return the BCP 47 tag of the language of a text, for `lang`; "" if it is not known.
+
+    It is the one language said that is written in the script of the text. If none is or several
+    are, the script alone may tell it.
+
+    Args:
+        said: the languages of the text's dataset, as the dataset says them.
+    """
+    script = script_of(text)
+    may_be = {
+        tag for tag, scripts in _said_tags(said) if not script or not scripts or script in scripts
+    }
+    return may_be.pop() if len(may_be) == 1 and "" not in may_be else language_of_script(text)
+
+
+@lru_cache(maxsize=256)
+def _said_tags(said: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Return the tag of each language said and its scripts; "" or none if it is not known."""
+    return tuple(_tag_and_scripts(part) for part in _SEPARATOR.split(said.strip()) if part)
+
+
+def _tag_and_scripts(said: str) -> tuple[str, frozenset[str]]:
+    known = said_languages(said)
+    tag = said.replace("_", "-") if _TAG.fullmatch(said) else known[0].code if known else ""
+    scripts = {each.script for each in known}
+    return tag, frozenset(scripts | {HAN} if KANA in scripts else scripts)
 
 
 @lru_cache(maxsize=256)

@@ -161,9 +161,7 @@ def _matching(dataset: Dataset, choice: dict[str, str]) -> QuerySet[Example]:
     examples = Example.objects.of_benchmark().filter(dataset=dataset)
     if words := choice.get("q"):
         examples = examples.filter(
-            Q(key__icontains=words)
-            | Q(golden_answer__icontains=words)
-            | Q(pk__in=_with_text(dataset, words))
+            containing("key", "golden_answer")(words) | Q(pk__in=_with_text(dataset, words))
         )
     if dialog := choice.get("dialog"):
         examples = examples.filter(dialog=dialog)
@@ -176,6 +174,6 @@ def _matching(dataset: Dataset, choice: dict[str, str]) -> QuerySet[Example]:
 
 def _with_text(dataset: Dataset, words: str) -> QuerySet[Example, int]:
     """Return the ids of examples with these words in a turn or in a response."""
-    in_turns = dataset.examples.filter(turns__text__icontains=words).values_list("pk")
-    in_responses = dataset.examples.filter(responses__text__icontains=words).values_list("pk")
+    in_turns = dataset.examples.filter(containing("turns__text")(words)).values_list("pk")
+    in_responses = dataset.examples.filter(containing("responses__text")(words)).values_list("pk")
     return in_turns.union(in_responses)  # type: ignore[return-value]

@@ -48,7 +48,8 @@ def test_each_paragraph_has_its_own_direction_and_keeps_its_line_ends():
     shown = plain_html(f"One\ntwo\r\n\r\n{ARABIC}\n \nthree\n")
 
     assert shown == (
-        f'<p dir="auto">One<br>two</p>\n<p dir="auto">{ARABIC}</p>\n<p dir="auto">three</p>'
+        '<p dir="auto">One<br>two</p>\n'
+        f'<p lang="ar" dir="auto">{ARABIC}</p>\n<p dir="auto">three</p>'
     )
 
 
@@ -192,7 +193,7 @@ def drawn():
     texts = []
 
     @KEEPER.keep
-    def draw(text):
+    def draw(text, said=""):
         texts.append(text)
         return mark_safe(text)
 

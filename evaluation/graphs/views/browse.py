@@ -99,9 +99,11 @@ def _matching(dataset: Dataset, choice: dict[str, str]) -> QuerySet[Entity]:
     """
     entities = Entity.objects.filter(dataset=dataset)
     if words := " ".join(choice.get("q", "").split()):
-        named = Alias.objects.filter(entity__dataset=dataset, name__icontains=words)
+        named = Alias.objects.filter(containing("name")(words), entity__dataset=dataset)
         entities = entities.filter(
-            Q(label__icontains=words) | Q(qid__istartswith=words) | Q(pk__in=named.values("entity"))
+            containing("label")(words)
+            | Q(qid__istartswith=words)
+            | Q(pk__in=named.values("entity"))
         )
     if kind := choice.get("type"):
         entities = entities.filter(type=kind)

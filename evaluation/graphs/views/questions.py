@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
+from accounts.listing import containing
 from evaluation.graphs.forms.ask import AskForm
 from evaluation.graphs.forms.graphs import ALL, ASKED, QuestionFilter
 from evaluation.graphs.pages.cited_answer import judged_answers
@@ -49,7 +50,7 @@ def questions(request: SignedInRequest, slug: str) -> HttpResponse:
     form.is_valid()
     asked = KGQuestion.objects.filter(example__dataset=dataset).order_by("example")
     if words := form.cleaned_data.get("q"):
-        found = Q(turns__text__icontains=words) | Q(key__icontains=words)
+        found = containing("turns__text", "key")(words)
         asked = asked.filter(example__in=dataset.examples.filter(found).values("pk"))
     source = form.cleaned_data.get("source")
     if source != ALL:

@@ -9,6 +9,31 @@ from tests.annotation.makers import material, opened, raters_of
 from tests.e2e.rating.keys import ALL_YES, answered, press, saved, submitted
 from tests.makers import example_row
 
+# key, code and Shift of an event on a keyboard → the letter, digit or sign that it stands for
+LAYOUTS = [
+    ("Y", "KeyY", True, "y"),
+    ("z", "KeyY", False, "z"),  # German
+    ("y", "KeyZ", False, "y"),
+    ("/", "Digit7", True, "/"),
+    ("a", "KeyQ", False, "a"),  # French
+    ("&", "Digit1", False, "1"),
+    ("1", "Digit1", True, "1"),
+    ("!", "Digit1", True, "!"),  # English
+    ("ф", "KeyA", False, "a"),  # Russian
+    ("Ф", "KeyA", True, "a"),
+    (".", "Slash", False, "."),
+    ("ю", "Period", False, "."),
+    ("λ", "KeyL", False, "l"),  # Greek
+    ("ㅛ", "KeyY", False, "y"),  # Korean
+    ("ظ", "Slash", False, "/"),  # Arabic
+    ("؟", "Slash", True, "?"),
+    ("٣", "Digit3", False, "3"),
+    ("/", "Digit2", False, "2"),  # Thai
+    ("ğ", "KeyW", False, "ğ"),  # Turkish
+    ("5", "Numpad5", False, "5"),
+    ("Dead", "KeyE", False, "dead"),
+]
+
 
 def test_a_study_is_rated_from_the_keyboard_alone(page, study, sign_in):
     rater = raters_of(study)[0]
@@ -37,8 +62,19 @@ def test_a_study_is_rated_from_the_keyboard_alone(page, study, sign_in):
 
 def test_keys_move_answer_help_and_find(page, study, rating):
     rating(study)
+    heard = page.evaluate(
+        """all => all.map(([key, code, shiftKey]) =>
+          keyOf(new KeyboardEvent("keydown", { key, code, shiftKey })))""",
+        LAYOUTS,
+    )
+    assert heard == [wanted for *_, wanted in LAYOUTS]
 
-    press(page, "jjk")
+    press(page, "j")
+    page.keyboard.press("KeyJ")
+    page.evaluate(  # 'k' on a Russian keyboard
+        """document.activeElement.dispatchEvent(
+          new KeyboardEvent("keydown", { key: "л", code: "KeyK", bubbles: true }))"""
+    )
     expect(page.locator(".question.is-now .q-num")).to_have_text("2")
     press(page, "n")
     expect(page.locator(".question.is-now .q-num")).to_have_text("3")

@@ -9,7 +9,8 @@ from tests.makers import example_row, response_row
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ARABIC = "أغلق المصنع عام 1971."
-MIXED = f"{ARABIC}\n\nThe mill closed in **1971**, after the *flood*.\n\n- {ARABIC}\n- It stood."
+FLOOD = "The mill closed in **1971**, after the *flood*."
+MIXED = f"{ARABIC}\n\n{FLOOD}\n\n- {ARABIC}\n- It stood by a cafe\u0301."
 
 
 def mixed(folder):
@@ -53,6 +54,10 @@ def test_the_search_finds_words_across_bold_and_italic_ones(page, tmp_path, rati
     expect(found).to_have_text("2 of 3")
     expect(page.locator("mark.is-now")).to_have_count(1)
 
+    page.locator("#find").fill("by a caf\u00e9")  # the text has the accent as a letter of its own
+    expect(found).to_have_text("1 of 1")
+    expect(marks).to_have_text(["by a cafe\u0301"])
+
     page.locator("#find").fill("flood.It stood")  # the words of two paragraphs are no match
     expect(found).to_have_text("0 of 0")
     expect(page.locator(".passage strong")).to_have_text("1971")
@@ -63,6 +68,9 @@ def test_the_search_finds_words_across_bold_and_italic_ones(page, tmp_path, rati
     page.get_by_role("button", name="Next match").click()
     expect(found).to_have_text("2 of 3")
     expect(marks).to_have_text(["1971"] * 3)
+    page.locator("#response .response p").first.click(click_count=3)
+    expect(found).to_have_text("1 of 2")
+    expect(marks).to_have_text([ARABIC] * 2)
     page.evaluate("getSelection().removeAllRanges()")
     expect(found).to_have_text("0 of 0")  # The field says what is sought now.
     expect(marks).to_have_count(0)

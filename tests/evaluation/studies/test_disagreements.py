@@ -123,7 +123,7 @@ def test_a_case_shows_response_window_kind_votes_and_score(tmp_path, researcher)
 
     assert case.text.startswith("Response · r-miss · cool ")
     assert "Question of e-r-miss? The mill closed in 1971." in case.text
-    assert "Evidence, The mill, sentences 3–4 of 5" in case.text
+    assert "Evidence, The mill , sentences 3–4 of 5" in case.text
     assert case.facts == {"Kind": "missed", "Votes": "3:2", "Score": "0.30"}
     assert [mark.text for mark in case.parts("window")] == [WINDOW]
     assert 'aria-label="3 yes, 2 no"' in answer.text
@@ -282,7 +282,7 @@ def test_of_a_response_judged_by_sentences_the_least_supported_one_is_shown(tmp_
 
     [_, evidence, *_] = case.parts("label")
     assert "sentence 2 of 2, 0.20" in evidence.text
-    assert evidence.text.endswith("The mill, sentence 5 of 5")
+    assert evidence.text.endswith("The mill , sentence 5 of 5")
 
 
 def test_a_page_of_cases_costs_the_same_for_one_and_for_ten(tmp_path, researcher):
