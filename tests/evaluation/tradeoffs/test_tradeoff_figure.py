@@ -240,7 +240,7 @@ def test_a_mark_moves_by_little_more_than_its_size_or_stays(corner, frame):
     assert all(moves(mark) == pytest.approx(16, abs=0.1) for mark in moved)
     [spot] = found.spots
     assert still == {(spot.x, spot.y)}  # eight marks of 13 px have no room on a ring of 100 px
-    assert spot.count != (spot.x, spot.y)
+    assert spot.count_place != (spot.x, spot.y)
     assert not any(around(spot.x, spot.y, 6).overlap(each) for each in squares(moved))
     assert not any(a.overlap(b) for a, b in itertools.combinations(squares(moved), 2))
 

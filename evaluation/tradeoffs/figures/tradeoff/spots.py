@@ -25,7 +25,7 @@ class Spot(NamedTuple):
     x: float
     y: float
     names: tuple[str, ...]  # the setups
-    count: tuple[float, float]  # the place of its count: its own, unless a mark stays there
+    count_place: tuple[float, float]  # the place of its count: its own, unless a mark stays there
 
     @property
     def n(self) -> int:
@@ -35,7 +35,7 @@ class Spot(NamedTuple):
     @property
     def box(self) -> Rectangle:
         """The square that the count covers."""
-        return around(*self.count, RADIUS)
+        return around(*self.count_place, RADIUS)
 
 
 def fanned(marks: Sequence[Mark], plot: Rectangle) -> tuple[list[Mark], list[Spot]]:
@@ -93,7 +93,7 @@ def _with_count_beside(spot: Spot, taken: Sequence[Rectangle], plot: Rectangle) 
     Of its corners, the count takes the one where it covers the least.
     """
     corners = [
-        spot._replace(count=(round(spot.x + x, 1), round(spot.y + y, 1)))
+        spot._replace(count_place=(round(spot.x + x, 1), round(spot.y + y, 1)))
         for y in (-BESIDE, BESIDE)
         for x in (BESIDE, -BESIDE)
     ]
