@@ -23,7 +23,7 @@ from evaluation.statistics.intervals import Floats, Interval, Measure, ratio
 PAIR_WIDTH = 2 * WIDTH  # number of columns in a pair's statistics
 
 MoveClass = Literal["along", "across", "both", "no clear move"]
-NAMED_FROM = 0.5  # a component that names a move has at least this share of the other's size
+SMALL_PART = 0.5  # a component below this share of the other's size does not name a move
 
 
 def pair_statistics(of_first: Floats, of_second: Floats) -> Floats:
@@ -115,22 +115,22 @@ def along(sums: Floats) -> Floats:
 def move_class(
     move_across: float, move_along: float, interval_across: Interval, interval_along: Interval
 ) -> MoveClass | None:
-    """Return how a pair moves, named by each component that is clear and large enough.
+    """Return how a pair moves: mostly along, mostly across, or both.
 
-    A component is clear if it has an interval that does not contain 0, and large enough if it is at
-    least half of the other. The result is None if a component is undefined, or both intervals are.
+    A move is both if each component is at least half as large as the other. It is clear if a
+    component that names it has an interval without 0. The result is None if a component is
+    undefined, or both intervals are.
     """
     if math.isnan(move_across) or math.isnan(move_along):
         return None
     if math.isnan(interval_across.low) and math.isnan(interval_along.low):
         return None
-    is_across = _names(move_across, interval_across, move_along)
-    is_along = _names(move_along, interval_along, move_across)
-    if is_across and is_along:
-        return "both"
-    if is_across:
-        return "across"
-    return "along" if is_along else "no clear move"
+    if abs(move_across) < SMALL_PART * abs(move_along):
+        return "along" if _is_clear(interval_along) else "no clear move"
+    if abs(move_along) < SMALL_PART * abs(move_across):
+        return "across" if _is_clear(interval_across) else "no clear move"
+    is_clear = _is_clear(interval_across) or _is_clear(interval_along)
+    return "both" if is_clear else "no clear move"
 
 
 def _sides(sums: Floats) -> tuple[Floats, Floats]:
@@ -165,6 +165,6 @@ def _movement(sums: Floats) -> tuple[Floats, Floats, Floats]:
     )
 
 
-def _names(component: float, interval: Interval, other: float) -> bool:
-    is_clear = interval.low > 0 or interval.high < 0
-    return is_clear and abs(component) >= NAMED_FROM * abs(other)
+def _is_clear(interval: Interval) -> bool:
+    """Return whether an interval leaves out 0."""
+    return interval.low > 0 or interval.high < 0

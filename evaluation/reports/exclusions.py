@@ -102,6 +102,11 @@ REASONS = {
         "they were made before Attest looked",
     ),
     "pairs_without_f1": ("pairs without F1", "F1 is not defined for one of their setups"),
+    "pairs_with_f1_0": (
+        "pairs with F1 0 at both ends",
+        "nothing is traded between two setups without attribution, or without sensibleness",
+    ),
+    "pairs_without_a_move": ("pairs without a move", "the rows say why"),
     "truncated_pairs": (
         "pairs with a shortened premise",
         "over all runs: they are counted here, but not left out",

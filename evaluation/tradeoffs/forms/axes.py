@@ -26,8 +26,8 @@ class AxesForm(forms.Form):
         super().__init__(data)
         self.axes: Sequence[Axis] = axes_of(dataset)
         self.lost_pins = lost_pins(dataset, self.axes)
-        unfit = unfit_among(axis.run for axis in self.axes if axis.run)
-        self.offered = {side.name: axis_menu(self.axes, side, unfit) for side in SIDES}
+        self.unfit = unfit_among(axis.run for axis in self.axes if axis.run)
+        self.offered = {side.name: axis_menu(self.axes, side, self.unfit) for side in SIDES}
         for field in fields_of(AxesChoices):
             self.fields[field.name] = form_field(field, self.offered[field.name])
 

@@ -20,5 +20,6 @@ def clear_moves(material: TradeoffMaterial, rows: Sequence[ComparableRow]) -> It
 
 
 def _said(row: ComparableRow) -> str:
-    f1 = Format.SIGNED.write(row.f1_difference.value)
-    return f"{row.from_title} → {row.to_title}, {row.model}: {row.move_title}, F1 difference {f1}"
+    difference = row.f1_difference
+    f1 = f"{Format.SIGNED.write(difference.value)} ({Format.SIGNED.interval(difference)})"
+    return f"{row.name}, {row.of_setups}: {row.move_title}, F1 difference {f1}"

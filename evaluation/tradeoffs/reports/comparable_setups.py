@@ -10,6 +10,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from evaluation.measures.tradeoff import WIDTH
 from evaluation.measures.tradeoff_effects import (
     MoveClass,
     across,
@@ -24,7 +25,7 @@ from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import estimate
 from evaluation.reports.registry import ReportGroup, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
-from evaluation.statistics.intervals import Interval, Measure
+from evaluation.statistics.intervals import Floats, Interval, Measure
 from evaluation.statistics.jackknife import FEWEST_DIALOGS
 from evaluation.tradeoffs.dots import any_in_part
 from evaluation.tradeoffs.material import TradeoffMaterial
@@ -34,6 +35,7 @@ from evaluation.tradeoffs.reports import methods
 from evaluation.tradeoffs.reports.axes_choices import AxesChoices, material_on, portable_axes
 from evaluation.tradeoffs.titles import setup_title
 from generation.models import Dataset
+from generation.text.temperatures import temperature_text
 
 MOST_PAIRS = 5000
 BATCH = 200  # pairs whose resamples are held at once
@@ -45,8 +47,12 @@ MEASURES: dict[str, Measure] = {
     "along": along,
 }
 CLASSES: Sequence[MoveClass] = ("along", "across", "both", "no clear move")
-SAME_F1, OTHER_F1 = "Same F1 (local)", "Other F1 (global)"
-MOVE_TITLES: dict[MoveClass, str] = {"along": SAME_F1, "across": OTHER_F1, "both": "Mixed"}
+MOVE_TITLES: dict[MoveClass, str] = {
+    "along": "Mostly along the curve (local)",
+    "across": "Mostly across (global)",
+    "both": "Mixed",
+}
+F1_IS_0 = "F1 is 0 at both ends, so nothing is traded"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,9 +76,23 @@ class ComparableRow(ReportRow):
     attribution_difference: Annotated[Estimate, Column("Attribution", Format.POINTS)]
     sensibleness_difference: Annotated[Estimate, Column("Sensibleness", Format.POINTS)]
     f1_difference: Annotated[Estimate, Column("F1", Format.SIGNED)]
-    across: Annotated[Estimate, Column(OTHER_F1, Format.POINTS)]
-    along: Annotated[Estimate, Column(SAME_F1, Format.POINTS)]
+    across: Annotated[Estimate, Column("Part across the curves", Format.POINTS)]
+    along: Annotated[Estimate, Column("Part along the curves", Format.POINTS)]
     why: Annotated[str, Column("Why undefined")]
+
+    @property
+    def name(self) -> str:
+        """The two setups by their titles, or by their own names if they share a title."""
+        if self.from_title == self.to_title:
+            return f"{self.from_setup} → {self.to_setup}"
+        return f"{self.from_title} → {self.to_title}"
+
+    @property
+    def of_setups(self) -> str:
+        """The model and the temperature that both setups have."""
+        if self.temperature is None:
+            return self.model
+        return f"{self.model}, T {temperature_text(self.temperature)}"
 
     @property
     def move_title(self) -> str:
@@ -87,7 +107,8 @@ def comparable_report(material: TradeoffMaterial) -> Report[ComparableRow]:
     `sensibleness_difference` and `f1_difference`. At the middle of the two, `across` is the move
     across the curves of equal F1 (above 0: to a higher one), and `along` is the move along them
     (above 0: to more attribution). All have intervals, over the `n` examples that both axes know of
-    both setups. `move` is along, across, both, no clear move, or None with the reason in `why`.
+    both setups. `move` is along, across, both, no clear move, or None with the reason in `why`. A
+    move between setups whose F1 is 0 is no trade-off, and has none.
     `reasons` say what makes the pair comparable. `is_rated_in_part` says that raters, who make an
     axis, have answered only a part of the examples of one of the two: these are a selection.
 
@@ -102,7 +123,8 @@ def comparable_report(material: TradeoffMaterial) -> Report[ComparableRow]:
         **material.left_out,
         "setups_without_model": sum(not dot.setup.model for dot in material.dots),
         "comparable_pairs_beyond_the_first": len(pairs) - len(chosen),
-        "pairs_without_a_move": sum(row.move is None for row in rows),
+        "pairs_with_f1_0": sum(row.why == F1_IS_0 for row in rows),
+        "pairs_without_a_move": sum(row.move is None and row.why != F1_IS_0 for row in rows),
     }
     signature = material.signature("comparable", "context within 10 %")
     return Report(material.dataset.name, "comparable", rows, left_out, signature)
@@ -153,20 +175,24 @@ def _rows(material: TradeoffMaterial, pairs: Sequence[ComparablePair]) -> Iterat
         values = np.stack([measure(sums) for measure in measures], axis=-1)
         intervals = material.intervals_of_measures(statistics, measures)
         for pair, of_pair, figures, of_figures in zip(batch, sums, values, intervals, strict=True):
-            yield _row(material, pair, int(of_pair[2]), figures.tolist(), of_figures)
+            yield _row(material, pair, of_pair, figures.tolist(), of_figures)
 
 
 def _row(
     material: TradeoffMaterial,
     pair: ComparablePair,
-    n: int,
+    sums: Floats,
     values: Sequence[float],
     intervals: Sequence[Interval],
 ) -> ComparableRow:
     to, start = material.dots[pair.first], material.dots[pair.second]
     estimates = dict(zip(MEASURES, map(estimate, values, intervals), strict=True))
+    n = int(sums[2])
     # The components of a move are the last two measures.
     move = move_class(values[-2], values[-1], intervals[-2], intervals[-1])
+    why = "" if move else _why(n, estimates["across"])
+    if estimates["across"].value is not None and _has_f1_0(sums):
+        move, why = None, F1_IS_0
     return ComparableRow(
         from_setup=start.setup.name,
         to_setup=to.setup.name,
@@ -183,8 +209,14 @@ def _row(
         is_rated_in_part=any_in_part(material.dots, (pair.first, pair.second)),
         move=move,
         **estimates,
-        why="" if move else _why(n, estimates["across"]),
+        why=why,
     )
+
+
+def _has_f1_0(sums: Floats) -> bool:
+    """Return whether both setups of a pair have no attribution, or no sensibleness."""
+    attributable, sensible = sums[0::WIDTH], sums[1::WIDTH]
+    return not (attributable * sensible).any()
 
 
 def _why(n: int, across: Estimate) -> str:

@@ -59,8 +59,10 @@ COMPARABLE = Methods(
     "instructions, if their contexts have about the same length, if they have the same restricted "
     "share, or if they are aggregates of one pool (Aksitov et al., 2023, sections 7.3 and 7.6). "
     "The move between them is split at their middle into a part across the curves of equal F1 and "
-    "a part along them. Differences have expanded percentile bootstrap intervals over {resamples} "
-    "resamples of whole dialogs, seed {seed} (Efron and Tibshirani, 1993; Hesterberg, 2015).",
+    "a part along them. A move is named after the part that is more than twice the other, if its "
+    "interval leaves out 0. Differences have expanded percentile bootstrap intervals over "
+    "{resamples} resamples of whole dialogs, seed {seed} (Efron and Tibshirani, 1993; "
+    "Hesterberg, 2015).",
     ("aksitov", "efron", "hesterberg"),
 )
 RESTRICTED = Methods(

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, query_string, render_page_or_fragment
+from evaluation.tradeoffs.axis_trust import axis_trust
 from evaluation.tradeoffs.chart_view import FIGURES
 from evaluation.tradeoffs.figure_choice import ZOOM
 from evaluation.tradeoffs.forms.axes import AxesForm
@@ -105,6 +106,7 @@ def _drawn(axes_form: AxesForm, form: TradeoffForm, material: TradeoffMaterial) 
         "zoom": [(form[name], getattr(choice.view, name)) for name in ZOOM],
         "page": page,
         "thin_axes": thin_axes(material, axes_form.axes, by_score=choice.view.by_score),
+        "trust": axis_trust(material, axes_form.axes, axes_form.unfit),
         "methods": methods_paragraph(material, choice.view, page.figure, page.lines.recalls),
         "own_pairs": own,
         "query": query_string([*as_it_is, *own]),

@@ -153,9 +153,10 @@ UNCLEAR = Interval(-0.1, 0.3)
         ((0.2, 0.1), (CLEAR, CLEAR), "both"),  # just half
         ((0.1, -0.2), (CLEAR, DOWN), "both"),
         ((0.2, 0.2), (CLEAR, CLEAR), "both"),
-        ((-0.2, 0.1), (DOWN, UNCLEAR), "across"),
-        ((0.1, -0.2), (UNCLEAR, DOWN), "along"),
-        ((0.2, 0.15), (UNCLEAR, CLEAR), "along"),  # more than half of an unclear one
+        ((-0.2, 0.1), (DOWN, UNCLEAR), "both"),  # the unclear part is half of the clear one
+        ((-0.2, 0.09), (DOWN, UNCLEAR), "across"),
+        ((0.09, -0.2), (UNCLEAR, DOWN), "along"),
+        ((0.2, 0.15), (UNCLEAR, CLEAR), "both"),  # not along: its F1 may change as much
         ((0.2, 0.05), (UNCLEAR, CLEAR), "no clear move"),  # clear, but small beside it
         ((0.2, 0.1), (UNCLEAR, UNCLEAR), "no clear move"),
         ((NAN, 0.1), (CLEAR, CLEAR), None),
@@ -163,7 +164,7 @@ UNCLEAR = Interval(-0.1, 0.3)
         ((0.2, 0.1), (UNDEFINED, UNDEFINED), None),
     ],
 )
-def test_a_class_names_each_clear_component_that_is_no_small_part(components, intervals, expected):
+def test_a_move_is_named_after_the_part_that_is_twice_the_other(components, intervals, expected):
     assert move_class(*components, *intervals) == expected
 
 

@@ -90,6 +90,19 @@ def test_a_move_both_along_and_across_is_a_clear_one():
     assert (everything.n_clear, everything.n_undefined, everything.share_along) == (2, 0, 0)
 
 
+def test_between_setups_whose_f1_is_0_nothing_is_traded():
+    low = dot("golden", tokens=100, temperature=0.7), "0" * 40, "1" * 8 + "0" * 32
+    high = dot("one-shot", tokens=100, temperature=0.7), "0" * 40, "1" * 40
+    report = comparable_report(material_by_hand([low, high, *FAR[:2]]))
+
+    along, none = report.rows
+    assert (along.move, none.move, none.why) == ("along", None, comparable_module.F1_IS_0)
+    assert none.of_setups == f"{none.model}, T 0.7"
+    assert report.left_out["pairs_with_f1_0"] == 1
+    assert report.left_out["pairs_without_a_move"] == 0
+    assert moves_by_reason(report.rows)[0].n_undefined == 1
+
+
 def test_of_very_many_pairs_the_rest_is_counted(monkeypatch):
     monkeypatch.setattr(comparable_module, "MOST_PAIRS", 2)
     monkeypatch.setattr(comparable_module, "BATCH", 1)
@@ -121,7 +134,10 @@ def test_clear_moves_are_arrows_from_setup_to_setup():
     found = {move.kind: {move.start, move.end} for move in moves}
     assert found == {"along": {(0.2, 1.0), (1.0, 0.2)}, "across": {(0.2, 0.2), (1.0, 1.0)}}
     assert [line.style for line in figure.lines] == ["across", "along"]  # the local ones on top
-    assert [title for _, title in figure.line_legend] == ["Same F1 (local)", "Other F1 (global)"]
+    assert [title for _, title in figure.line_legend] == [
+        "Mostly along the curve (local)",
+        "Mostly across (global)",
+    ]
     [(x, y)] = [move.end for move in moves if move.kind == "along"]
     tip = f"L{60 + 100 * x:.1f} {100 * (1 - y) / 0.9:.1f}"
     assert figure.lines[1].path.count(tip) == 2  # the end of the line is the tip of its head

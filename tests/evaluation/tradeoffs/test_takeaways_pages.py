@@ -8,12 +8,13 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from evaluation.tradeoffs.reports.comparable_setups import MOVE_TITLES
 from generation.models import Dataset
 from tests.makers import example_row, import_rows, response_row, statements
 from tests.shown import shown
 
 pytestmark = pytest.mark.once
+
+MOVES = ("Mostly along (local)", "Mostly across (global)", "Mixed")
 
 # Prompt → attributable and sensible of four examples.
 GOLDEN = {"golden": ("1110", "1110"), "no-evidence": ("1000", "1110")}
@@ -137,9 +138,9 @@ def test_comparable_pairs_stand_with_how_they_move(researcher, dataset):
     assert row["Move"].startswith("— fewer than 5 dialogs")
     assert row["Attribution"] == "+50.0"
     counts = page.table("How many").row("context")
-    assert [counts[name] for name in ("Pairs", *MOVE_TITLES.values())] == ["1", "0", "0", "0"]
-    assert (counts["No clear move"], counts["Undefined"]) == ("0", "1")
-    assert counts["Share local"] == "—"
+    assert [counts[name] for name in ("Pairs", *MOVES)] == ["1", "0", "0", "0"]
+    assert (counts["No clear move"], counts["Left out"]) == ("0", "1")
+    assert counts["Along, of clear"] == "—"
     assert "No clear move" in page.headings
 
 

@@ -328,10 +328,10 @@ UP, DOWN, OVER_0 = Estimate(0.2, 0.1, 0.3), Estimate(-0.2, -0.3, -0.1), Estimate
 NO_INTERVAL = Estimate(0.2)
 
 
-def row(takeaway, f1=UNKNOWN, attribution=UNKNOWN, sensibleness=UNKNOWN):
+def row(takeaway, effect, f1=UNKNOWN, attribution=UNKNOWN, sensibleness=UNKNOWN):
     return EffectRow(
         takeaway=takeaway,
-        effect="",
+        effect=effect,
         compared="",
         of="",
         is_flattered=False,
@@ -342,20 +342,25 @@ def row(takeaway, f1=UNKNOWN, attribution=UNKNOWN, sensibleness=UNKNOWN):
     )
 
 
-def test_a_takeaway_holds_if_the_intervals_of_all_its_effects_lie_on_its_side_of_0():
-    rows = [
-        *(row(1, UP), row(1, UP)),
-        *(row(2, UP), row(2)),  # one effect has no pairs
-        *(row(3, UP, attribution=OVER_0, sensibleness=DOWN), row(3)),  # the first decides
-        row(4, UP, attribution=UP, sensibleness=UP),
-        row(5, DOWN, attribution=UP, sensibleness=DOWN),
-        row(6, NO_INTERVAL),
+def test_each_effect_has_a_verdict_and_they_make_that_of_the_takeaway():
+    # Takeaway 1 raises F1 twice; takeaway 4 raises attribution and lowers sensibleness.
+    table = [
+        ([row(1, "a", UP), row(1, "b", UP)], "holds", []),
+        ([row(1, "a", OVER_0), row(1, "b", UP)], "holds in part", ["b"]),
+        ([row(1, "a"), row(1, "b", UP)], "holds in part", ["b"]),
+        ([row(1, "a", DOWN), row(1, "b", UP)], "the opposite", ["a"]),
+        ([row(1, "a", OVER_0), row(1, "b")], "not shown", ["a"]),
+        ([row(1, "a", NO_INTERVAL), row(1, "b")], "cannot be tested", []),
+        ([], "cannot be tested", []),
+        ([row(4, "s", DOWN, attribution=UP, sensibleness=DOWN)], "holds", []),
+        ([row(4, "s", UP, OVER_0, UP)], "the opposite", ["sensibleness"]),
+        ([row(4, "s", UP, DOWN, UP)], "the opposite", []),
+        ([row(4, "s", UP, OVER_0, OVER_0)], "not shown", []),
     ]
-    other = [row(1, UP), row(1, OVER_0), row(4, DOWN, attribution=UP, sensibleness=DOWN)]
+    for rows, verdict, deciding in table:
+        number = rows[0].takeaway if rows else 1
+        [found] = [each for each in takeaway_verdicts(rows) if each.number == number]
+        assert (found.verdict, found.deciding) == (verdict, deciding)
 
-    assert [each.verdict for each in takeaway_verdicts(rows)] == [
-        *("holds", "cannot be tested", "not shown"),
-        *("not shown", "holds", "cannot be tested"),
-    ]
-    first, *_, fourth, _, _ = [each.verdict for each in takeaway_verdicts(other)]
-    assert (first, fourth) == ("not shown", "holds")
+    [first, *_] = takeaway_verdicts([row(1, "a", OVER_0), row(1, "b", UP), row(1, "c", DOWN)])
+    assert [part.verdict for part in first.parts] == ["not shown", "holds", "the opposite"]

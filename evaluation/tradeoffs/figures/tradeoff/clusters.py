@@ -15,6 +15,7 @@ class Cluster(NamedTuple):
     """The box around the marks of one cluster."""
 
     key: str
+    title: str
     box: Rectangle
     label: Text | None
 
@@ -54,7 +55,7 @@ def clusters_of(
         label = least_covering(all_free(places, taken, plot), others, plot)
         if label:
             taken.append(label.box.grown(CLEARANCE))
-        yield Cluster(key, Rectangle(*(round(edge, 1) for edge in box)), label)
+        yield Cluster(key, title, Rectangle(*(round(edge, 1) for edge in box)), label)
     taken.extend(edge for box in boxes.values() for edge in _edges(box))
 
 

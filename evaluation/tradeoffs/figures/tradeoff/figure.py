@@ -91,6 +91,11 @@ class TradeoffFigure(NamedTuple):
         return (plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2
 
     @property
+    def unnamed_clusters(self) -> list[str]:
+        """The titles of clusters for which the drawing has no room."""
+        return [cluster.title for cluster in self.clusters if not cluster.label]
+
+    @property
     def n_hollow(self) -> int:
         """The number of marks over a part of their setup's examples."""
         return sum(mark.row.of.is_rated_in_part for mark in self.marks)
