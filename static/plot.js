@@ -9,10 +9,12 @@
   /* paper is white: its charts are drawn again before a page is printed, and once more after it */
   const themeName = () => isPrinted ? "light" : root.dataset.theme || (prefersDark.matches ? "dark" : "light");
 
-  /* a chart beside a table is as wide as its room, and as high as the rows */
+  /* a chart beside a table is as wide as its room, and as high as the rows; some charts fit a phone */
   const fitted = (spec, room) => {
+    const figure = room.closest("[data-chart]");
+    if ("narrows" in figure.dataset && isNarrow.matches) return { ...spec, width: figure.parentElement.clientWidth - 72 };
     if (spec.autosize !== "none" && spec.autosize?.type !== "none") return spec;
-    const { left, right } = spec.padding, bodies = [...room.closest("[data-chart]").previousElementSibling.tBodies];
+    const { left, right } = spec.padding, bodies = [...figure.previousElementSibling.tBodies];
     const height = bodies.reduce((sum, body) => sum + body.getBoundingClientRect().height, 0);
     return { ...spec, width: room.clientWidth - left - right, height };
   };

@@ -3,17 +3,17 @@
 This module only reads, with the same few statements whatever the number of kinds and rows.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Q, QuerySet
+from django.db.models import Case, Q, QuerySet, When
 
 from accounts.models import User
 from work.cards import Card, speed
 from work.kinds import WorkKind
 from work.models import CountedPiece
-from work.union_rows import comes_first, first, part, text, union
+from work.union_rows import comes_first, first, number, part, text, union
 from work.work_row import CANCELLED, DONE, FAILED, WorkRow
 
 Kinds = Mapping[str, WorkKind[Any]]
@@ -95,17 +95,42 @@ STATES: Mapping[str, Any] = {
 
 
 Key = tuple[str, int, datetime]  # key of its kind, its number, the time when it was asked for
+GroupedKey = tuple[str, int, datetime, int]  # the same, and the place of its group in `GROUPS`
+GROUPS = ("Needs you", "Running", "Finished")
 
 
 def newest_first(kinds: Kinds, wanted: WorkFilter) -> QuerySet[Any, Key]:
     """Return the keys of the work that a filter leaves, newest first."""
+    return _keys(kinds, wanted).order_by("-row_began_at", "-row_pk")
+
+
+def in_groups(kinds: Kinds, wanted: WorkFilter) -> QuerySet[Any, GroupedKey]:
+    """Return the keys of the work that a filter leaves, by group, each group newest first."""
+    return _keys(kinds, wanted, group=_group).order_by("row_group", "-row_began_at", "-row_pk")
+
+
+def _keys(
+    kinds: Kinds, wanted: WorkFilter, **columns: Callable[[WorkKind[Any]], Any]
+) -> QuerySet[Any, Any]:
     begin, *others = (
-        part(wanted.leaves(kind), kind=text(key), pk="pk", began_at="created_at")
+        part(
+            wanted.leaves(kind),
+            kind=text(key),
+            pk="pk",
+            began_at="created_at",
+            **{name: column(kind) for name, column in columns.items()},
+        )
         for key, kind in kinds.items()
         if wanted.kind in ("", key)
     )
-    found: QuerySet[Any, Key] = begin.union(*others, all=True)
-    return found.order_by("-row_began_at", "-row_pk")
+    return begin.union(*others, all=True)
+
+
+def _group(kind: WorkKind[Any]) -> Case:
+    """Return a column with the place of a row's group in `GROUPS`."""
+    states = (kind.decided_in, kind.goes_on_in)
+    places = [When(state__in=of, then=number(place)) for place, of in enumerate(states) if of]
+    return Case(*places, default=number(len(states)))
 
 
 def listed(keys: Iterable[Key], kinds: Kinds, user: User) -> list[ListedWork]:

@@ -16,12 +16,13 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
 from work.kinds import WorkKind, WorkRefused, changeable, kind_named, kinds_for
 from work.pages import (
+    GROUPS,
     PER_PAGE,
     STATES,
     ListedWork,
     WorkFilter,
     cards,
-    newest_first,
+    in_groups,
     one_of,
     own_work,
     progress_of,
@@ -43,7 +44,7 @@ SEEN_KEY = "work_seen_at"  # the time in the session when the person last saw th
 @require_safe
 @allowed(Role.RESEARCHER)
 def all_work(request: SignedInRequest) -> HttpResponse:
-    """List all long work, newest first, as far as this person may see it."""
+    """List all long work by group, newest first, as far as this person may see it."""
     kinds = kinds_for(request.user)
     wanted = WorkFilter(
         kind=_chosen(request, "kind", kinds),
@@ -51,12 +52,14 @@ def all_work(request: SignedInRequest) -> HttpResponse:
         only_of=request.user.pk if request.GET.get("mine") else None,
         dataset=request.GET.get("dataset", ""),
     )
-    page = Paginator(newest_first(kinds, wanted), PER_PAGE).get_page(request.GET.get("page"))
-    work = cards(list(page.object_list), kinds, request.user)
+    page = Paginator(in_groups(kinds, wanted), PER_PAGE).get_page(request.GET.get("page"))
+    keys = list(page.object_list)
+    group_of = {(key, pk): GROUPS[group] for key, pk, _, group in keys}
+    work = cards([each[:3] for each in keys], kinds, request.user)
     request.session[SEEN_KEY] = timezone.now().timestamp()
     context = {
         "page": page,
-        "work": work,
+        "work": [(group_of[each.card.kind.key, each.card.pk], each) for each in work],
         "wanted": wanted,
         "kinds": sorted(kinds.values(), key=lambda kind: kind.noun),
         "states": STATE_WORDS,

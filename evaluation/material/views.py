@@ -23,6 +23,7 @@ from evaluation.exchange.forms import ChosenMaterialForm, DeleteDatasetForm
 from evaluation.exchange.services import delete_dataset as delete
 from evaluation.graphs.pages.cited_answer import judged_answers
 from evaluation.graphs.pages.graph import links_of
+from evaluation.material.verdicts import verdicts
 from evaluation.models import AutoScore, Job
 from evaluation.studies.disagreements.cases import (
     evidence_choice,
@@ -33,6 +34,7 @@ from evaluation.studies.disagreements.cases import (
 from evaluation.votes.judgements import TargetJudgement, decisions, judgements, scores
 from generation.evidence import with_n_shown
 from generation.models import Dataset, Example, KGQuestion, Response, Triple
+from generation.text.user_questions import user_question
 from work.union_rows import comes_first
 
 MOST_OTHERS = 8  # other responses to the same example that are listed
@@ -85,8 +87,12 @@ def response(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     scored = scores([found]).get(found.pk, [])
     said = judgements([found]).get(found.pk, [])
     cited = None if found.graph_shown is None else judged_answers(found.dataset, [found])[0]
+    turns = [(turn.speaker, turn.text) for turn in found.example.turns.all()]
     context = {
         "response": found,
+        "question": user_question(turns) if turns else found.key,
+        "verdicts": verdicts(found, scored, said),
+        "is_rated": any(judgement.questions for judgement in said),
         "golden": [shown for shown in found.example.evidence.all() if shown.is_golden],
         "judgements": said,
         "text_format": _text_format(said),

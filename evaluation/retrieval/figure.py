@@ -65,12 +65,12 @@ def recall_chart(rows: Sequence[RecallRow], k1: int | None = None) -> Spec | Non
 
 
 def _marked(k: int | None, x: "alt.X") -> list[Any]:
-    """Return the layers of a line at one k, with a label at its lower end."""
+    """Return the layers of a line at one k, with a label above the plot."""
     import altair as alt
 
     at = alt.Chart(inline([{"place": k, "said": f"K1 = {k}"}])).encode(x=x)
-    named = at.mark_text(style="ceiling-label", align="left", baseline="bottom", dx=5, dy=-4)
+    named = at.mark_text(style="ceiling-label", align="center", baseline="bottom", dy=-4)
     return [
         at.mark_rule(style="ceiling"),
-        named.encode(y=alt.value(HEIGHT), text="said:N"),
+        named.encode(y=alt.value(0), text="said:N"),
     ]

@@ -67,6 +67,11 @@ SENSIBLENESS = Side(
     "metric=sensible",
 )
 SIDES = (ATTRIBUTION, SENSIBLENESS)
+# The questions to raters that each metric answers too.
+ANSWERED = {
+    metric: {metric, *(q for side in SIDES if metric in side.metrics for q in side.questions)}
+    for metric in METRICS
+}
 
 
 class MainCandidate(NamedTuple):
@@ -135,6 +140,19 @@ def candidates(
 def side_of(question: str) -> Side | None:
     """Return the side that a question to raters is about; None for other questions."""
     return next((side for side in SIDES if question in side.questions), None)
+
+
+def is_asked(run: MetricRun, study: Study) -> bool:
+    """Return whether a study asks its raters what a run scores, so that the two can be compared.
+
+    An imported run may score anything. So may the questions of a scheme that no metric answers.
+    """
+    asked = {question["key"] for question in study.scheme.get("questions", ())}
+    answered = ANSWERED.get(run.metric)
+    known = set().union(*ANSWERED.values())
+    if run.is_imported or answered is None or not asked & known:
+        return True
+    return bool(answered & asked)
 
 
 def main_runs_of(study: Study) -> dict[str, list[int]]:

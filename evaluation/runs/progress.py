@@ -11,7 +11,7 @@ from django.utils import timezone
 from evaluation.metrics.auto_ais import ADDS_NOTHING
 from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
-from evaluation.runs.names import distinct_names, run_key
+from evaluation.runs.names import distinct_names, run_key, run_parts
 from generation.json_length import JsonLength
 from work.cards import Card, speed
 from work.claims import with_a_worker
@@ -38,6 +38,7 @@ class RunProgress(NamedTuple):
     responses_per_second: float | None
     seconds_left: float | None
     share: float
+    distinction: str = ""  # what tells it from others of one list that have its title
 
     @property
     def n_left(self) -> int:
@@ -45,7 +46,7 @@ class RunProgress(NamedTuple):
 
     @property
     def title(self) -> str:
-        return title_of(self.run)
+        return ", ".join(filter(None, [title_of(self.run), self.distinction]))
 
     @property
     def card(self) -> Card:
@@ -142,12 +143,28 @@ def run_progress(runs: QuerySet[MetricRun]) -> list[RunProgress]:
     ids = [run.pk for run in found]
     now = timezone.now()
     rows, left = _rows(ids), _left(ids)
+    distinctions = _distinctions(found)
     return [
         _progress(
             run, rows.get(run.pk, _Rows(run.pk)), left.get(run.pk, _RunRemainder(run.pk)), now
-        )
+        )._replace(distinction=distinctions[run.pk])
         for run in found
     ]
+
+
+def _distinctions(runs: Sequence[MetricRun]) -> dict[int, str]:
+    """Return by run the parts of its name that other runs of the same title do not all have."""
+    alike: dict[str, list[list[str]]] = {}
+    for run in runs:
+        alike.setdefault(title_of(run), []).append(run_parts(run))
+    return {
+        run.pk: ", ".join(
+            part
+            for part in run_parts(run)
+            if not all(part in others for others in alike[title_of(run)])
+        )
+        for run in runs
+    }
 
 
 def progress_of_runs(pks: Collection[int]) -> dict[int, RunProgress]:

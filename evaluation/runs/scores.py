@@ -4,13 +4,14 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from django.db.models import Count, F, FloatField, Max, Min, OuterRef, QuerySet, Subquery
+from django.db.models import Avg, Count, F, FloatField, Max, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Floor, Greatest, Least
 
 from annotation.models import Study
 from evaluation.backends.registry import BACKENDS, words_rule
 from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.main_metrics import is_asked
 from evaluation.runs.plan import BY_FLOOR, STUDIES_OF_CHOICE
 from evaluation.runs.study_targets import is_about, is_of_citations
 from generation.backends.registry import LANGUAGE_MODELS
@@ -49,6 +50,23 @@ class Histogram(NamedTuple):
     low: float
     width: float
     n: int
+
+
+class RunOutcome(NamedTuple):
+    """The yes and the mean of a run's scores, without assumed ones, which no model gave."""
+
+    n: int
+    yes: float | None  # the share of labels that are yes; None without a threshold or a score
+    mean: float | None
+
+
+def outcome(run: MetricRun) -> RunOutcome:
+    """Return the share of yes among a run's labels, and the mean of its scores."""
+    over = "score__gte" if run.is_yes_at_threshold else "score__gt"
+    is_yes = Q() if run.threshold is None else Q(**{over: run.threshold})
+    said = _given(run).aggregate(n=Count("pk"), yes=Count("pk", filter=is_yes), mean=Avg("score"))
+    has_labels = said["n"] and run.threshold is not None
+    return RunOutcome(said["n"], said["yes"] / said["n"] if has_labels else None, said["mean"])
 
 
 def histogram(run: MetricRun) -> Histogram:
@@ -127,7 +145,7 @@ def failure_reasons(run: MetricRun, most: int) -> list[tuple[str, int]]:
 
 
 def studies_of(runs: list[MetricRun]) -> dict[int, list[Study]]:
-    """Return the studies whose reports show each run, by the run's id, in one query.
+    """Return the studies whose raters say what each run scores, by the run's id, in one query.
 
     A study whose votes chose the threshold of the run comes before the others.
     """
@@ -142,7 +160,9 @@ def _showing(run: MetricRun, studies: list[tuple[Study, bool]]) -> Iterable[Stud
     shows = (
         study
         for study, citations in studies
-        if study.dataset_id == run.dataset_id and is_about(run, citations=citations)
+        if study.dataset_id == run.dataset_id
+        and is_about(run, citations=citations)
+        and is_asked(run, study)
     )
     return sorted(shows, key=lambda study: study.slug not in chosen_by)
 

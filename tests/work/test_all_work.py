@@ -17,6 +17,7 @@ from tests.makers import statements
 from tests.shown import shown
 from work import kinds as work_kinds_module
 from work.kinds import WorkKind, work_kinds
+from work.pages import GROUPS
 
 pytestmark = pytest.mark.once
 
@@ -63,6 +64,27 @@ def test_every_kind_is_in_one_list_newest_first(tmp_path, adam, client_for):
     assert names[-1] == "Auto-AIS, v3, localized K = 2 queued"
     assert len(names) == len(KEYS)
     assert set(work_kinds()) == KEYS
+
+
+def test_what_needs_a_decision_comes_first_and_runs_of_one_title_are_told_apart(
+    tmp_path, researcher
+):
+    dataset = mill(tmp_path)
+    Grid.objects.create(dataset=dataset, name="planned", choices={}, state="planned")
+    requested(dataset)
+    done(dataset, evidence="golden", window=0)
+    done(dataset, window=0)
+
+    page = shown(researcher.get(ALL))
+
+    assert [part.headings[0] for part in page.parts("run")] == [
+        "planned planned",
+        "Auto-AIS, v3, localized K = 2 queued",
+        "Auto-AIS, v3, whole, shown evidence done",
+        "Auto-AIS, v3, whole, golden evidence done",
+    ]
+    groups = [said for said in page.headings if said in GROUPS]
+    assert groups == ["Needs you", "Running", "Finished"]
 
 
 def test_the_list_costs_the_same_however_much_work_there_is(tmp_path, rosa, researcher):
@@ -115,7 +137,7 @@ def test_the_work_on_a_dataset_is_on_its_page_and_on_that_of_its_graph(
     of_here += ["votes.csv", "sample", "grid", "Auto-AIS, v3, localized K = 2"]
     assert names(f"/data/{here.slug}/") == names(f"/graphs/{here.slug}/") == of_here
     assert names(f"/data/{elsewhere.slug}/") == ["Auto-AIS, v3, whole"]
-    assert names(ALL, dataset=here.slug) == ["Auto-AIS, v3, whole", *of_here]
+    assert names(ALL, dataset=here.slug) == [*of_here, "Auto-AIS, v3, whole"]
     assert names(ALL, dataset="nowhere") == []
     asked = {"dataset": elsewhere.slug}
     rows = client.get(API, asked, headers=bearer(rosa)).json()["results"]

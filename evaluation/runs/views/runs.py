@@ -32,6 +32,7 @@ from evaluation.runs.scores import (
     histogram,
     listed_scores,
     n_of_setups,
+    outcome,
     setups_of_the_judge,
     studies_of,
 )
@@ -221,6 +222,7 @@ def run(request: SignedInRequest, pk: int) -> HttpResponse:
             "is_aside": set_aside().filter(pk=pk).exists(),
             "choices": choices_in_words(progress.run),
             "digest": data_digest(progress.run),
+            "outcome": outcome(progress.run),
             "spread": spread,
             "chosen": None if number is None else spread.bins[number],
             "behind": behind,

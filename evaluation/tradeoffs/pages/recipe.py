@@ -3,13 +3,20 @@
 from typing import Any
 
 from evaluation.reports.figures.themes import page_themes
+from evaluation.reports.registry import CannotReport
 from evaluation.reports.report import Report
 from evaluation.tradeoffs.figures.recipe import recipe_chart
 from evaluation.tradeoffs.recipe_stages import RecipeState, state_of
 from evaluation.tradeoffs.recipes import Recipe
-from evaluation.tradeoffs.reports.recipe import RecipeRow, recipe_report
+from evaluation.tradeoffs.reports.recipe import (
+    RECIPE,
+    RecipeReportChoices,
+    RecipeRow,
+    recipe_report,
+)
 from evaluation.tradeoffs.scorers import Scorers
 from evaluation.tradeoffs.selection_bias import FLATTERED, SAME_METRIC, marked_in_any
+from generation.models import Dataset
 
 
 def progress_page(found: Recipe, scorers: Scorers, judges: Scorers) -> dict[str, Any]:
@@ -29,6 +36,18 @@ def progress_page(found: Recipe, scorers: Scorers, judges: Scorers) -> dict[str,
         "large": _of_kind(report, "large"),
         "stored": _of_kind(report, "aggregate"),
     }
+
+
+def answer_of_newest(dataset: Dataset) -> dict[str, RecipeRow | None]:
+    """Return the row of all calls of the newest recipe, and the row of the large model beside it.
+
+    Without a recipe that is re-ranked, nothing is returned.
+    """
+    try:
+        report = RECIPE.make(dataset, RecipeReportChoices())
+    except CannotReport:
+        return {}
+    return {"best": _last_call(report), "large": _of_kind(report, "large")}
 
 
 def report_so_far(

@@ -25,7 +25,7 @@ from evaluation.runs.services.runs import request_metric_run
 from evaluation.tradeoffs.figures.recipe import recipe_chart
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.recipe import RecipeForm, ScorersForm, first_choices
-from evaluation.tradeoffs.pages.recipe import progress_page, report_so_far
+from evaluation.tradeoffs.pages.recipe import answer_of_newest, progress_page, report_so_far
 from evaluation.tradeoffs.recipe_plan import RecipePlan, plan_recipe
 from evaluation.tradeoffs.recipe_stages import state_of
 from evaluation.tradeoffs.recipes import Recipe, recipe_of, recipes_of, responses_to_score
@@ -95,6 +95,8 @@ def _show_form(
         "address": AxesForm(request.GET, dataset=dataset).address,
         "plots": {"charts": {"recall": spec}, "themes": page_themes()} if spec else {},
     }
+    if context["recipes"] and not request.htmx:
+        context |= answer_of_newest(dataset)
     page, fragment = "evaluation/tradeoffs/recipe.html", "evaluation/tradeoffs/_recipe.html"
     return render_page_or_fragment(
         request, page=page, fragment=fragment, context=context, status=status

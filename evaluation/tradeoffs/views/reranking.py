@@ -48,6 +48,29 @@ class Table(NamedTuple):
     rows: list[ShownRow]
 
     @property
+    def best(self) -> AggregateRow | None:
+        """The aggregate with the highest F1; None without aggregates."""
+        return max(self._aggregates, key=lambda row: row.f1.value or 0.0, default=None)
+
+    @property
+    def n_aggregates(self) -> int:
+        return len(self._aggregates)
+
+    @property
+    def first(self) -> list[ShownRow]:
+        """The aggregates, the highest F1 first, then the best prompt; all rows without any."""
+        if not self._aggregates:
+            return self.rows
+        chosen = [shown for shown in self.rows if isinstance(shown.row, AggregateRow)]
+        chosen.sort(key=lambda shown: -(shown.row.f1.value or 0.0))
+        return [*chosen, *(shown for shown in self.rows if shown.row.is_best)]
+
+    @property
+    def others(self) -> list[ShownRow]:
+        """The rows that are not among the first."""
+        return [shown for shown in self.rows if shown not in self.first]
+
+    @property
     def is_flattered(self) -> bool:
         """Whether any of its aggregates was chosen by an axis that judges it here."""
         return bool(self.flattering)
@@ -64,8 +87,11 @@ class Table(NamedTuple):
 
     @property
     def _marks(self) -> list[Marks]:
-        rows = [shown.row for shown in self.rows]
-        return [row.choice.marks for row in rows if isinstance(row, AggregateRow)]
+        return [row.choice.marks for row in self._aggregates]
+
+    @property
+    def _aggregates(self) -> list[AggregateRow]:
+        return [shown.row for shown in self.rows if isinstance(shown.row, AggregateRow)]
 
 
 @require_safe
@@ -131,6 +157,7 @@ def _page(
         "stale": form.stale,
         "pool": form.chosen_pool,
         "axes": form.chosen,
+        "judging": form.judging,
         "judges_said": form.judges_said,
         "missing": missing_sides(form.axes, running),
         "running": running,

@@ -8,7 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Study
+from annotation.schemes import built_in_schemes
 from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.main_metrics import is_asked
 from tests.evaluation.metric_runs import BARE, cancelled, done, failed, mill, requested, work
 from tests.makers import (
     audit_actions,
@@ -135,7 +137,7 @@ def test_a_done_run_leads_to_the_studies_that_show_it(researcher, study, tmp_pat
 
     row = row_of(researcher.get(RUNS), run)
     assert "2 responses" in row.text
-    assert row.links[f"See agreement {LOCALIZED}"] == agreement
+    assert row.links[f"Compare with raters {LOCALIZED}"] == agreement
     assert row.actions == []
     assert address("archive-run", run) in shown(researcher.get(address("run", run))).actions
 
@@ -149,6 +151,23 @@ def test_a_done_run_leads_to_the_studies_that_show_it(researcher, study, tmp_pat
     assert agreement in own
     assert agreement.replace(study.slug, "closed") in own
     assert not any(there.startswith("/studies/planned/") for there in own)
+
+
+@pytest.mark.parametrize(
+    ("metric", "key", "is_offered"),
+    [
+        ("auto_ais", "AIS", True),
+        ("auto_ais", "SSA", False),
+        ("sensible", "AIS", False),
+        ("sensible", "SSA", True),
+        ("fluency", "SSA", False),
+    ],
+)
+def test_a_run_is_compared_with_raters_who_answer_what_it_scores(metric, key, is_offered):
+    study = Study(scheme=built_in_schemes()[key])
+
+    assert is_asked(MetricRun(metric=metric), study) is is_offered
+    assert is_asked(MetricRun(metric=metric, is_imported=True), study)
 
 
 def test_a_cancelled_run_can_be_resumed_or_deleted(researcher, dataset):
