@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 LONGEST = 120  # characters in a line, at most
-MOST = 122
+MOST = 118
 TEMPLATES = Path(__file__).parent.parent / "templates"
 
 

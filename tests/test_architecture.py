@@ -86,7 +86,6 @@ PURE = [
     "annotation/schemes.py",
     "annotation/voting.py",
     "annotation/ordering.py",
-    "annotation/numbered_questions.py",
     "annotation/graph_tables.py",
     "evaluation/measures/*.py",
     "evaluation/statistics/*.py",
