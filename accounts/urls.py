@@ -11,6 +11,7 @@ urlpatterns = [
     path("sign-in-link/<str:token>/", views.sign_in_link, name="sign-in-link"),
     path("return/", views.return_by_code, name="return"),
     path("change-password/", views.change_password, name="change-password"),
+    path("language/", views.choose_language, name="choose-language"),
     path("letter-keys/", views.letter_keys, name="letter-keys"),
     path("api-tokens/", views.api_tokens, name="api-tokens"),
     path("api-tokens/<int:token_id>/revoke/", views.revoke_api_token, name="revoke-api-token"),

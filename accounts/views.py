@@ -5,6 +5,7 @@ import io
 import time
 from collections.abc import Sequence
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, logout, update_session_auth_hash
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, SetPasswordForm
@@ -14,12 +15,13 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts import services
-from accounts.access import Role, allowed, allowed_to_all, public, roles_of
+from accounts.access import Role, allowed, allowed_to_all, public, roles_of, speak_to_reader
 from accounts.backends import SIGNED_IN_BY
 from accounts.forms import (
     InvitationsForm,
@@ -76,11 +78,30 @@ class SignIn(LoginView):
 sign_in = public(SignIn.as_view())
 
 
+@require_POST
+@public
+def choose_language(request: HttpRequest) -> HttpResponse:
+    """Keep in a cookie the language that a person reads, and go back to the page that asked."""
+    response = redirect(page_to_return_to(request))
+    language = request.POST.get("language", "")
+    if language in dict(settings.LANGUAGES):
+        response.set_cookie(
+            settings.LANGUAGE_COOKIE_NAME,
+            language,
+            max_age=settings.LANGUAGE_COOKIE_AGE,
+            secure=settings.LANGUAGE_COOKIE_SECURE,
+            httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
+            samesite="Lax",
+        )
+    return response
+
+
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer a form that lacks its cookie. If it is ours, keep it and let its sender sign in.
 
     A form from a page of another site is not kept. A script learns of it by the status 403.
     """
+    speak_to_reader(request)
     wants_json = request.get_preferred_type(["text/html", "application/json"]) != "text/html"
     if wants_json or not was_sent_from_here(request):
         return render(request, "403_csrf.html", status=403)
@@ -144,8 +165,10 @@ def return_by_code(request: HttpRequest) -> HttpResponse:
         note_wrong_code(request)
         form.add_error(
             "code",
-            "No code lets you in like this. Check each letter and try again. A code ends when "
-            "somebody chooses a password for the account, or when it is signed out everywhere.",
+            gettext(
+                "No code lets you in like this. Check each letter and try again. A code ends when "
+                "somebody chooses a password for the account, or when it is signed out everywhere."
+            ),
         )
     status = 422 if form.is_bound else 200
     return render(request, "accounts/return.html", {"form": form}, status=status)
@@ -167,7 +190,7 @@ def change_password(request: SignedInRequest) -> HttpResponse:
         if "revoke_tokens" in request.POST:
             services.revoke_api_tokens(request.user)
         request.session.pop(CAME_BY_LINK, None)
-        messages.success(request, "Your password is changed.")
+        messages.success(request, gettext("Your password is changed."))
         return redirect("home")
     has_tokens = Role.RESEARCHER in roles_of(request.user) and request.user.api_tokens.exists()
     context = {"form": form, "used_link": used_link, "has_tokens": has_tokens}

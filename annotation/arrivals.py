@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from django.utils.translation import gettext
+
 from accounts.ways_in import has_only_codes
 from annotation.models import CrowdPlatform, Participant
 
@@ -30,10 +32,12 @@ def read_arrival(platform: CrowdPlatform, query: Mapping[str, str]) -> Arrival:
     names = (platform.person_parameter, platform.study_parameter, platform.session_parameter)
     person, study, session = (query.get(name, "").strip() for name in names)
     if not person or "{" in person or max(map(len, (person, study, session))) > LONGEST_ID:
-        found = f"found {person[:30]!r}" if person else "found nothing"
+        found = gettext("found {text}").format(text=repr(person[:30])) if person else ""
         raise ArrivalError(
-            f"{platform.person_parameter} in the address: {found}; expected your id. Open the "
-            "study again from the platform that sent you."
+            gettext(
+                "{name} in the address: {found}; expected your id. Open the study again from the "
+                "platform that sent you."
+            ).format(name=platform.person_parameter, found=found or gettext("found nothing"))
         )
     return Arrival(person, study, session)
 

@@ -8,7 +8,9 @@ from typing import Literal, NamedTuple
 from django.http import QueryDict
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
+from django.utils.translation import gettext
 
+from annotation.answer_words import answer_in_words
 from annotation.schemes import YES_NO, Scheme
 from generation.text_html import MARKDOWN, give_languages, is_rendered, unrendered_html
 
@@ -93,16 +95,19 @@ def not_asked(scheme: Scheme) -> list[NotAsked]:
         if behind:
             numbers = ", ".join(str(place[question.key]) for question in behind)
             is_yes_no = all(question.scale == YES_NO for question in behind)
-            stored_as = "implied no" if is_yes_no else "implied no (yes/no); else no answer"
-            rows.append(NotAsked(named(gate, "no"), numbers, stored_as))
+            stored_as = gettext("implied no")
+            if not is_yes_no:
+                stored_as = gettext("implied no (yes/no); else no answer")
+            rows.append(NotAsked(named(gate, answer_in_words(0, YES_NO)), numbers, stored_as))
     for together in scheme.impossible:
         answers = [
-            named(question.key, question.scale.label(together[question.key]))
+            named(question.key, answer_in_words(together[question.key], question.scale))
             for question in scheme.questions
             if question.key in together
         ]
+        said = gettext(" and ").join(answers)
         rows.append(
-            NotAsked(" and ".join(answers), "the form asks you to change one", "not stored")
+            NotAsked(said, gettext("the form asks you to change one"), gettext("not stored"))
         )
     return rows
 

@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from django.utils.translation import gettext, ngettext
+
+from annotation.answer_words import answer_in_words, word_of
 from annotation.schemes import YES_NO, Question, Scale, Scheme, WorkedExample
 
 MOST_BUTTONS = 20  # answers that have a button each
@@ -69,7 +72,8 @@ def asked_questions(scheme: Scheme) -> list[AskedQuestion]:
                 gate=numbers.get(question.key, ""),
                 after=" ".join(numbers[key] for key in closing if key in gates),
                 examples=tuple(
-                    (example.answer.capitalize(), example) for example in question.examples
+                    (word_of(example.answer, question.scale).capitalize(), example)
+                    for example in question.examples
                 ),
                 help_key=f"{scheme.key}:{question.key}",
             )
@@ -85,44 +89,57 @@ def gates_of(asked: Sequence[AskedQuestion]) -> list[Gate]:
         if not gate.gate:
             continue
         behind = [row for row in asked if gate.gate in row.after.split()]
-        numbers = _in_words([row.number for row in behind])
-        what, verb = ("Question", "is") if len(behind) == 1 else ("Questions", "are")
-        stored = f"After a no to question {gate.number} there is nothing to judge in "
-        stored += "it. It is" if len(behind) == 1 else "them. They are"
-        stored += " stored as an implied no."
+        n, numbers = len(behind), _in_words([row.number for row in behind])
+        closed = ngettext(
+            "Question {numbers} is not asked.", "Questions {numbers} are not asked.", n
+        )
+        stored = ngettext(
+            "After a no to question {gate} there is nothing to judge in it. It is stored as an "
+            "implied no.",
+            "After a no to question {gate} there is nothing to judge in them. They are stored as "
+            "an implied no.",
+            n,
+        )
         if any(row.question.scale != YES_NO for row in behind):
-            stored = f"After a no to question {gate.number} there is nothing to judge there."
-        notes.append(Gate(gate.gate, gate.after, f"{what} {numbers} {verb} not asked.", stored))
+            stored = gettext("After a no to question {gate} there is nothing to judge there.")
+        stored = stored.format(gate=gate.number)
+        notes.append(Gate(gate.gate, gate.after, closed.format(numbers=numbers), stored))
     return notes
 
 
 def _in_words(numbers: Sequence[int]) -> str:
     """Return '2', '5 and 6', '2 to 7' or '2, 4 and 5'."""
     if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
-        return f"{numbers[0]} to {numbers[-1]}"
+        return gettext("{first} to {last}").format(first=numbers[0], last=numbers[-1])
     words = [str(number) for number in numbers]
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    if len(words) == 1:
+        return words[0]
+    return gettext("{numbers} and {last}").format(numbers=", ".join(words[:-1]), last=words[-1])
 
 
 def impossible_in_words(scheme: Scheme, together: Mapping[str, int]) -> str:
     """Return in words why answers exclude each other: 'Questions 5 and 7 cannot both be yes.'."""
     said = [
-        (number, question.scale.label(together[question.key]))
+        (number, answer_in_words(together[question.key], question.scale))
         for number, question in enumerate(scheme.questions, start=1)
         if question.key in together
     ]
     numbers = [str(number) for number, _ in said]
     labels = {label for _, label in said}
     if len(said) == 2 and len(labels) == 1:
-        return (
-            f"Questions {numbers[0]} and {numbers[1]} cannot both be {said[0][1]}. "
-            "Change one of them."
+        both = gettext(
+            "Questions {first} and {second} cannot both be {answer}. Change one of them."
         )
+        return both.format(first=numbers[0], second=numbers[1], answer=said[0][1])
     if len(said) == 2:
-        return (
-            f"Question {numbers[0]} cannot be {said[0][1]} while question {numbers[1]} is "
-            f"{said[1][1]}. "
+        differing = gettext(
+            "Question {first} cannot be {answer} while question {second} is {other}. "
             "Change one of them."
         )
-    answers = ", ".join(f"question {number} {label}" for number, label in said)
-    return f"These answers exclude each other: {answers}. Change one of them."
+        return differing.format(
+            first=numbers[0], answer=said[0][1], second=numbers[1], other=said[1][1]
+        )
+    of_question = gettext("question {number} {answer}")
+    answers = ", ".join(of_question.format(number=number, answer=label) for number, label in said)
+    excluding = gettext("These answers exclude each other: {answers}. Change one of them.")
+    return excluding.format(answers=answers)

@@ -13,8 +13,10 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import ngettext
 
 from accounts.models import User
+from annotation.answer_words import answer_in_words
 from annotation.models import (
     Assignment,
     Draft,
@@ -29,7 +31,17 @@ from annotation.models import (
 )
 from annotation.rated_units import fair_share, shown_text
 from annotation.schemes import Scheme
+from annotation.stated_reasons import reason_in_words
 from generation.text.user_questions import user_question
+
+
+def progress_in_words(n_done: int, n: int, *, is_of_pairs: bool) -> str:
+    """Return how far a rater is: '3 of 20 units'."""
+    if is_of_pairs:
+        said = ngettext("{done} of {n} pair", "{done} of {n} pairs", n)
+    else:
+        said = ngettext("{done} of {n} unit", "{done} of {n} units", n)
+    return said.format(done=n_done, n=n)
 
 
 class OwnStudy(NamedTuple):
@@ -45,7 +57,7 @@ class OwnStudy(NamedTuple):
     is_anything_left: bool
     last_at: datetime | None  # when the rater submitted last
     n_questions: int
-    thing: str  # the word for one unit: unit, or pair
+    is_of_pairs: bool  # whether a unit is a pair of a sentence and what it cites
     is_taken_out: bool
     must_qualify: bool  # the qualification round comes before the first unit
     has_place: bool  # a platform sent them, and they may give their place back
@@ -55,6 +67,31 @@ class OwnStudy(NamedTuple):
     @property
     def is_finished(self) -> bool:
         return self.study.state == Study.State.CLOSED or not self.is_anything_left
+
+    @property
+    def questions_words(self) -> str:
+        """Return how many questions are asked about each response or pair."""
+        n = self.n_questions
+        if self.is_of_pairs:
+            return ngettext("{n} question for each pair", "{n} questions for each pair", n).format(
+                n=n
+            )
+        return ngettext(
+            "{n} question for each response", "{n} questions for each response", n
+        ).format(n=n)
+
+    @property
+    def progress_words(self) -> str:
+        """Return how far the rater is: '3 of 20 units'."""
+        return progress_in_words(self.n_submitted, self.n_share, is_of_pairs=self.is_of_pairs)
+
+    @property
+    def done_words(self) -> str:
+        """Return how much the rater has done: '20 units done'."""
+        n = self.n_submitted
+        if self.is_of_pairs:
+            return ngettext("{n} pair done", "{n} pairs done", n).format(n=n)
+        return ngettext("{n} unit done", "{n} units done", n).format(n=n)
 
 
 class HalfAnswered(NamedTuple):
@@ -112,7 +149,7 @@ def own_studies(user: User) -> list[OwnStudy]:
             is_anything_left=rater.must_qualify or (rater.is_left and rater.gets_units),
             last_at=rater.last_at,
             n_questions=len(rater.study.scheme["questions"]),
-            thing="pair" if rater.study.scheme.get("target") == "citation" else "unit",
+            is_of_pairs=rater.study.scheme.get("target") == "citation",
             is_taken_out=rater.taken_out_at is not None,
             must_qualify=rater.must_qualify,
             has_place=_outcome_of(rater) == "",
@@ -174,6 +211,11 @@ class OwnResponse(NamedTuple):
     answers: list[OwnAnswer]
     n_implied: int
     flag: str | None
+
+    @property
+    def flag_words(self) -> str:
+        """Return the reason of the flag in the language of the page."""
+        return reason_in_words(self.flag or "")
 
 
 class OwnUnit(NamedTuple):
@@ -261,7 +303,10 @@ def _user_question(unit: Unit) -> str:
 
 def _in_words(scheme: Scheme, given: dict[str, Vote]) -> list[OwnAnswer]:
     return [
-        OwnAnswer(question.key.replace("_", " "), question.scale.label(given[question.key].answer))
+        OwnAnswer(
+            question.key.replace("_", " "),
+            answer_in_words(given[question.key].answer, question.scale),
+        )
         for question in scheme.questions
         if question.key in given and not given[question.key].is_implied
     ]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from django.db.models import Max, Sum
 
+from annotation.answer_words import answer_in_words
 from annotation.models import QualificationAnswer, QualificationItem, Rater, Study, Target, Unit
 from annotation.rated_units import RatedUnit, Share, unit_outside_queue
 from annotation.schemes import Scheme, load_scheme
@@ -58,8 +59,10 @@ def feedback_on(scheme: Scheme, given: QualificationAnswer) -> list[Feedback]:
     return [
         Feedback(
             question.wording,
-            question.scale.label(said[question.key].value) if question.key in said else "",
-            question.scale.label(right[question.key]),
+            answer_in_words(said[question.key].value, question.scale)
+            if question.key in said
+            else "",
+            answer_in_words(right[question.key], question.scale),
         )
         for question in scheme.questions
         if question.key in right

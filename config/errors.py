@@ -8,7 +8,10 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views import defaults
 
+from accounts.access import speak_to_reader
+
 API = "/api/"
+PAGES_WITH_A_BAR = (403, 404, 405)  # the other pages ask for nothing, not even for the user
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -53,6 +56,8 @@ def _page_of(trouble: str) -> str:
 def _answer(request: HttpRequest, status: int, said: str, page: Callable[[], Any]) -> HttpResponse:
     if request.path_info.startswith(API):
         return JsonResponse({"detail": said}, status=status)
+    if hasattr(request, "user") and status in PAGES_WITH_A_BAR:
+        speak_to_reader(request)
     request.resolver_match = None  # the page of an error has no help about the page asked for
     answer: HttpResponse = page()
     return answer

@@ -12,7 +12,8 @@ from django.core.exceptions import BadRequest
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import resolve_url
-from django.utils.cache import add_never_cache_headers
+from django.utils import translation
+from django.utils.cache import add_never_cache_headers, patch_vary_headers
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.http import is_from_htmx, page_to_return_to
@@ -64,6 +65,21 @@ def refuse_nul(
         if "\0" in request.path_info or "\0" in query or "%00" in query:
             return bad_request(request, BadRequest("The address has a NUL character."))
         return get_response(request)
+
+    return middleware
+
+
+def speak_english_at_first(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Answer in English, unless a view finds that a rater reads the answer (`accounts.access`)."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        with translation.override(settings.LANGUAGE_CODE):
+            response = get_response(request)
+            if vars(request).get("is_for_raters"):
+                patch_vary_headers(response, ["Accept-Language", "Cookie"])
+        return response
 
     return middleware
 

@@ -10,6 +10,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
 
 from config.documentation import address_of, document_of
 
@@ -53,7 +54,8 @@ def all_page_help() -> Mapping[str, PageHelp]:
 
 
 @cache
-def _drawn(name: str, *, is_signed_in: bool) -> SafeString:
+def _drawn(name: str, language: str | None, *, is_signed_in: bool) -> SafeString:
+    """Return the HTML of the help on a page; `language` is the one that is spoken now."""
     said = all_page_help().get(name)
     given = {"help": said, "is_signed_in": is_signed_in}
     return mark_safe(render_to_string("_page_help.html", given) if said else "")
@@ -65,6 +67,8 @@ def page_help(request: HttpRequest) -> dict[str, Callable[[], SafeString]]:
     def of_this_page() -> SafeString:
         here = request.resolver_match
         user = getattr(request, "user", AnonymousUser())
-        return _drawn(here.view_name if here else "", is_signed_in=user.is_authenticated)
+        return _drawn(
+            here.view_name if here else "", get_language(), is_signed_in=user.is_authenticated
+        )
 
     return {"page_help": of_this_page}

@@ -126,6 +126,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.middleware.refuse_nul",
+    "config.middleware.speak_english_at_first",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -154,12 +155,14 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "accounts.access.roles",
+                "accounts.access.languages",
                 "config.page_help.page_help",
             ],
             "builtins": [
                 "accounts.templatetags.components",
                 "generation.templatetags.texts",
                 "config.tabs",
+                "django.templatetags.i18n",
             ],
         },
     }
@@ -396,7 +399,14 @@ IMPORT_SECONDS = env.int("ATTEST_IMPORT_SECONDS", default=3600)
 # Whether researchers may import data, and not only admins. In the demo they may.
 RESEARCHERS_IMPORT = env.bool("ATTEST_RESEARCHERS_IMPORT", default=IS_ON_OWN_MACHINE)
 
+# The language of all pages of researchers and admins, and the languages of pages for raters
+# (`accounts.languages`).
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SECURE = not IS_ON_OWN_MACHINE
 USE_TZ = True
 TIME_ZONE = "UTC"
 

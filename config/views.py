@@ -6,6 +6,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import Role, allowed, allowed_to_all
 from accounts.http import SignedInRequest
+from accounts.languages import in_english
 from accounts.search_words import LONGEST_SEARCH, words_of
 from config.api_document import subjects
 from config.documentation import MOST_HITS, document_of, documents, search
@@ -13,6 +14,7 @@ from config.documentation import MOST_HITS, document_of, documents, search
 
 @require_safe
 @allowed_to_all
+@in_english
 def docs(request: SignedInRequest) -> HttpResponse:
     """Show the list of documents, or the sections that have the words of a search."""
     asked = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
@@ -24,6 +26,7 @@ def docs(request: SignedInRequest) -> HttpResponse:
 
 @require_safe
 @allowed_to_all
+@in_english
 def docs_page(request: SignedInRequest, name: str) -> HttpResponse:
     """Show one document. Only the names of files in docs/ are known."""
     try:

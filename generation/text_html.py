@@ -16,9 +16,11 @@ from uuid import uuid4
 
 from django.core.cache import cache
 from django.http import QueryDict
+from django.utils.formats import number_format
 from django.utils.html import escape, format_html, format_html_join, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import normalize_newlines
+from django.utils.translation import get_language, gettext
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
@@ -57,15 +59,19 @@ class _Keeper:
 
     def keep(self, draw: Draw) -> Draw:
         """Decorate a way of drawing, so that each text is drawn once."""
-        kept = lru_cache(MOST_KEPT)(draw)
-        self.kept.append(kept)
+
+        @lru_cache(MOST_KEPT)
+        def html_of(text: str, said: str, language: str | None) -> SafeString:
+            return draw(text, said)
+
+        self.kept.append(html_of)
 
         @wraps(draw)
         def draw_once(text: str, said: str = NOT_SAID) -> SafeString:
             if len(text) > LONGEST_KEPT:
                 return draw(text, said)
             self.look_for_deletion()
-            return kept(text, said)
+            return html_of(text, said, get_language())  # some HTML has words of its own
 
         return draw_once
 
@@ -114,7 +120,8 @@ def _image(
 ) -> str:
     """Return the name of an image. If it were loaded, its server would learn who reads the page."""
     name = renderer.renderInlineAsText(tokens[place].children, options, env)
-    return format_html('<span class="image-name">Image: {}</span>', name or "without a name")
+    said = gettext("Image: {name}").format(name=name or gettext("without a name"))
+    return format_html('<span class="image-name">{}</span>', said)
 
 
 def _link_open(
@@ -126,8 +133,8 @@ def _link_open(
 
 
 def _table_open(*args: Any) -> str:
-    frame = '<div class="scroll-x" tabindex="0" role="group" aria-label="Table">'
-    return f'{frame}<table class="text-table">'
+    frame = '<div class="scroll-x" tabindex="0" role="group" aria-label="{}">'
+    return format_html(frame + '<table class="text-table">', gettext("Table"))
 
 
 def _table_close(*args: Any) -> str:
@@ -207,11 +214,13 @@ def unrendered_html(text: str, asked: QueryDict, said: str = NOT_SAID) -> SafeSt
     choices = asked.copy()
     choices[RENDER] = "all"
     note = format_html(
-        '<p class="format-note">This text has {} characters, so it is shown as plain text. '
-        '<a class="btn btn--small" href="?{}" target="_blank" rel="noopener">'
-        "Show it as rendered Markdown, in a new tab</a></p>",
-        f"{len(text):,}",
+        '<p class="format-note">{} '
+        '<a class="btn btn--small" href="?{}" target="_blank" rel="noopener">{}</a></p>',
+        gettext("This text has {n} characters, so it is shown as plain text.").format(
+            n=number_format(len(text), use_l10n=True, force_grouping=True)
+        ),
         choices.urlencode(),
+        gettext("Show it as rendered Markdown, in a new tab"),
     )
     return note + plain_html(text, said)
 

@@ -10,14 +10,15 @@
     if (theme) root.dataset.theme = theme; else delete root.dataset.theme;
     const secure = location.protocol === "https:" ? "; Secure" : "";
     document.cookie = `theme=${theme}; Path=/; Max-Age=${theme ? 31536000 : 0}; SameSite=Lax${secure}`;
-    button.setAttribute("aria-label", `Theme: ${theme || "same as system"}`);
+    const { said, saidLight, saidDark } = button.dataset;
+    button.setAttribute("aria-label", { light: saidLight, dark: saidDark }[theme] ?? said);
   };
 
   /* copy: outside https there is no clipboard, but the text beside the button selects as a whole */
   const copy = async button => {
     await navigator.clipboard.writeText(button.dataset.copy);
     const label = button.textContent;
-    button.textContent = "Copied";
+    button.textContent = button.dataset.copied ?? "Copied";
     setTimeout(() => { button.textContent = label; }, 2000);
   };
   if (!navigator.clipboard) root.classList.add("no-clipboard");
@@ -31,11 +32,12 @@
   /* moments: the server writes them in UTC, this in the reader's time zone, which the title names */
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }, day = { day: "numeric", month: "short" };
+  const locale = root.lang === "en" ? "en-GB" : root.lang;
   const MOMENTS = { full: { ...day, year: "numeric", ...clock }, exact: { ...day, year: "numeric", ...clock, second: "2-digit" }, day: { ...day, ...clock }, time: clock };
   const writeMoments = () => {
     for (const time of document.querySelectorAll("time[data-moment]")) {
       time.title = `${timeZone}; ${time.textContent}`;
-      time.textContent = new Date(time.dateTime).toLocaleString("en-GB", MOMENTS[time.dataset.moment]);
+      time.textContent = new Date(time.dateTime).toLocaleString(locale, MOMENTS[time.dataset.moment]);
       delete time.dataset.moment;
     }
   };

@@ -8,7 +8,8 @@
   const showMatch = at => {
     const hits = matches(), output = one("[data-find] output");
     hits.forEach((hit, index) => hit.forEach(mark => mark.classList.toggle("is-now", index === at)));
-    output.value = sought ? `${hits.length ? at + 1 : 0} of ${hits.length}` : "";
+    const said = JSON.parse(one("#words").textContent).match;
+    output.value = sought ? said.replace("{n}", hits.length ? at + 1 : 0).replace("{all}", hits.length) : "";
     hits[at]?.[0].scrollIntoView({ block: "nearest" });
   };
   const stepMatch = step => {

@@ -6,6 +6,12 @@
   const RETRY_AFTER = [2, 5, 10, 20, 30]; // seconds; the last one again and again
   const IDLE_AFTER = 60_000; // milliseconds without a sign of life: the rater is not at it
 
+  /* the words of this page, in its language: '{n} of {all} answered' */
+  const words = (name, filled = {}) => {
+    const said = JSON.parse(document.getElementById("words").textContent)[name];
+    return said.replace(/\{(\w+)\}/g, (all, key) => filled[key] ?? all);
+  };
+
   const one = (selector, root = document) => root?.querySelector(selector) ?? null;
   const all = (selector, root = document) => [...(root?.querySelectorAll(selector) ?? [])];
   const form = () => one("#questions[data-keys]");
@@ -93,13 +99,13 @@
 
   const count = () => {
     const asked = cells(), output = one("[data-answered]", form());
-    if (output) output.textContent = `${asked.filter(chosen).length} of ${asked.length} answered`;
+    if (output) output.textContent = words("answered", { n: asked.filter(chosen).length, all: asked.length });
     const missing = one("[data-missing]", form()), n = missing && open().length;
     if (!missing) return;
     const callout = missing.closest(".callout");
     callout.removeAttribute("role"); // said once, not after each answer
     callout.hidden = n === 0;
-    missing.textContent = n === 1 ? "1 answer is missing." : `${n} answers are missing.`;
+    missing.textContent = words(n === 1 ? "missing" : "missingMany", { n });
   };
 
   /* answers that cannot stand together are said at once; hidden ones are not asked */
@@ -221,7 +227,7 @@
   };
   const failed = () => {
     say(navigator.onLine ? "error" : "offline",
-      navigator.onLine ? "Not saved, retrying" : "Offline, kept in this browser");
+      words(navigator.onLine ? "notSaved" : "offline"));
     notice("offline", !navigator.onLine);
     saveSoon(1000 * RETRY_AFTER[Math.min(failures++, RETRY_AFTER.length - 1)]);
   };
@@ -247,7 +253,7 @@
     isSaving = false;
     if (sent !== form()) { if (saved && mine === revision) dropCopy(name); return; }
     if (answered?.type === "opaqueredirect" || answered?.status === 403) {
-      say("error", "Signed out, kept in this browser");
+      say("error", words("signedOut"));
       notice("signed-out", true);
     } else if (!saved) {
       failed();
@@ -264,7 +270,7 @@
     dropCopy(name);
     const at = new Date(said.saved_at ?? Date.now());
     const time = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-    say("", `Draft saved ${time}`);
+    say("", words("saved", { time }));
   };
 
   const changed = () => {
@@ -272,7 +278,7 @@
     count();
     checkContradictions();
     keepCopy();
-    if (form().dataset.draft) saveSoon(); else if (copyName()) say("offline", "Changes not saved yet");
+    if (form().dataset.draft) saveSoon(); else if (copyName()) say("offline", words("changed"));
   };
 
   /* --- submitting -------------------------------------------------------------------------- */
@@ -285,7 +291,7 @@
     isWaiting = true;
     notice("not-submitted", true);
     notice("offline", false);
-    say(navigator.onLine ? "error" : "offline", "Not submitted yet, kept in this browser");
+    say(navigator.onLine ? "error" : "offline", words("notSubmitted"));
     clearTimeout(retrying);
     retrying = setTimeout(tryNow, 1000 * RETRY_AFTER[Math.min(failures++, RETRY_AFTER.length - 1)]);
   };

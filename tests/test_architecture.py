@@ -87,7 +87,6 @@ PURE = [
     "annotation/schemes.py",
     "annotation/voting.py",
     "annotation/ordering.py",
-    "annotation/numbered_questions.py",
     "annotation/graph_tables.py",
     "evaluation/measures/*.py",
     "evaluation/statistics/*.py",

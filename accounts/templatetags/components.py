@@ -11,15 +11,16 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
+from django.utils.translation import gettext_lazy
 
 from accounts.glossary import term_of
 
 register = template.Library()
 # How much of a moment is shown. app.js knows these names: it writes the same in the reader's zone.
 MOMENTS = {
-    "full": "j M Y, H:i",
-    "exact": "j M Y, H:i:s",
-    "day": "j M, H:i",
+    "full": gettext_lazy("j M Y, H:i"),
+    "exact": gettext_lazy("j M Y, H:i:s"),
+    "day": gettext_lazy("j M, H:i"),
     "time": "H:i",
 }
 
@@ -31,7 +32,7 @@ def moment(at: datetime | None, how: str = "full") -> SafeString | str:
         return ""
     in_utc = at.astimezone(UTC)
     html = '<time datetime="{}" data-moment="{}">{} UTC</time>'
-    return format_html(html, in_utc.isoformat(), how, date_format(in_utc, MOMENTS[how]))
+    return format_html(html, in_utc.isoformat(), how, date_format(in_utc, str(MOMENTS[how])))
 
 
 @register.simple_tag

@@ -3,11 +3,14 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy
 
 from annotation.enquiries import LONGEST_ENQUIRY
 from annotation.models import Enquiry
 
-TOO_LONG = "it has %(show_value)d characters, and %(limit_value)d at most can be sent. Shorten it."
+TOO_LONG = gettext_lazy(
+    "it has %(show_value)d characters, and %(limit_value)d at most can be sent. Shorten it."
+)
 
 
 class LinesField(forms.CharField):
@@ -22,7 +25,10 @@ class EnquiryForm(forms.Form):
 
     text = LinesField(
         max_length=LONGEST_ENQUIRY,
-        error_messages={"required": "write your question first.", "max_length": TOO_LONG},
+        error_messages={
+            "required": gettext_lazy("write your question first."),
+            "max_length": TOO_LONG,
+        },
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation.models import StudyLink
 from annotation.models.joining import SHORTEST_CODE
@@ -88,9 +89,9 @@ class JoinForm(forms.Form):
 
     key = forms.UUIDField(widget=forms.HiddenInput)
     code = forms.CharField(
-        label="Code of the study",
+        label=gettext_lazy("Code of the study"),
         max_length=40,
-        help_text="The person who sent you the link can tell you.",
+        help_text=gettext_lazy("The person who sent you the link can tell you."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
     )
 
@@ -104,5 +105,7 @@ class JoinForm(forms.Form):
         """Refuse another code; capitals and spaces around it do not matter."""
         code: str = self.cleaned_data["code"]
         if code.strip().casefold() != self._link.code.strip().casefold():
-            raise forms.ValidationError("This is not the study's code. Check it and try again.")
+            raise forms.ValidationError(
+                gettext("This is not the study's code. Check it and try again.")
+            )
         return code

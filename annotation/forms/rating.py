@@ -9,27 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation.numbered_questions import impossible_in_words
 from annotation.rated_units import RatedUnit, ShownResponse
 from annotation.schemes import Scheme
+from annotation.stated_reasons import BEFORE_NOTE, FLAG_REASONS, SKIP_REASONS
 from annotation.voting import Judgement, with_implied
 
 LONGEST_SECONDS = 24 * 3600.0  # a longer time cannot be time on task
-NO_ANSWER = "No answer yet."
-
-SKIP_REASONS = (
-    "I cannot judge this topic",
-    "The text is in a language I do not read well",
-    "The content is distressing",
-    "Another reason",
-)
-FLAG_REASONS = (
-    "Text is cut off or garbled",
-    "Evidence is missing or empty",
-    "The dialog makes no sense on its own",
-    "Something else",
-)
+NO_ANSWER = gettext_lazy("No answer yet.")
 
 
 def field_name(question: str, position: int) -> str:
@@ -61,7 +50,11 @@ class VoteForm(forms.Form):
                 coerce=int,
                 empty_value=None,
                 required=False,
-                error_messages={"invalid_choice": f"Answer with {question.scale.expected}."},
+                error_messages={
+                    "invalid_choice": gettext("Answer with {answers}.").format(
+                        answers=question.scale.expected
+                    )
+                },
             )
 
     def add_prefix(self, key: str) -> str:
@@ -142,4 +135,6 @@ class FlagForm(forms.Form):
     @property
     def words(self) -> str:
         """Return the reason to store: the chosen one, and the rater's own words."""
-        return ": ".join(filter(None, [self.cleaned_data["reason"], self.cleaned_data["note"]]))
+        return BEFORE_NOTE.join(
+            filter(None, [self.cleaned_data["reason"], self.cleaned_data["note"]])
+        )

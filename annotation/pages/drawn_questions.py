@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation.answer_words import answer_in_words
 from annotation.forms.rating import field_name
 from annotation.numbered_questions import AskedQuestion
 from annotation.schemes import YES_NO, Scale
@@ -34,7 +35,10 @@ class AnswerOption(NamedTuple):
 def options_of(scale: Scale, answer: int | None) -> list[AnswerOption]:
     """Return the answers of a scale in the order in which a page offers them."""
     if scale == YES_NO:  # yes comes first, as in speech
-        return [AnswerOption(1, "Yes", answer == 1), AnswerOption(0, "No", answer == 0)]
+        return [
+            AnswerOption(1, answer_in_words(1, scale).capitalize(), answer == 1),
+            AnswerOption(0, answer_in_words(0, scale).capitalize(), answer == 0),
+        ]
     answers = zip(scale.values, scale.labels, strict=True)
     return [AnswerOption(value, label, answer == value) for value, label in answers]
 
@@ -46,9 +50,14 @@ def kept_question(
     position: int,
     answer: int | None,
     *,
+    language: str | None,
     has_open_help: bool = False,
 ) -> SafeString:
-    """Return a question about the response in a position, with the answer that is chosen so far."""
+    """Return a question about the response in a position, with the answer that is chosen so far.
+
+    Args:
+        language: the language of the page. Nothing is drawn by it: it keeps the languages apart.
+    """
     return draw_question(template, asked, position, answer, {"has_open_help": has_open_help})
 
 

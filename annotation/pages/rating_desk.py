@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language, gettext, gettext_noop, ngettext
 
 from annotation.forms.rating import NO_ANSWER, RatingForm, VoteForm
 from annotation.models import Arm, Study
@@ -15,6 +16,7 @@ from annotation.numbered_questions import (
     gates_of,
     impossible_in_words,
 )
+from annotation.own_work import progress_in_words
 from annotation.pages.drawn_questions import (
     HEAD_OF_ROW,
     IN_MATRIX,
@@ -24,12 +26,14 @@ from annotation.pages.drawn_questions import (
 )
 from annotation.rated_units import ShownResponse
 from annotation.schemes import YES_NO
+from annotation.stated_reasons import reason_in_words
 from generation.models import Entity
 from generation.text_html import LONGEST_RENDERED, markdown_words
 
 Layout = Literal["questions", "in_turn", "matrix", "judge"]
 
 FEW_QUESTIONS = 2  # the help of questions is open at first if there are not more
+ANSWERED = gettext_noop("{n} of {all} answered")
 EXCERPT = 40  # characters of a response that are shown beside its answers on a phone
 
 
@@ -46,6 +50,10 @@ class TargetForm:
 
     def __init__(self, form: VoteForm, *, is_markdown: bool = False) -> None:
         self.form, self.shown, self._is_markdown = form, form.shown, is_markdown
+
+    @property
+    def label(self) -> str:
+        return gettext("Response %(position)s") % {"position": self.shown.position}
 
     @property
     def excerpt(self) -> str:
@@ -116,9 +124,55 @@ class RatingDesk:
         if self.unit.scheme.target == "citation":
             return self.asked[0].question.wording
         if n_responses == 1:
-            return "Rate a response"
-        how = "in turn" if self.layout == "in_turn" else "side by side"
-        return f"Rate {n_responses} responses {how}"
+            return gettext("Rate a response")
+        if self.layout == "in_turn":
+            return gettext("Rate {n} responses in turn").format(n=n_responses)
+        return gettext("Rate {n} responses side by side").format(n=n_responses)
+
+    @property
+    def layout_words(self) -> str:
+        """Return how several responses stand on the page: '2 responses side by side'."""
+        said = gettext("{n} responses side by side")
+        if self.layout == "in_turn":
+            said = gettext("{n} responses in turn")
+        return said.format(n=len(self.responses))
+
+    @property
+    def submit_words(self) -> str:
+        """Return what the button says that sends the answers."""
+        n_responses = len(self.responses)
+        if not (self.is_in_hand or self.unit.is_outside_queue):
+            return gettext("Save changes")
+        if self.unit.state == "gone":
+            return gettext("Submit anyway")
+        if self.unit.is_outside_queue or n_responses == 1:
+            return gettext("Submit")
+        return (
+            gettext("Submit both")
+            if n_responses == 2
+            else gettext("Submit all {n}").format(n=n_responses)
+        )
+
+    @property
+    def answered_words(self) -> str:
+        """Return how many questions are answered: '3 of 7 answered'."""
+        return gettext(ANSWERED).format(n=self.n_answered, all=self.n_asked)
+
+    @property
+    def script_words(self) -> dict[str, str]:
+        """Return what rate.js and find.js say, in the language of the page."""
+        return {
+            "answered": gettext(ANSWERED),
+            "missing": ngettext("{n} answer is missing.", "{n} answers are missing.", 1),
+            "missingMany": ngettext("{n} answer is missing.", "{n} answers are missing.", 2),
+            "saved": gettext("Draft saved {time}"),
+            "notSaved": gettext("Not saved, retrying"),
+            "offline": gettext("Offline, kept in this browser"),
+            "signedOut": gettext("Signed out, kept in this browser"),
+            "changed": gettext("Changes not saved yet"),
+            "notSubmitted": gettext("Not submitted yet, kept in this browser"),
+            "match": gettext("{n} of {all}"),
+        }
 
     @property
     def frame(self) -> str:
@@ -164,8 +218,11 @@ class RatingDesk:
         return max(n_left * share.seconds_per_unit, 60) / 3600
 
     @property
-    def things(self) -> str:
-        return "pairs" if self.unit.scheme.target == "citation" else "units"
+    def progress_words(self) -> str:
+        """Return how far the rater is: 'Progress: 3 of 20 units'."""
+        is_of_pairs = self.unit.scheme.target == "citation"
+        said = progress_in_words(self.unit.share.n_submitted, self.n_units, is_of_pairs=is_of_pairs)
+        return gettext("Progress: {said}").format(said=said)
 
     @property
     def has_yes_no(self) -> bool:
@@ -212,8 +269,8 @@ class RatingDesk:
     def evidence_in_words(self) -> str:
         """Return how much evidence there is: '1 passage, 3 entities'."""
         n_passages, n_entities = len(self.unit.passages), len(self.unit.graph)
-        passages = f"{n_passages} passage{'s' if n_passages != 1 else ''}"
-        entities = f"{n_entities} entit{'ies' if n_entities != 1 else 'y'}"
+        passages = ngettext("{n} passage", "{n} passages", n_passages).format(n=n_passages)
+        entities = ngettext("{n} entity", "{n} entities", n_entities).format(n=n_entities)
         if not n_entities:
             return passages
         return f"{passages}, {entities}" if n_passages else entities
@@ -221,6 +278,20 @@ class RatingDesk:
     @property
     def flagged(self) -> list[ShownResponse]:
         return [shown for shown in self.unit.responses if shown.flag is not None]
+
+    @property
+    def flagged_words(self) -> str:
+        """Return which responses the rater flagged: 'You flagged this:'."""
+        if len(self.responses) == 1:
+            return gettext("You flagged this:")
+        response = gettext("response {position}")
+        places = ", ".join(response.format(position=shown.position) for shown in self.flagged)
+        return gettext("You flagged {responses}:").format(responses=places)
+
+    @property
+    def flag_reason(self) -> str:
+        """Return why the rater flagged something, in the language of the page."""
+        return reason_in_words(self.flagged[0].flag or "") or gettext("a problem")
 
     @cached_property
     def n_answered(self) -> int:
@@ -248,7 +319,7 @@ class RatingDesk:
     def n_missing(self) -> int:
         """Return how many answers are missing; 0 before the form is sent."""
         errors = (part.error(asked) for part in self.responses for asked in self.asked)
-        return sum(error == NO_ANSWER for error in errors)
+        return sum(error == str(NO_ANSWER) for error in errors)
 
     @property
     def problem(self) -> str:
@@ -256,10 +327,15 @@ class RatingDesk:
         if self.first_error is None:
             return ""
         if self.n_missing:
-            return f"{self.n_missing} answer{' is' if self.n_missing == 1 else 's are'} missing."
+            n = self.n_missing
+            return ngettext("{n} answer is missing.", "{n} answers are missing.", n).format(n=n)
         part, asked = self.first_error
-        of = f" of response {part.shown.position}" if len(self.responses) > 1 else ""
-        return f"question {asked.number}{of}: {part.error(asked)}"
+        said = gettext("question {number}: {error}")
+        if len(self.responses) > 1:
+            said = gettext("question {number} of response {position}: {error}")
+        return said.format(
+            number=asked.number, position=part.shown.position, error=part.error(asked)
+        )
 
     @property
     def first_error_name(self) -> str:
@@ -281,7 +357,8 @@ class RatingDesk:
         """Yield each question, with the head of its row and a cell for each response."""
         for asked in self.asked:
             cells = [(part, self._drawn(IN_MATRIX, part, asked)) for part in self.responses]
-            yield asked, kept_question(HEAD_OF_ROW, asked, 0, None), cells
+            head = kept_question(HEAD_OF_ROW, asked, 0, None, language=get_language())
+            yield asked, head, cells
 
     def _drawn(self, template: str, part: TargetForm, asked: AskedQuestion) -> SafeString:
         """Return a question about a response; with an error or evidence it is drawn anew."""
@@ -289,11 +366,11 @@ class RatingDesk:
         place = (template, asked, part.shown.position, answer)
         is_with_evidence = asked.question.with_evidence and template == IN_PANEL
         if not (error or is_with_evidence):
-            return kept_question(*place, has_open_help=self.has_open_help)
+            return kept_question(*place, language=get_language(), has_open_help=self.has_open_help)
         more = {
             "has_open_help": self.has_open_help,
             "error": error,
-            "is_missing": error == NO_ANSWER,
+            "is_missing": error == str(NO_ANSWER),
             "is_first_error": self.first_error == (part, asked),
             "desk": self,
             "unit": self.unit,

@@ -2,6 +2,7 @@
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from accounts.models import User
 from accounts.services import record
@@ -26,13 +27,17 @@ def ask_researchers(unit: Unit, rater: Rater, text: str) -> None:
     try:
         with transaction.atomic():
             if not may_still_vote(unit, rater):
-                raise EnquiryError("the study is closed, or you no longer take part in it.")
+                raise EnquiryError(
+                    gettext("the study is closed, or you no longer take part in it.")
+                )
             Enquiry.objects.create(unit=unit, rater=rater, text=text)
     except IntegrityError as error:
         is_same = Enquiry.objects.filter(unit=unit, rater=rater, answered_at=None, text=text)
         if not is_same.exists():
             raise EnquiryError(
-                "you have asked about this unit already. Wait for the answer, then ask again."
+                gettext(
+                    "you have asked about this unit already. Wait for the answer, then ask again."
+                )
             ) from error
 
 

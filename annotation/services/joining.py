@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from accounts.models import User
 from accounts.services import (
@@ -133,9 +134,9 @@ def remove_platform(platform: CrowdPlatform, by: User | None) -> None:
 def refusal(link: StudyLink) -> str:
     """Return why no person can join by a link now; "" if people can, while there are places."""
     if link.stopped_at or link.has_ended or link.study.state == Study.State.CLOSED:
-        return "This link is no longer in use. Ask the person who sent it to you."
+        return gettext("This link is no longer in use. Ask the person who sent it to you.")
     if link.study.state != Study.State.OPEN:
-        return "The study is not open now. Please come back later."
+        return gettext("The study is not open now. Please come back later.")
     return ""
 
 
@@ -203,13 +204,17 @@ def _join(link: StudyLink, key: UUID, newcomer: Newcomer) -> Joined:
         raise StudyError(why)
     platform = CrowdPlatform.objects.filter(link=link).first()
     if platform and arrival and platform.participants.filter(person=arrival.person).exists():
-        raise StudyError("Somebody with your id has joined already. Come back with a return code.")
+        raise StudyError(
+            gettext("Somebody with your id has joined already. Come back with a return code.")
+        )
     if not platform:
         _refuse_known_browser(link, newcomer)
     _refuse_crowd_from_one_network(link, newcomer.origin)
     group = drawn_group(study, link.most_per_group)
     if group is None:
-        raise AllPlacesTakenError("All places of this study are taken. Thank you for coming.")
+        raise AllPlacesTakenError(
+            gettext("All places of this study are taken. Thank you for coming.")
+        )
     try:
         account, code = (user, "") if user else create_returning_rater(key)
     except AccountError as error:
@@ -241,7 +246,7 @@ def _code_once_more(rater: Rater, origin: Origin) -> str:
     account = rater.user
     is_same_browser = origin.browser and rater.browser == origin.browser
     if account is None or not is_same_browser or not join_key_counts(account):
-        raise StudyError("This form was sent before. Come back with your return code.")
+        raise StudyError(gettext("This form was sent before. Come back with your return code."))
     return renew_return_code(account)
 
 
@@ -260,8 +265,10 @@ def _refuse_crowd_from_one_network(link: StudyLink, origin: Origin) -> None:
     lately = link.study.raters.filter(network=origin.network, joined_at__gt=since)
     if origin.network and lately.count() >= link.most_per_hour:
         raise TurnedAwayError(
-            "Many people have just joined from where you are. Please come back in an hour, or tell "
-            "the person who sent you the link."
+            gettext(
+                "Many people have just joined from where you are. Please come back in an hour, or "
+                "tell the person who sent you the link."
+            )
         )
 
 

@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 
 from django import template
+from django.utils.formats import number_format
+from django.utils.translation import gettext
 
+from annotation.answer_words import word_of
 from annotation.models import arm_name
 from annotation.planning import GroupNeed
+from annotation.schemes import Question
 from annotation.study_progress import GoldOfRater
 
 register = template.Library()
@@ -16,10 +20,17 @@ register.filter(arm_name)
 def hours(figure: float) -> str:
     """Return hours as people say them: 0.2 → '12 min', 2.44 → '2.4 h'."""
     if figure * 60 < 1:
-        return "under 1 min" if figure else "0 min"
+        return gettext("under 1 min") if figure else gettext("0 min")
     if figure < 1:
-        return f"{figure * 60:.0f} min"
-    return f"{figure:.1f} h" if figure < 100 else f"{figure:,.0f} h"
+        return gettext("{n} min").format(n=f"{figure * 60:.0f}")
+    n = number_format(figure, 1 if figure < 100 else 0, use_l10n=True, force_grouping=True)
+    return gettext("{n} h").format(n=n)
+
+
+@register.filter
+def answer_word(label: str, question: Question) -> str:
+    """Return an answer of a question's scale as raters read it."""
+    return word_of(label, question.scale)
 
 
 @register.filter

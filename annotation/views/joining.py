@@ -3,6 +3,7 @@
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -20,7 +21,7 @@ from annotation.services.studies import StudyError
 from annotation.views.link_trial import join_page, platform_of, try_link
 from annotation.views.visits import way_back
 
-UNKNOWN_VISIT = (
+UNKNOWN_VISIT = gettext_lazy(
     "The platform that sent you knows nothing of this visit, or it has ended there. Open the study "
     "again from the platform."
 )
@@ -71,7 +72,7 @@ def _take_form(request: HttpRequest, link: StudyLink, newcomer: Newcomer) -> Htt
     newcomer = newcomer._replace(is_somebody_else="somebody_else" in request.POST)
     of_study = "" if request.method != "POST" else link.study.name
     if of_study and link.code and is_shut_out(request, of_study):
-        return join_page(request, link, 429, why="Too many wrong codes. Please wait.")
+        return join_page(request, link, 429, why=gettext("Too many wrong codes. Please wait."))
     form = JoinForm(link, request.POST if request.method == "POST" else None)
     before = None if platform_of(link) else raters_in_browser(link.study, newcomer.origin)
     if not form.is_valid():

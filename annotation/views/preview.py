@@ -8,12 +8,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
-from annotation.forms.rating import FLAG_REASONS, SKIP_REASONS, RatingForm
+from annotation.forms.rating import RatingForm
 from annotation.models import Arm, Study
 from annotation.pages.rating_desk import RatingDesk
 from annotation.previewed_units import UnitPreview, preview_unit
 from annotation.services.gold import add_known_answers
 from annotation.services.studies import StudyError
+from annotation.stated_reasons import FLAG_REASONS, SKIP_REASONS
 from annotation.views.setup import rated_here
 
 
@@ -85,7 +86,7 @@ def _page(
         "n_units": previewed.n_units,
         "unit_before": number - 1,
         "unit_after": number + 1 if number < previewed.n_units else None,
-        "action": "stored",
+        "action": "Not stored:",
         "problem": desk.problem,
         "skip_reasons": SKIP_REASONS,
         "flag_reasons": FLAG_REASONS,

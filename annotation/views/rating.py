@@ -7,12 +7,13 @@ from django.http import Http404, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, is_from_htmx
 from annotation.forms.enquiries import EnquiryForm
-from annotation.forms.rating import FLAG_REASONS, SKIP_REASONS, FlagForm, RatingForm, SkipForm
+from annotation.forms.rating import FlagForm, RatingForm, SkipForm
 from annotation.guidelines import changed_lines
 from annotation.models import Guideline, Rater, Study
 from annotation.pages.rating_desk import RatingDesk
@@ -24,9 +25,10 @@ from annotation.services.enquiries import ask_researchers as ask
 from annotation.services.guideline_reading import begin_with_newest, note_reading
 from annotation.services.joining import end_visit_of
 from annotation.services.rating import JudgedTarget, SubmitOutcome
+from annotation.stated_reasons import FLAG_REASONS, SKIP_REASONS
 from annotation.unit_rows import rater_at_work
 
-NOTHING_LEFT = "Nothing is left to rate. Thank you."
+NOTHING_LEFT = gettext_lazy("Nothing is left to rate. Thank you.")
 
 
 @require_POST
@@ -78,12 +80,14 @@ def _after_submit(
     if outcome is SubmitOutcome.CLOSED:
         return redirect("annotation:rate-unit", slug, unit_id)
     if outcome is SubmitOutcome.CHANGED:
-        messages.success(request, "Your changes are saved.")
+        messages.success(request, gettext("Your changes are saved."))
     if outcome is SubmitOutcome.SURPLUS:
         messages.info(
             request,
-            "Another rater got this unit before you sent it. Your answers are kept, but not "
-            "counted.",
+            gettext(
+                "Another rater got this unit before you sent it. Your answers are kept, but not "
+                "counted."
+            ),
         )
     if "from_answers" in request.POST:
         return redirect("annotation:my-answers", slug)
@@ -114,8 +118,8 @@ def skip_unit(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse
     unit = _given(rater, unit_id)
     form = SkipForm(request.POST)
     if not form.is_valid():
-        problem = "say why you skip it."
-        return _desk(request, RatingForm(unit), status=422, action="skipped", problem=problem)
+        problem, action = gettext("say why you skip it."), gettext("Not skipped:")
+        return _desk(request, RatingForm(unit), status=422, action=action, problem=problem)
     rating.skip_unit(unit.unit, rater, form.cleaned_data["reason"], form.cleaned_data["note"])
     return _go_on(request, rater)
 
@@ -130,15 +134,16 @@ def flag_unit(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse
         return redirect("annotation:rate-unit", slug, unit_id)
     if "take_back" in request.POST:
         if not rating.take_flags_back(unit.unit, rater):
-            problem = "answer every question first, then take the flag back."
-            return _desk(
-                request, RatingForm(unit), status=422, action="taken back", problem=problem
-            )
+            problem = gettext("answer every question first, then take the flag back.")
+            action = gettext("Not taken back:")
+            return _desk(request, RatingForm(unit), status=422, action=action, problem=problem)
         return redirect("annotation:rate-unit", slug, unit_id)
     form = FlagForm(unit, request.POST)
     if not form.is_valid():
-        problem = "say what is wrong" + (", and with which." if len(unit.responses) > 1 else ".")
-        return _desk(request, RatingForm(unit), status=422, action="flagged", problem=problem)
+        problem, action = gettext("say what is wrong."), gettext("Not flagged:")
+        if len(unit.responses) > 1:
+            problem = gettext("say what is wrong, and with which.")
+        return _desk(request, RatingForm(unit), status=422, action=action, problem=problem)
     rating.flag_responses(unit.unit, rater, form.target_ids, form.words)
     return redirect("annotation:rate-unit", slug, unit_id)
 
@@ -159,7 +164,8 @@ def ask_researchers(request: SignedInRequest, slug: str, unit_id: int) -> HttpRe
             form.add_error("text", str(error))
     if form.errors:
         problem = str(form.errors["text"][0])
-        return _desk(request, RatingForm(unit), status=422, action="sent", problem=problem)
+        action = gettext("Not sent:")
+        return _desk(request, RatingForm(unit), status=422, action=action, problem=problem)
     return redirect("annotation:rate-unit", slug, unit_id)
 
 
@@ -225,11 +231,15 @@ def _go_on(
     if end_visit_of(rater):
         return redirect("annotation:end-of-visit", study.slug)
     if rater.taken_out_at:
-        messages.info(request, f"You no longer take part in {study.name}. Thank you.")
+        no_longer = gettext("You no longer take part in {name}. Thank you.")
+        messages.info(request, no_longer.format(name=study.name))
     elif study.state == Study.State.OPEN:
         messages.success(request, NOTHING_LEFT)
     else:
-        messages.info(request, f"{study.name} is now {study.state}. Your answers are kept.")
+        is_now = gettext("{name} is now paused. Your answers are kept.")
+        if study.state == Study.State.CLOSED:
+            is_now = gettext("{name} is now closed. Your answers are kept.")
+        messages.info(request, is_now.format(name=study.name))
     return redirect("annotation:my-studies")
 
 
@@ -241,6 +251,13 @@ def _at_once(request: SignedInRequest, rater: Rater, unit_id: int, address: str)
     response = _desk(request, RatingForm(unit), asked=QueryDict(urlsplit(address).query))
     response["HX-Push-Url"] = address
     return response
+
+
+def _last_answer(said: str) -> str:
+    """Return in words what was answered to the unit before."""
+    if said == "1":
+        return gettext("Last answer: yes, saved")
+    return gettext("Last answer: no, saved") if said == "0" else gettext("Flagged, saved")
 
 
 def _pointer(last: RatingForm) -> str:
@@ -259,7 +276,7 @@ def _desk(
     *,
     asked: QueryDict | None = None,
     status: int = 200,
-    action: str = "submitted",
+    action: str = "",
     problem: str = "",
 ) -> HttpResponse:
     """Show a unit; `asked` is the query of its address, if that is not the request's."""
@@ -268,13 +285,13 @@ def _desk(
         "unit": form.unit,
         "study": form.unit.study,
         "desk": desk,
-        "action": action,
+        "action": action or gettext("Not submitted:"),
         "problem": problem or desk.problem,
         "skip_reasons": SKIP_REASONS,
         "flag_reasons": FLAG_REASONS,
         "asked_text": request.POST.get("text", ""),
         "last": last if (last := asked.get("last", "")).isdecimal() else "",
-        "said": {"1": "yes", "0": "no"}.get(asked.get("said", ""), "nothing, flagged"),
+        "said": _last_answer(asked.get("said", "")),
         "from_answers": "from_answers" in asked or "from_answers" in request.POST,
     }
     response = render(request, "annotation/rate_unit.html", context, status=status)

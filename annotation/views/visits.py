@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import Role, allowed
@@ -55,8 +56,8 @@ def item_page(request: HttpRequest, form: RatingForm, address: str) -> HttpRespo
     The status is 422 if answers were sent that are not complete.
     """
     desk = RatingDesk(form)
-    context = {"unit": form.unit, "study": form.unit.study, "desk": desk, "action": "submitted"}
-    context |= {"problem": desk.problem, "rate_url": address}
+    context = {"unit": form.unit, "study": form.unit.study, "desk": desk}
+    context |= {"action": gettext("Not submitted:"), "problem": desk.problem, "rate_url": address}
     status = 422 if form.is_sent else 200
     response = render(request, "annotation/rate_unit.html", context, status=status)
     if form.is_sent:

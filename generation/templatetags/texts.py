@@ -8,6 +8,7 @@ from django.http import QueryDict
 from django.template import Context
 from django.utils.safestring import SafeString
 from django.utils.text import normalize_newlines
+from django.utils.translation import gettext_lazy
 
 from generation.models import Dataset
 from generation.text.languages import NOT_SAID
@@ -21,6 +22,7 @@ from generation.text_html import (
 )
 
 register = template.Library()
+SPEAKERS = {"user": gettext_lazy("User"), "assistant": gettext_lazy("Assistant")}
 
 # What a page may be of, beside a dataset, that belongs to one.
 OF_DATASET = ("study", "run", "grid", "construction", "example", "response")
@@ -30,6 +32,12 @@ OF_DATASET = ("study", "run", "grid", "construction", "example", "response")
 def paragraphs(text: str | None) -> SafeString:
     """Return words of a person as plain paragraphs, each with its own direction."""
     return plain_html(text or "")
+
+
+@register.filter
+def speaker(name: str) -> str:
+    """Return who says a turn of a dialog; the usual names are in the language of the page."""
+    return str(SPEAKERS.get(name.lower(), name[:1].upper() + name[1:]))
 
 
 @register.simple_tag(takes_context=True)

@@ -121,7 +121,7 @@ def test_a_page_says_nothing_of_setups_models_scores_votes_and_ids(tmp_path, db,
         "responses",
         "take_back",
         "on",
-    } | {"text"}
+    } | {"text", "language"}
     assert names == asked | around
     ids = {
         str(pk) for row in desk.assignment.unit.targets.values_list("pk", "response") for pk in row
