@@ -56,7 +56,11 @@ def home_answer(request: SignedInRequest, slug: str) -> HttpResponse:
         count_look(study, figures.overview.n_votes)
         found = findings(study, load_scheme(study.scheme), figures)
     sentences = [each.sentences[0] for each in found if each.sentences]
-    context = {"study": study, "sentences": sentences[:1]}
+    context = {
+        "study": study,
+        "sentences": sentences[:1],
+        "overview": figures.overview if figures else None,
+    }
     return render(request, "evaluation/home/_answer.html", context)
 
 
