@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 LONGEST = 120  # characters in a line, at most
-MOST = 117
+MOST = 116
 TEMPLATES = Path(__file__).parent.parent / "templates"
 
 
