@@ -248,7 +248,7 @@ def know_answers(page: Page) -> None:
 
 def exclude_without_a_reason(page: Page) -> None:
     page.locator("form[aria-label='Exclude or include']").evaluate("form => form.noValidate = true")
-    page.get_by_role("button", name="Exclude", exact=False).last.click()
+    page.get_by_role("button", name="Ignore votes").last.click()
     expect(page.locator(".hint--bad")).to_be_visible()
 
 

@@ -1,11 +1,11 @@
-"""Units are skipped and responses flagged by keys."""
+"""Units are skipped and responses flagged by keys; a unit is rated in another language."""
 
 from typing import Any
 
 from playwright.sync_api import expect
 
-from annotation.models import Flag, Skip
-from tests.e2e.rating.keys import answered, press
+from annotation.models import Flag, Skip, Vote
+from tests.e2e.rating.keys import ALL_YES, answered, press
 
 
 def test_a_unit_is_skipped_by_keys(page, study, rating):
@@ -68,3 +68,26 @@ def test_letters_in_a_note_are_letters(page, study, rating):
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert answered(page) == []
+
+
+def test_a_unit_is_rated_in_german_on_a_small_phone(page, study, rating):
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.set_extra_http_headers({"Accept-Language": "de"})
+    rating(study)
+
+    expect(page.get_by_role("link", name="Beenden")).to_be_in_viewport()  # the bar is one line
+    press(page, ALL_YES)
+    expect(page.locator("[data-answered]")).to_have_text("7 von 7 beantwortet")
+    expect(page.locator("[data-save-state]")).to_contain_text("Entwurf gespeichert")
+    page.get_by_role("button", name="Überspringen…").click()
+    expect(page.get_by_role("button", name="Aufgabe überspringen")).to_be_in_viewport(ratio=1)
+    page.get_by_role("button", name="Weiter bewerten").click()
+    page.get_by_role("button", name="Abgeben").click()
+    expect(page.get_by_role("status").filter(has_text="Abgegeben")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    assert Vote.objects.count() == 7
+
+    page.get_by_role("button", name="Sprache: Deutsch").click()
+    page.get_by_role("button", name="English").click()
+
+    expect(page.get_by_role("button", name="Language: English")).to_be_visible()
