@@ -1,6 +1,7 @@
 """Filters and a tag that show texts of the material. Every template has them without loading."""
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from django import template
@@ -70,7 +71,7 @@ def lang(context: Context, text: object, said: str | None = None) -> SafeString:
 def _language_said(context: Context) -> str:
     """Return what the dataset of a page says about its language; "" on a page of none."""
     of_dataset = (getattr(context.get(name), "dataset", None) for name in OF_DATASET)
-    for dataset in (context.get("dataset"), *of_dataset):
+    for dataset in chain([context.get("dataset")], of_dataset):  # each costs a statement
         if isinstance(dataset, Dataset):
             return dataset.language
     return NOT_SAID

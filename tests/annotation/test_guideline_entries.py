@@ -39,7 +39,7 @@ def test_a_plain_text_becomes_paragraphs_and_line_ends_and_nothing_else(text):
     for markdown in (plain_as_markdown(text), quoted(plain_as_markdown(text))):
         html, headings = render_guideline(markdown, QueryDict())
 
-        words = re.sub("</?(p|blockquote)( lang=\"[a-z]+\")?( dir=\"auto\")?>|<br />", "", html)
+        words = re.sub('</?(p|blockquote)( lang="[a-z]+")?( dir="auto")?>|<br />', "", html)
         assert "<" not in words
         assert unescape(words).split() == text.split()
         assert headings == []

@@ -76,20 +76,22 @@ def test_text_becomes_headings_lists_and_quotes():
     html, headings = render_guideline("# Task\n\n- **one**\n\n> quoted\n\n## Rules\n", QueryDict())
 
     # The page's own heading is the only one of the first rank.
-    assert '<h2 id="text-1-task">Task</h2>' in html
-    assert "<li><strong>one</strong></li>" in html
+    assert '<h2 dir="auto" id="text-1-task">Task</h2>' in html
+    assert '<li dir="auto"><strong>one</strong></li>' in html
     assert "<blockquote>" in html
     assert [heading.text for heading in headings] == ["Task", "Rules"]
 
 
 def test_a_heading_at_the_end_of_a_text_is_closed():
-    assert render_guideline("# Task", QueryDict())[0] == '<h2 id="text-1-task">Task</h2>\n'
+    html, _ = render_guideline("# Task", QueryDict())
+
+    assert html == '<h2 dir="auto" id="text-1-task">Task</h2>\n'
 
 
 def test_a_heading_in_a_quote_is_a_line_of_the_quote():
     html, headings = render_guideline("> # Response\n> It closed.\n", QueryDict())
 
-    assert '<p class="heading-line">Response</p>' in html
+    assert '<p dir="auto" class="heading-line">Response</p>' in html
     assert headings == []
 
 
