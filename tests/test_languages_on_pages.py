@@ -64,7 +64,7 @@ def test_each_page_says_the_language_of_its_texts(researcher, client_for, datase
         (researcher, "generation:dataset", [slug], {}, 1),
         (researcher, "generation:prompts", [slug, example], {}, 2),
         (researcher, "evaluation:example", [slug, example], {}, 6),
-        (researcher, "evaluation:response", [slug, response], {"run": run.pk}, 6),
+        (researcher, "evaluation:response", [slug, response], {"run": run.pk}, 7),
         (researcher, "evaluation:run", [run.pk], {}, 1),
         (researcher, "evaluation:disagreements", [old.slug], {"run": run.pk}, 6),
         (researcher, "annotation:preview", [planned(dataset, name="Next").slug], {}, 5),
