@@ -65,12 +65,12 @@ def test_in_any_script_nothing_is_lost_and_both_codings_agree(text, language):
     "piece", ["灯塔。", "“高い。”", "दीप।", "«Ja.» ", "《", "(。", "\uff11\uff0e", '"。']
 )
 def test_time_grows_with_the_length_in_any_script(piece):
-    text = piece * (300_000 // len(piece))
+    text = piece * (100_000 // len(piece))
 
     started = time.perf_counter()
     split_sentences(text)
 
-    assert time.perf_counter() - started < 5
+    assert time.perf_counter() - started < 5  # quadratic time would take minutes
 
 
 @pytest.mark.parametrize(
